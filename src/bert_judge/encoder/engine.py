@@ -1,0 +1,163 @@
+"""One way from token ids to logits, whatever the runtime: deduplicate, sort, pack, run, put back in order."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bert_judge.encoder.batching import Batch, pack
+from bert_judge.errors import InputError, MissingExtraError
+from bert_judge.types import Tokens
+from bert_judge.utils import find_model, load_tokenizer, max_input_tokens, read_config
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+RuntimeName = Literal["auto", "torch", "openvino"]
+_REMEMBERED = 1 << 16  # inputs whose logits are kept, for files in which the same answers come again and again
+
+
+class Runtime(Protocol):
+    """Something that runs an encoder on batches. `name` (with its version), `device` and `dtype` say what ran."""
+
+    name: str
+    device: str
+    dtype: str
+    batch_tokens: int
+    multiple: int
+
+    def run(self, batches: Sequence[Batch]) -> Iterator[tuple[Batch, NDArray[np.float32]]]:
+        """The logits of each batch, rows by outputs, in any order; a batch may come back in parts."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """An encoder that is ready to run: its folder, tokenizer, limit in tokens, content hashes and runtime."""
+
+    folder: Path
+    tokenizer: Tokenizer
+    max_tokens: int
+    pad_id: int
+    weights_hash: str
+    tokenizer_hash: str
+    runtime: Runtime
+
+
+class Engine:
+    """Runs inputs through a runtime. Identical inputs are computed once, also across calls.
+
+    `batch_tokens` bounds a batch in tokens (None: what suits the runtime), `batch_size` in rows.
+    """
+
+    def __init__(self, model: Model, batch_tokens: int | None = None, batch_size: int | None = None) -> None:
+        for name, value in (("batch_tokens", batch_tokens), ("batch_size", batch_size)):
+            if value is not None and value < 1:
+                raise InputError(f"{name} is {value}; a number of at least 1 was expected.")
+        self._model = model
+        self._batch_tokens = batch_tokens or model.runtime.batch_tokens
+        self._batch_size = batch_size
+        self._known: dict[Tokens, NDArray[np.float32]] = {}
+
+    def run(self, inputs: Sequence[Tokens], batch_size: int | None = None) -> list[NDArray[np.float32]]:
+        """The logits of each input, in the order of the inputs; `batch_size` caps the rows of a batch for this call."""
+        new = list(dict.fromkeys(tokens for tokens in inputs if tokens not in self._known))
+        rows = batch_size or self._batch_size
+        batches = pack(new, self._batch_tokens, rows, self._model.pad_id, self._model.runtime.multiple)
+        fresh: dict[Tokens, NDArray[np.float32]] = {}
+        for batch, logits in self._model.runtime.run(batches):
+            fresh.update((new[row], values) for row, values in zip(batch.rows, logits, strict=True))
+        outputs = [fresh[tokens] if tokens in fresh else self._known[tokens] for tokens in inputs]
+        self._remember(fresh)
+        return outputs
+
+    def _remember(self, fresh: dict[Tokens, NDArray[np.float32]]) -> None:
+        """Keep the newest results; the oldest go."""
+        self._known.update(fresh)
+        for tokens in list(self._known)[: max(0, len(self._known) - _REMEMBERED)]:
+            del self._known[tokens]
+
+
+def load_model(
+    path: str,
+    *,
+    runtime: RuntimeName = "auto",
+    device: str = "auto",
+    dtype: str = "auto",
+    trust_remote_code: bool = False,
+) -> Model:
+    """Load an encoder with a classification head for scoring.
+
+    `runtime="auto"` takes OpenVINO on a processor where it is installed and knows the architecture, else PyTorch;
+    `device="auto"` an accelerator if there is one; `dtype="auto"` the fastest that the device computes natively
+    (bfloat16, else float32). Raises ModelError, InputError or MissingExtraError with what to do.
+    """
+    folder = find_model(path)
+    config = read_config(folder)
+    return Model(
+        folder=folder,
+        tokenizer=load_tokenizer(folder),
+        max_tokens=max_input_tokens(config),
+        pad_id=int(config.get("pad_token_id") or 0),
+        weights_hash=(digest := _hash_files([folder / "config.json", *sorted(folder.glob("*.safetensors"))])),
+        tokenizer_hash=_hash_files(sorted(folder.glob("tokenizer*.json"))),
+        runtime=_load_runtime(folder, config, digest, runtime, device, dtype, trust_remote_code),
+    )
+
+
+def _load_runtime(
+    folder: Path,
+    config: dict[str, Any],
+    digest: str,
+    runtime: RuntimeName,
+    device: str,
+    dtype: str,
+    trust_remote_code: bool,
+) -> Runtime:
+    if dtype not in ("auto", "float32", "bfloat16", "float16"):
+        raise InputError(f"dtype is {dtype!r}; 'auto', 'float32', 'bfloat16' or 'float16' was expected.")
+    installed = importlib.util.find_spec("openvino") is not None
+    if runtime == "openvino" and not installed:
+        raise MissingExtraError("the runtime openvino", "openvino", "cpu")
+    if installed and runtime != "torch" and device in ("auto", "cpu"):
+        from bert_judge.encoder.openvino_runtime import ARCHITECTURES, OpenVinoRuntime
+
+        wanted = runtime == "openvino" or config.get("model_type") in ARCHITECTURES
+        if wanted and (device == "cpu" or runtime == "openvino" or not _accelerator_in_sight()):
+            return OpenVinoRuntime(folder, digest, dtype, trust_remote_code)
+    from bert_judge.encoder.torch_runtime import TorchRuntime
+
+    return TorchRuntime(folder, device, dtype, trust_remote_code)
+
+
+def _accelerator_in_sight() -> bool:
+    """Whether PyTorch has an accelerator. It takes seconds to import, so it is asked only where there may be one."""
+    apple = sys.platform == "darwin"
+    if (
+        not apple
+        and not Path("/dev/nvidiactl").exists()
+        and not Path("/dev/kfd").exists()
+        and not shutil.which("nvidia-smi")
+    ):
+        return False
+    import torch
+
+    return torch.cuda.is_available() or torch.backends.mps.is_available()
+
+
+def _hash_files(files: Sequence[Path]) -> str:
+    """Twelve hexadecimal digits for the content of files; their names count only by their order."""
+    digest = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as content:
+            digest.update(hashlib.file_digest(content, "sha256").digest())
+    return digest.hexdigest()[:12]

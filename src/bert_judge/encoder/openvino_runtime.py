@@ -1,0 +1,159 @@
+"""The encoder on OpenVINO, the fastest runtime that we measured on processors (`benchmarks/judge.py`).
+
+A model is converted once, from its PyTorch form, and kept in the user's cache folder; after that neither torch nor
+transformers is imported.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import warnings
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+# OpenVINO reports its use to a server if it finds this package; without it, it has an empty stand-in of its own.
+sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
+
+import numpy as np
+import openvino as ov
+from numpy.typing import NDArray
+
+from bert_judge.encoder.batching import Batch
+from bert_judge.errors import InputError
+from bert_judge.utils import load_hf_encoder, quiet_transformers
+
+ARCHITECTURES = frozenset(
+    ["albert", "bert", "camembert", "distilbert", "electra", "eurobert", "modernbert", "roberta", "xlm-roberta"]
+)
+"""Architectures whose converted form is tested to give the same logits; others run on PyTorch unless asked for."""
+
+_PRECISIONS = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
+
+
+class OpenVinoRuntime:
+    """Runs batches on all cores, several at a time."""
+
+    device = "cpu"
+    batch_tokens = 4_096
+    multiple = 8
+
+    def __init__(self, folder: Path, digest: str, dtype: str, trust_remote_code: bool) -> None:
+        core = ov.Core()
+        native = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+        self.dtype = ("bfloat16" if "BF16" in native else "float32") if dtype == "auto" else dtype
+        if self.dtype == "float16" and "FP16" not in native:
+            raise InputError("this processor does not compute float16 natively; use --dtype bfloat16 or float32.")
+        self.name = f"openvino-{ov.__version__.split('-')[0]}"
+        model = core.read_model(_converted(folder, digest, trust_remote_code))
+        self._inputs = {i.get_any_name() for i in model.inputs}
+        hints = {"INFERENCE_PRECISION_HINT": _PRECISIONS[self.dtype], "PERFORMANCE_HINT": "THROUGHPUT"}
+        compiled = core.compile_model(model, "CPU", hints)
+        at_once = compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
+        self._requests = [compiled.create_infer_request() for _ in range(at_once)]
+
+    def run(self, batches: Sequence[Batch]) -> Iterator[tuple[Batch, NDArray[np.float32]]]:
+        """The logits of each batch, float32, rows by outputs."""
+        # No AsyncInferQueue: its callbacks need Python's lock on OpenVINO's threads, which a model that is dropped
+        # waits for while it holds that lock.
+        under_way: deque[tuple[Batch, Any]] = deque()
+        try:
+            for batch in batches:
+                free = under_way.popleft() if len(under_way) == len(self._requests) else None
+                request = free[1] if free else self._requests[len(under_way)]
+                if free:
+                    yield _finished(*free)
+                request.start_async(self._arrays(batch))
+                under_way.append((batch, request))
+            while under_way:
+                yield _finished(*under_way.popleft())
+        finally:  # stopped half-way: leave no request busy
+            for _, request in under_way:
+                request.wait()
+
+    def _arrays(self, batch: Batch) -> dict[str, NDArray[np.int64]]:
+        types = np.zeros_like(batch.ids) if batch.types is None else batch.types
+        arrays = {"input_ids": batch.ids, "attention_mask": batch.mask, "token_type_ids": types}
+        return {name: arrays[name] for name in self._inputs}
+
+
+def _finished(batch: Batch, request: Any) -> tuple[Batch, NDArray[np.float32]]:
+    request.wait()
+    return batch, request.get_output_tensor().data.astype(np.float32)
+
+
+def cache_folder() -> Path:
+    """Where converted models are kept: `BERT_JUDGE_CACHE`, else `bert-judge` in the user's cache folder."""
+    if path := os.environ.get("BERT_JUDGE_CACHE"):
+        return Path(path).expanduser()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "bert-judge"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bert-judge"
+
+
+def _converted(folder: Path, digest: str, trust_remote_code: bool) -> Path:
+    """The converted model, from the cache or made now. Another process may be making it at the same time."""
+    kept = cache_folder() / "openvino" / f"{digest}-{ov.__version__.split('-')[0]}"
+    if not (kept / "model.xml").exists():
+        with tempfile.TemporaryDirectory() as scratch:
+            made = Path(scratch) / "model"
+            _convert(folder, trust_remote_code, made / "model.xml")
+            try:
+                kept = _keep(made, kept)
+            except OSError as error:
+                reason = error.strerror or str(error)
+                warnings.warn(f"the converted model can't be kept in {kept.parent} ({reason}).", stacklevel=2)
+                kept = Path(shutil.copytree(made, tempfile.mkdtemp(), dirs_exist_ok=True))
+    return kept / "model.xml"
+
+
+def _keep(made: Path, kept: Path) -> Path:
+    """Move a converted model into the cache in one step; if another process was faster, take its own."""
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(dir=kept.parent))
+    try:
+        shutil.copytree(made, beside, dirs_exist_ok=True)
+        beside.chmod(0o755)
+        beside.rename(kept)
+    except OSError:
+        shutil.rmtree(beside, ignore_errors=True)
+        if not (kept / "model.xml").exists():
+            raise
+    return kept
+
+
+def _convert(folder: Path, trust_remote_code: bool, target: Path) -> None:
+    """Trace the PyTorch model with rows and tokens of any number, and save it at full precision."""
+    import torch
+
+    model = load_hf_encoder(str(folder), trust_remote_code, "float32")
+    names = ["input_ids", "attention_mask"]
+    if getattr(model.config, "type_vocab_size", 0) > 1:
+        names.append("token_type_ids")
+
+    class Logits(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder = model
+
+        def forward(self, *inputs: torch.Tensor) -> Any:
+            return self.encoder(**dict(zip(names, inputs, strict=True))).logits
+
+    # A padded example: a mask of ones only would be traced as no mask at all.
+    mask = torch.ones(2, 16, dtype=torch.int64)
+    mask[1, 8:] = 0
+    example = {"input_ids": torch.ones_like(mask), "attention_mask": mask, "token_type_ids": torch.zeros_like(mask)}
+    with warnings.catch_warnings(), quiet_transformers():
+        warnings.simplefilter("ignore")  # tracing warns of every shape that becomes a constant; a test compares results
+        converted = ov.convert_model(
+            Logits(),
+            example_input=tuple(example[name] for name in names),
+            input=[ov.PartialShape([-1, -1])] * len(names),
+        )
+    for port, name in zip(converted.inputs, names, strict=True):
+        port.get_tensor().set_names({name})
+    ov.save_model(converted, target, compress_to_fp16=False)

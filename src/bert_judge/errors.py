@@ -1,0 +1,36 @@
+"""Every error that bert-judge raises on purpose.
+
+    BertJudgeError
+    ├── InputError (also a ValueError)          the user's data or arguments are not what was expected
+    ├── ModelError (also an OSError)            a model could not be found, read or used as a judge
+    ├── OutputError (also an OSError)           a result could not be written, or would overwrite another
+    └── MissingExtraError (also an ImportError) an optional dependency is not installed
+
+Each message is one sentence for a person: what was given, what was expected, what to do. The command line prints it
+without a traceback; anything else that escapes is a bug and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+
+class BertJudgeError(Exception):
+    """Base of all errors that bert-judge raises on purpose."""
+
+
+class InputError(BertJudgeError, ValueError):
+    """The data or an argument is not what was expected."""
+
+
+class ModelError(BertJudgeError, OSError):
+    """A model could not be found, read, or used as a judge."""
+
+
+class OutputError(BertJudgeError, OSError):
+    """A result could not be written, or writing it would overwrite another result."""
+
+
+class MissingExtraError(BertJudgeError, ImportError):
+    """An optional dependency is needed and not installed."""
+
+    def __init__(self, feature: str, package: str, extra: str) -> None:
+        super().__init__(f"{feature} needs the package {package}; install it with `pip install 'bert-judge[{extra}]'`.")

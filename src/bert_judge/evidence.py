@@ -1,0 +1,117 @@
+"""What two strings have in common, as spans of characters: pure functions, no model.
+
+Words are compared by a *key*: case, accents, thousands separators, trailing zeros, a plural *s* and the spelling of
+small numbers do not count ("1,000.0" = "1000", "Cafés" = "cafe", "nine" = "9"). Function words and punctuation are
+no evidence, unless a text has nothing else. A lone capital letter counts where it names an option ("(B)", "A.").
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+_WORD = re.compile(
+    r"\d+(?:,\d{3})*(?:\.\d+)?"  # numbers, with thousands separators and decimals
+    r"|[\u3040-\u30ff\u3400-\u9fff]"  # kana and han have no spaces: each character is a word
+    r"|(?:[^\W\d_][\u0300-\u036f]*)+"  # letters of any script
+)
+_NUMBER_WORDS = {
+    word: str(value)
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen twenty".split()
+    )
+}
+_STOP_WORDS = frozenset(
+    "a an the of in on at to for from by with as and or but is are was were be been being am it its this that these "
+    "those he she they we you i his her their our your my me him them us do does did done have has had will would "
+    "can could should may might must shall not no so if than then there here which who whom whose what when where "
+    "why how into about over under out up down s t re ve ll d m answer final".split()
+)
+_OPTION = re.compile(r"(?<![\w])([A-J])(?=\s*[).:\]]|\s*$)|(?<=\()([A-J])(?=\))")
+
+
+class Span(NamedTuple):
+    """Characters `start` to `end` (exclusive) of a text."""
+
+    start: int
+    end: int
+
+
+class Word(NamedTuple):
+    """One word of a text: the key it is compared by, and where it stands."""
+
+    key: str
+    span: Span
+
+
+class Evidence(NamedTuple):
+    """What a candidate shares with its references.
+
+    `candidate` holds the spans of the candidate's words that also stand in a reference; `references` holds, for each
+    reference, the spans of its words that also stand in the candidate; `recall` is, for each reference, the share of
+    its words that do, in [0, 1].
+    """
+
+    candidate: tuple[Span, ...]
+    references: tuple[tuple[Span, ...], ...]
+    recall: tuple[float, ...]
+
+    @property
+    def best_reference(self) -> int:
+        """Index of the reference whose words the candidate covers best; the first of equals."""
+        return max(range(len(self.recall)), key=self.recall.__getitem__)
+
+
+def find_evidence(candidate: str, references: Sequence[str]) -> Evidence:
+    """Compare a candidate with its references, word by word; linear in the length of the texts."""
+    candidate_words = words(candidate)
+    candidate_keys = {word.key for word in candidate_words}
+    reference_words = [content_words(reference) for reference in references]
+    reference_keys = {word.key for kept in reference_words for word in kept}
+    shared = [tuple(word.span for word in kept if word.key in candidate_keys) for kept in reference_words]
+    return Evidence(
+        candidate=tuple(word.span for word in candidate_words if word.key in reference_keys),
+        references=tuple(shared),
+        recall=tuple(len(spans) / max(len(kept), 1) for spans, kept in zip(shared, reference_words, strict=True)),
+    )
+
+
+def words(text: str) -> list[Word]:
+    """All words of a text. An "A" or "I" that names an option has the key "(a)" or "(i)", unlike the word."""
+    found = [Word(word_key(match.group()), Span(match.start(), match.end())) for match in _WORD.finditer(text)]
+    options = {match.start(match.lastindex or 0) for match in _OPTION.finditer(text)}
+    return [
+        Word(f"({word.key})", word.span) if word.key in ("a", "i") and word.span.start in options else word
+        for word in found
+    ]
+
+
+def content_words(text: str) -> list[Word]:
+    """The words of a text that can be evidence; all of its words if they are function words only."""
+    found = words(text)
+    return [word for word in found if word.key not in _STOP_WORDS] or found
+
+
+@lru_cache(maxsize=65_536)
+def word_key(word: str) -> str:
+    """The key that a word is compared by; see the module's first lines."""
+    if word[0].isdigit():
+        number = word.replace(",", "")
+        return number.rstrip("0").rstrip(".") if "." in number else number
+    key = word.casefold()
+    if not key.isascii():
+        key = "".join(c for c in unicodedata.normalize("NFKD", key) if not unicodedata.combining(c))
+    if len(key) > 3 and key.endswith("s") and not key.endswith("ss"):
+        key = key[:-1]
+    return _NUMBER_WORDS.get(key, key)
+
+
+def touches(span: Span, spans: Sequence[Span]) -> bool:
+    """Whether a span overlaps one of `spans`, which are in order and do not overlap each other."""
+    after = bisect_left(spans, (span.end,))
+    return after > 0 and spans[after - 1].end > span.start

@@ -1,0 +1,62 @@
+"""What a judge is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
+
+from bert_judge.errors import InputError
+from bert_judge.types import Sample, Verdict
+
+
+class Judge(ABC):
+    """Says of each sample how good its candidate is. A judge of your own implements the three abstract members."""
+
+    @property
+    @abstractmethod
+    def variant(self) -> str:
+        """The judge's name in paths: the model, and what distinguishes it from others of its kind."""
+
+    @property
+    @abstractmethod
+    def signature(self) -> str:
+        """Everything that changes a number, as `key:value` pairs joined by `|`; written beside every result."""
+
+    @abstractmethod
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        """One verdict a sample, in the order of the samples, as a stream: in constant memory, whatever their number."""
+
+    def predict(
+        self,
+        questions: Sequence[str] | None,
+        candidates: Sequence[str],
+        references: Sequence[str | Sequence[str]],
+    ) -> list[float | None]:
+        """The scores of candidates, in their order; None where the judge could not decide.
+
+        `references` holds a text or several for each candidate. Without `questions` (None or empty), candidates and
+        references are compared alone. Raises InputError where the lengths differ.
+        """
+        return [verdict.score for verdict in self.assess(make_samples(questions, candidates, references))]
+
+
+def make_samples(
+    questions: Sequence[str] | None, candidates: Sequence[str], references: Sequence[str | Sequence[str]]
+) -> list[Sample]:
+    """Samples from the three lists that the paper's judges take."""
+    for name, values in (("candidates", candidates), ("references", references), ("questions", questions)):
+        if name == "questions" and not values:
+            continue
+        if values is None or isinstance(values, str):
+            raise InputError(
+                f"{name} is {type(values).__name__}; a list with one entry for each candidate was expected."
+            )
+        if len(values) != len(candidates):
+            raise InputError(f"there are {len(candidates)} candidates but {len(values)} {name}; one each was expected.")
+    return [
+        Sample(candidate, (reference,) if isinstance(reference, str) else tuple(reference), question)
+        for question, candidate, reference in zip(
+            questions or repeat(None, len(candidates)), candidates, references, strict=True
+        )
+    ]

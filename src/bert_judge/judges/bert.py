@@ -1,0 +1,157 @@
+"""BERT-as-a-Judge (arXiv 2604.09497): a fine-tuned encoder that reads question, candidate and reference."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from bert_judge.errors import InputError
+from bert_judge.judges.base import Judge, make_samples
+from bert_judge.prompt import JudgeConfig, Prompt, PromptEncoder
+from bert_judge.types import Sample, Verdict
+from bert_judge.utils import STARTER
+from bert_judge.version import __version__
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_WINDOW_CHARACTERS = 1 << 23
+
+
+class BERTJudge(Judge):
+    """A judge of correctness: the score is the probability, in [0, 1], that the candidate is right.
+
+    Without `model_path` it is the starter judge, which ships inside the package. A model of the paper is named as it
+    is on the Hub (`artefactory/BERTJudge`), or by its folder; its scores are those of the paper's package (sigmoid of
+    the difference of the two logits), but for texts that hold special tokens, which are plain text here, and for
+    inputs that are too long, which lose the middle of the candidate unless `truncation="left"`.
+
+    Raises ModelError where the model can't be found or is no judge, InputError where an argument is wrong.
+    """
+
+    def __init__(
+        self,
+        model_path: Annotated[str | None, "'starter' (the default), a folder, or a name on the Hub"] = None,
+        trust_remote_code: Annotated[bool, "run the model's own code if transformers lacks its architecture"] = False,
+        dtype: Annotated[str, "auto (the fastest native one), float32 (exact), bfloat16 or float16"] = "auto",
+        *,
+        device: Annotated[str, "auto, cpu, cuda, cuda:1, mps …"] = "auto",
+        runtime: Annotated[Literal["auto", "torch", "openvino"], "what runs the encoder"] = "auto",
+        truncation: Annotated[
+            Literal["auto", "fair", "left"], "how too long inputs are cut: fair keeps both ends, left is the paper's"
+        ] = "auto",
+        max_tokens: Annotated[int | None, "the longest input in tokens (default: the model's limit)"] = None,
+        batch_tokens: Annotated[int | None, "tokens in a batch (default: what suits the device)"] = None,
+        batch_size: Annotated[int | None, "the most rows in a batch (default: no limit)"] = None,
+        threshold: Annotated[float, "scores from here on are labelled right"] = 0.5,
+    ) -> None:
+        from bert_judge.encoder import Engine, load_model
+
+        if not 0 <= threshold <= 1:
+            raise InputError(f"threshold is {threshold}; a probability between 0 and 1 was expected.")
+        self._name = model_path or STARTER
+        self._threshold = threshold
+        self._model = load_model(
+            self._name, runtime=runtime, device=device, dtype=dtype, trust_remote_code=trust_remote_code
+        )
+        config = JudgeConfig.load(self._model.folder)
+        form = config.form if truncation == "auto" else replace(config.form, truncation=truncation)
+        form = form if max_tokens is None else replace(form, max_tokens=max_tokens)
+        self._temperature = config.temperature
+        self._prompts = PromptEncoder(self._model.tokenizer, form, self._model.max_tokens)
+        self._engine = Engine(self._model, batch_tokens, batch_size)
+
+    @property
+    def variant(self) -> str:
+        """The last part of the model's name or folder."""
+        return self._name.rstrip("/").split("/")[-1]
+
+    @property
+    def signature(self) -> str:
+        """Judge, model and content hash, input form, calibration, threshold, runtime and versions."""
+        runtime = self._model.runtime
+        return "|".join(
+            [
+                "BERTJudge",
+                f"model:{self.variant}@{self._model.weights_hash}",
+                f"tokenizer:{self._model.tokenizer_hash}",
+                self._prompts.form.signature(),
+                f"temperature:{self._temperature:.4g}",
+                f"threshold:{self._threshold:g}",
+                f"runtime:{runtime.name}",
+                f"device:{runtime.device}",
+                f"dtype:{runtime.dtype}",
+                f"version:{__version__}",
+            ]
+        )
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        """One verdict a sample, in order. An empty candidate is wrong; a model that returns no number is undecided."""
+        return self._assess(samples, None)
+
+    def predict(
+        self,
+        questions: Sequence[str] | None,
+        candidates: Sequence[str],
+        references: Sequence[str | Sequence[str]],
+        batch_size: int | None = None,
+    ) -> list[float | None]:
+        """The probabilities that candidates are right, in their order; `batch_size` caps the rows of a batch."""
+        if batch_size is not None and batch_size < 1:
+            raise InputError(f"batch_size is {batch_size}; a number of at least 1 was expected.")
+        samples = make_samples(questions, candidates, references)
+        return [verdict.score for verdict in self._assess(samples, batch_size)]
+
+    def _assess(self, samples: Iterable[Sample], batch_size: int | None) -> Iterator[Verdict]:
+        from bert_judge.encoder import windows
+
+        warned = False
+        for window in windows(samples, _characters, _WINDOW_CHARACTERS):
+            warned = warned or self._warn_of_form(window)
+            prompts = self._prompts.encode(window)
+            logits = iter(self._engine.run([p.tokens for group in prompts for p in group], batch_size))
+            for sample, group in zip(window, prompts, strict=True):
+                yield self._verdict(sample, [(prompt, next(logits)) for prompt in group])
+
+    def _verdict(self, sample: Sample, passes: Sequence[tuple[Prompt, NDArray[np.float32]]]) -> Verdict:
+        """The verdict from the best of several passes (one each reference), or from the only one."""
+        if not sample.candidate.strip():
+            return Verdict(0.0, int(self._threshold == 0), "the candidate is empty")
+        margins = [float(logits[1]) - float(logits[0]) for _, logits in passes]
+        if not all(map(math.isfinite, margins)):
+            return Verdict(None, None, "the model returned no number")
+        best = max(range(len(margins)), key=margins.__getitem__)
+        score = _sigmoid(margins[best] / self._temperature)
+        prompt = passes[best][0]
+        return Verdict(
+            score,
+            int(score >= self._threshold),
+            matched_reference=prompt.reference,
+            truncated=prompt.truncated,
+            details={"logit": margins[best]},
+        )
+
+    def _warn_of_form(self, samples: Sequence[Sample]) -> bool:
+        """Say once that rows come in a form that the judge was not trained for."""
+        forms = self._prompts.form.forms
+        strange = {form for form in map(self._prompts.form.form_of, samples) if form not in forms}
+        if strange:
+            warnings.warn(
+                f"some rows have no question, and the judge {self._name} was trained with one: their scores are less "
+                "reliable. Give questions, or use a judge that was trained without.",
+                stacklevel=2,
+            )
+        return bool(strange)
+
+
+def _characters(sample: Sample) -> int:
+    return len(sample.candidate) + len(sample.question or "") + sum(map(len, sample.references))
+
+
+def _sigmoid(x: float) -> float:
+    """Without overflow at either end."""
+    return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))

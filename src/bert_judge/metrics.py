@@ -1,0 +1,65 @@
+"""Two strings in, one number out: the lexical measures that a judge is compared with.
+
+All of them read `normalise`d text, as the evaluation script of SQuAD does (Rajpurkar et al., 2016, arXiv 1606.05250).
+"""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from collections import Counter
+
+_ARTICLES = frozenset(["a", "an", "the"])
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"  # Japanese kana
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese characters
+)
+_TOKEN = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
+
+
+def normalise(text: str) -> str:
+    """The text in one form: NFKC, case-folded, without punctuation and English articles, single-spaced.
+
+    Punctuation is ASCII's (`$` and `+` too) and every Unicode category P; it is deleted, not made a space, so that
+    "1,000" becomes "1000" (and "12.5" becomes "125"). Accents stay. SQuAD's rules, with one change: a text of articles
+    alone keeps them, so that the answer "(A)" does not become empty.
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    kept = (char for char in folded if char not in string.punctuation and unicodedata.category(char)[0] != "P")
+    words = unicodedata.normalize("NFC", "".join(kept)).split()
+    return " ".join([word for word in words if word not in _ARTICLES] or words)
+
+
+def exact_match(candidate: str, reference: str) -> float:
+    """1.0 where both texts are the same once normalised, else 0.0 (SQuAD)."""
+    return float(normalise(candidate) == normalise(reference))
+
+
+def containment(candidate: str, reference: str) -> float:
+    """1.0 where the reference stands in the candidate, whole words in a row, else 0.0; 0.0 for an empty reference.
+
+    Both are normalised. In scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese) each character counts
+    as a word.
+    """
+    words = _tokens(reference)
+    return float(bool(words) and f" {' '.join(words)} " in f" {' '.join(_tokens(candidate))} ")
+
+
+def token_f1(candidate: str, reference: str) -> float:
+    """Harmonic mean of precision and recall of the candidate's words, in [0, 1], order ignored (SQuAD).
+
+    A word counts as often as it stands in both. Where a text is empty once normalised, 1.0 if both are, else 0.0
+    (SQuAD 2.0). In scripts without spaces each character counts as a word, as in MLQA (Lewis et al., 2020, arXiv
+    1910.07475).
+    """
+    ours, theirs = Counter(_tokens(candidate)), Counter(_tokens(reference))
+    if not ours or not theirs:
+        return float(ours == theirs)
+    return 2 * (ours & theirs).total() / (ours.total() + theirs.total())
+
+
+def _tokens(text: str) -> list[str]:
+    """Words of the normalised text; each character of a script without spaces on its own."""
+    return _TOKEN.findall(normalise(text))

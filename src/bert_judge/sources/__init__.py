@@ -1,0 +1,172 @@
+"""Read a file of answers: any format becomes a stream of samples, checked as a whole before the first one is judged.
+
+    source = open_source("answers.jsonl")
+    print(len(source), source.columns)
+    for sample in source:
+        ...
+
+Read are JSON lines, a JSON list, CSV and TSV (all of them also with gzip), parquet, and folders that `save_to_disk` of
+datasets wrote. Rows pass one at a time, so the size of a file does not matter to memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from types import MappingProxyType
+
+from bert_judge.errors import InputError
+from bert_judge.sources.columns import COLUMN_NAMES, Columns, asked_columns
+from bert_judge.sources.files import FORMATS, Input, Stamp, find_input
+from bert_judge.sources.values import META_COLUMNS, BadRow, RawRow, RowReader, as_json
+from bert_judge.types import Sample
+
+__all__ = ["COLUMN_NAMES", "FORMATS", "META_COLUMNS", "BadRow", "Source", "open_source"]
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A checked file of answers; iterate over it, as often as needed, for its samples. Made by `open_source`.
+
+    `path` is as it was given, `format` one of `FORMATS`, and `sha256` the digest of the bytes of the file (of a folder,
+    of the names and bytes of its data files in sorted order). `rows` counts the samples. `columns` tells which column
+    was chosen for the question, reference, candidate, id and gold (the label), as far as there is one. `bad_rows` are
+    the rows that were set aside.
+    """
+
+    path: str
+    format: str
+    sha256: str
+    rows: int
+    columns: Mapping[str, str]
+    bad_rows: tuple[BadRow, ...]
+    _reading: _Reading = field(repr=False)
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __iter__(self) -> Iterator[Sample]:
+        reading = self._reading
+        reading.check_unchanged()
+        count = 0
+        for result in reading.results(reading.raw_rows()):
+            if isinstance(result, Sample):
+                if count == self.rows:
+                    break
+                count += 1
+                yield result
+            elif not reading.skip_bad_rows:
+                raise reading.changed()
+        if count < self.rows:
+            raise reading.changed()
+
+
+def open_source(
+    path: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    input_format: str | None = None,
+    skip_bad_rows: bool = False,
+    numbers_as_text: bool = False,
+    limit: int | None = None,
+) -> Source:
+    """Check a whole file of answers, and return it as a stream of samples that can be read again and again.
+
+    `path` is a file, a folder saved by datasets, or "-" for standard input. `input_format` is one of `FORMATS`; left
+    out, it is told by the file's name or beginning.
+
+    `columns` maps roles ("question", "reference", "candidate", "id", "label") to the names of columns, or to dotted
+    paths into them such as "doc.answer" or "resps.0"; roles that it does not name are recognised by `COLUMN_NAMES`.
+    An empty name leaves a question, id or label unread.
+
+    A candidate that is null is an empty answer; a question that is null or blank is no question; half a character
+    ("\\ud83d" alone) becomes U+FFFD. A reference may be a text, a list of texts, an object with such a list as "text"
+    (SQuAD), or in CSV a cell with a JSON list of texts; a question may be a list of chat messages, of which the last
+    one of the user is taken. Labels are 0/1, true/false, correct/incorrect, yes/no, or nothing. A sample without an id
+    has the number of its row, from 1, as its id. `meta` keeps single values of the columns in `META_COLUMNS` alone.
+
+    The first row that is no sample raises an `InputError`; with `skip_bad_rows` such rows are set aside as `bad_rows`.
+    `numbers_as_text` takes numbers as text where text is needed, spelled as in the file. `limit` stops after that row.
+    """
+    if limit is not None and limit < 1:
+        raise InputError(f"the limit is {limit}; the number of rows to read, at least 1, was expected.")
+    asked = asked_columns(columns)
+    found = find_input(path, input_format)
+    chosen = Columns(asked)
+    reader = RowReader(chosen.chosen, numbers_as_text=numbers_as_text, cells=found.format in ("csv", "tsv"))
+    reading = _Reading(found, found.stamp(), reader, limit, skip_bad_rows)
+    sha256 = found.sha256()
+    rows, bad_rows = _survey(reading, chosen)
+    reading.check_unchanged()
+    return Source(
+        str(path), found.format, sha256, rows, MappingProxyType(chosen.chosen), tuple(bad_rows), _reading=reading
+    )
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """How a source is read: the same way by the check and by every iteration."""
+
+    input: Input
+    stamp: Stamp
+    reader: RowReader
+    limit: int | None
+    skip_bad_rows: bool
+
+    def raw_rows(self) -> Iterator[RawRow]:
+        return islice(self.input.rows(), self.limit)
+
+    def results(self, raw_rows: Iterable[RawRow]) -> Iterator[Sample | BadRow]:
+        for number, raw in enumerate(raw_rows, 1):
+            yield self.reader.read(raw, number)
+
+    def check_unchanged(self) -> None:
+        if self.input.stamp() != self.stamp:
+            raise self.changed()
+
+    def changed(self) -> InputError:
+        return InputError(f"{self.input.name} was changed while it was being read; start again when it is complete.")
+
+    def where(self, bad: BadRow) -> str:
+        return f"{'line' if self.input.by_line else 'row'} {bad.line} {bad.reason}"
+
+
+def _survey(reading: _Reading, columns: Columns) -> tuple[int, list[BadRow]]:
+    """Read everything once; return the number of samples and the bad rows, or raise what is wrong."""
+    name = reading.input.name
+    good, bad, kept = 0, 0, list[BadRow]()
+    for result in reading.results(_learning(reading, columns)):
+        if isinstance(result, Sample):
+            good += 1
+            continue
+        bad += 1
+        if reading.skip_bad_rows or not kept:
+            kept.append(result)
+    if not good and not bad:
+        raise InputError(f"{name} has no rows; rows with a candidate and a reference were expected.")
+    missing = columns.missing(name)
+    if missing:
+        raise missing
+    if kept and not reading.skip_bad_rows:
+        more = f" (and {bad - 1} more)" if bad > 1 else ""
+        raise InputError(f"{name} {reading.where(kept[0])}{more}; fix it, or set such rows aside with --skip_bad_rows.")
+    if not good:
+        raise InputError(
+            f"{name} has no good row: all {bad} were set aside, the first because {reading.where(kept[0])}; fix them."
+        )
+    return good, kept
+
+
+def _learning(reading: _Reading, columns: Columns) -> Iterator[RawRow]:
+    """Yield the rows, with the columns learnt from each before it is read."""
+    for raw in reading.raw_rows():
+        if raw.values is not None and not columns.learn(raw.values):
+            missing = columns.missing(reading.input.name)
+            if missing and not reading.skip_bad_rows:
+                raise missing
+            text = raw.text or as_json(raw.values)
+            yield RawRow(raw.line, None, "lacks the column of the candidate or of the reference", text)
+        else:
+            yield raw

@@ -1,0 +1,149 @@
+"""Which column of a file holds the question, the references, the candidate, the id and a person's label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from bert_judge.errors import InputError
+
+REQUIRED: Final = ("reference", "candidate")
+
+COLUMN_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "question": (
+        *("question", "prompt", "input", "query", "instruction", "problem"),
+        *("question_text", "user_input", "messages"),
+    ),
+    "reference": (
+        *("reference", "references", "answer", "answers", "gold", "golds", "target", "targets", "gold_answer"),
+        *("reference_answer", "correct_answer", "ground_truth", "expected", "expected_output", "expected_answer"),
+        *("solution", "label_text", "gold_answers", "reference_answers", "correct_answers", "ideal"),
+    ),
+    "candidate": (
+        *("candidate", "prediction", "response", "output", "completion", "model_answer", "model_output"),
+        *("generated", "generation", "pred", "generated_text", "candidate_answer", "predicted_answer"),
+        *("generated_answer", "model_response", "student_answer"),
+    ),
+    "id": ("id", "uid", "question_id", "qid", "sample_id", "doc_id"),
+    "gold": ("label", "is_correct", "correct", "human_label", "gold_label"),
+}
+"""The recognised column names of each role, compared without regard to case; the first that a file has is taken."""
+
+MISSING: Final = object()
+"""What `lookup` answers where a row has no such column; `None` is a null that stands in the file."""
+
+_SHOWN_COLUMNS = 30
+
+
+def lookup(row: Mapping[str, object], column: str) -> object:
+    """Return the value of `column` in `row`, following a dotted path such as `doc.answer` or `resps.0`."""
+    if column in row:
+        return row[column]
+    value: object = row
+    for part in column.split("."):
+        if isinstance(value, Mapping) and part in value:
+            value = value[part]
+        elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return MISSING
+    return value
+
+
+def role_title(role: str) -> str:
+    """Return what users call `role`."""
+    return "label" if role == "gold" else role
+
+
+def asked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the user's mapping of roles to columns by our own names of the roles, refusing unknown ones."""
+    asked: dict[str, str] = {}
+    for given, column in (columns or {}).items():
+        role = "gold" if given == "label" else given
+        if role not in COLUMN_NAMES:
+            known = ", ".join(map(role_title, COLUMN_NAMES))
+            raise InputError(f"{given!r} is nothing that a column can be mapped to; expected one of {known}.")
+        if role in asked:
+            raise InputError(
+                "both 'label' and 'gold' are mapped to a column, and they mean the same; give one of them."
+            )
+        if not column and role in REQUIRED:
+            raise InputError(f"the {role} is mapped to no column, but it is needed; name its column.")
+        asked[role] = column
+    return asked
+
+
+class Columns:
+    """The column of each role, learnt from the rows as they pass.
+
+    The two needed columns are settled by the first row that has both. The others may be missing there, as in files
+    that carry a label only where there is one, and are settled by the first row that has them.
+    """
+
+    def __init__(self, asked: Mapping[str, str]) -> None:
+        self.chosen: dict[str, str] = {role: column for role, column in asked.items() if column}
+        self._asked = dict(asked)
+        self._unseen = dict(self.chosen)
+        self._ready = False
+        self._first: tuple[str, ...] | None = None
+        self._last: tuple[str, ...] | None = None
+
+    def learn(self, row: Mapping[str, object]) -> bool:
+        """Take one more row into account; return whether the needed columns are known by now."""
+        if self._unseen:
+            unseen = self._unseen.items()
+            self._unseen = {role: column for role, column in unseen if lookup(row, column) is MISSING}
+        names = tuple(row)
+        if names == self._last:
+            return self._ready
+        self._last = names
+        self._first = self._first or names
+        found = self._recognise(names)
+        if self._ready or not self._lacking(names, found):
+            self._ready = True
+            self.chosen.update(found)
+        return self._ready
+
+    def _recognise(self, names: Iterable[str]) -> dict[str, str]:
+        # A column that the user gave to one role must not be recognised for another one.
+        taken = set(self.chosen.values())
+        by_name: dict[str, str] = {}
+        for name in names:
+            if name not in taken:
+                by_name.setdefault(name.strip().lower(), name)
+        found = {}
+        for role, known in COLUMN_NAMES.items():
+            match = next((by_name[name] for name in known if name in by_name), None)
+            if match is not None and role not in self.chosen and role not in self._asked:
+                found[role] = match
+        return found
+
+    def _lacking(self, names: tuple[str, ...], found: Mapping[str, str]) -> list[str]:
+        present = {role for role, column in self._asked.items() if column and _has(names, column)}
+        return [role for role in REQUIRED if role not in found and role not in present]
+
+    def missing(self, source: str) -> InputError | None:
+        """Return the error for columns that no row had, or None where nothing is missing."""
+        if self._first is None:
+            return None
+        first = self._first
+        lacking = [] if self._ready else self._lacking(first, self._recognise(first))
+        named = [role for role in lacking if role in self._asked] or ([] if lacking else list(self._unseen))
+        found = ", ".join(first[:_SHOWN_COLUMNS]) + (", …" if len(first) > _SHOWN_COLUMNS else "")
+        found = found or "none at all"
+        if named:
+            role, column = role_title(named[0]), self._asked[named[0]]
+            return InputError(
+                f"{source} has no column {column!r}, which was named for the {role}: found {found}; "
+                f"name one of these with --map {role}=COLUMN."
+            )
+        if lacking:
+            remedy = " ".join(f"--map {role}=COLUMN" for role in lacking)
+            roles = " and none for the ".join(lacking)
+            return InputError(f"{source} has no column for the {roles}: found {found}; name it with {remedy}.")
+        return None
+
+
+def _has(names: tuple[str, ...], column: str) -> bool:
+    # Only the head of a dotted path is a column; what lies inside it may differ from row to row.
+    return column in names or column.split(".", 1)[0] in names

@@ -1,0 +1,94 @@
+"""Read the rows of a parquet file, or of a folder that `datasets` saved, a batch at a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from bert_judge.errors import InputError
+from bert_judge.sources.values import RawRow
+
+_BATCH_ROWS = 256
+_BUFFER_BYTES = 1 << 16
+
+
+def read_parquet(location: Path, name: str) -> Iterator[RawRow]:
+    """Yield one row for each row of a parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    number = 0
+    try:
+        # Both settings are needed; otherwise whole columns of a row group are read into memory at once.
+        with pq.ParquetFile(location, buffer_size=_BUFFER_BYTES, pre_buffer=False) as file:
+            for batch in file.iter_batches(batch_size=_BATCH_ROWS):
+                for values in batch.to_pylist():
+                    number += 1
+                    yield RawRow(number, values)
+    except (pa.ArrowException, ValueError, OSError) as error:
+        where = f"can be read as parquet only up to row {number}" if number else "cannot be read as parquet"
+        raise InputError(f"{name} {where} ({_first_line(error)}); write the file anew.") from error
+
+
+def read_datasets(folder: Path, name: str) -> Iterator[RawRow]:
+    """Yield one row for each row of a dataset that was saved with `save_to_disk`."""
+    import datasets
+    import pyarrow as pa
+
+    number = 0
+    try:
+        saved = datasets.load_from_disk(str(folder))
+        # The names behind the numbers of a class label are what is meant: 0 may well be "correct".
+        named = {key: kind for key, kind in saved.features.items() if isinstance(kind, datasets.ClassLabel)}
+        # As Arrow tables, so that images or audio in further columns are never decoded.
+        for table in saved.with_format("arrow").iter(batch_size=_BATCH_ROWS):
+            for values in table.to_pylist():
+                number += 1
+                for key, kind in named.items():
+                    values[key] = _class_name(kind.names, values[key])
+                yield RawRow(number, values)
+    except (pa.ArrowException, ValueError, TypeError, KeyError, OSError) as error:
+        raise InputError(
+            f"the folder {name} cannot be read as a saved dataset ({_first_line(error)}); save it anew."
+        ) from error
+
+
+def dataset_folder(folder: Path, name: str) -> Path:
+    """Return the folder of the one dataset that was saved in `folder`, or say why there is not one."""
+    splits_file = folder / "dataset_dict.json"
+    if splits_file.is_file():
+        splits = _splits(splits_file, name)
+        if len(splits) != 1:
+            raise InputError(
+                f"the folder {name} holds {len(splits)} splits ({', '.join(splits)}) where one was expected; "
+                f"give the folder of one, such as {folder / (splits or ['test'])[0]}."
+            )
+        folder = folder / splits[0]
+    if not (folder / "state.json").is_file():
+        raise InputError(
+            f"{name} is a folder, but not one that `save_to_disk` of datasets wrote; give such a folder or a file."
+        )
+    return folder
+
+
+def data_files(folder: Path) -> list[Path]:
+    """Return the files that hold the rows of a saved dataset, in the order of their names."""
+    return sorted(folder.glob("*.arrow"))
+
+
+def _splits(file: Path, name: str) -> list[str]:
+    try:
+        return [str(split) for split in json.loads(file.read_text(encoding="utf-8"))["splits"]]
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise InputError(f"the folder {name} holds a broken dataset_dict.json ({error}); save it anew.") from error
+
+
+def _class_name(names: list[str], value: int | None) -> str | None:
+    # datasets writes -1 for a class that is not known.
+    return None if value is None or value < 0 else names[value]
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0].rstrip(".") if lines else type(error).__name__

@@ -1,0 +1,215 @@
+"""Read the rows of JSON lines, of a JSON list, of CSV and of TSV from a stream of bytes, a row at a time."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import json
+from collections.abc import Iterator
+from typing import BinaryIO, Final
+
+from bert_judge.errors import InputError
+from bert_judge.sources.values import NumberText, RawRow, as_json
+
+_DECODER: Final = json.JSONDecoder(parse_float=NumberText, parse_int=NumberText, parse_constant=NumberText)
+_CHUNK = 1 << 18
+_LARGEST_CELL = 1 << 30
+# A JSON error so close to the end of what was read so far may come from the cut, not from the file.
+_LONGEST_TOKEN = 16
+
+
+def read_jsonl(stream: BinaryIO) -> Iterator[RawRow]:
+    """Yield one row for each line that is not blank."""
+    for line, data in enumerate(stream, 1):
+        try:
+            text = data.decode("utf-8-sig" if line == 1 else "utf-8").strip()
+        except UnicodeDecodeError as error:
+            yield RawRow(line, None, _not_utf8(error), data.decode(errors="replace").strip())
+            continue
+        if not text:
+            continue
+        try:
+            value: object = _DECODER.decode(text)
+        except (ValueError, RecursionError) as error:
+            yield RawRow(line, None, f"is not valid JSON ({_cause(error)}), and each line must be one object", text)
+        else:
+            yield _object_row(line, value, text)
+
+
+def read_json_list(stream: BinaryIO, name: str) -> Iterator[RawRow]:
+    """Yield one row for each element of a JSON list, keeping no more of it than that element in memory."""
+    buffer = _JsonBuffer(stream, name)
+    if buffer.peek() != "[":
+        raise buffer.broken("a list of objects was expected")
+    buffer.take()
+    if buffer.peek() == "]":
+        return
+    number, mark = 0, ","
+    while mark == ",":
+        number += 1
+        value, text = buffer.value()
+        yield _object_row(number, value, text)
+        mark = buffer.peek()
+        if mark not in (",", "]"):
+            raise buffer.broken("',' or ']' was expected" if mark else "the list has no end")
+        buffer.take()
+    if buffer.peek():
+        raise buffer.broken("there is more after the end of the list")
+
+
+def read_csv(stream: BinaryIO, name: str, delimiter: str) -> Iterator[RawRow]:
+    """Yield one row for each record below the header, which may span many lines."""
+    # The limit is the whole process's; it only ever grows.
+    csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
+    lines = _TextLines(stream)
+    # Not `strict`, the reader would take the rest of a file into one cell where a quote is not closed, and say nothing.
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    header: list[str] = []
+    line = 1
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            cells, problem = [], f"is not valid {'CSV' if delimiter == ',' else 'TSV'} ({error})"
+        else:
+            problem = lines.problem
+        if cells is None:
+            return
+        if problem and not header:
+            raise InputError(f"{name} line {line} {problem}; its header must be right before any row can be read.")
+        if problem:
+            yield RawRow(line, None, problem, as_json(cells))
+        elif cells and not header:
+            header = _header(cells, name)
+        elif cells:
+            yield _cells_row(line, header, cells)
+        line, lines.problem = reader.line_num + 1, ""
+
+
+def _header(cells: list[str], name: str) -> list[str]:
+    twice = next((cell for cell in cells if cell and cells.count(cell) > 1), None)
+    if twice is not None:
+        raise InputError(f"{name} has more than one column {twice!r} in its header; rename all but one of them.")
+    return cells
+
+
+def _cells_row(line: int, header: list[str], cells: list[str]) -> RawRow:
+    if len(cells) != len(header):
+        return RawRow(line, None, f"has {len(cells)} cells where the header has {len(header)}", as_json(cells))
+    return RawRow(line, dict(zip(header, cells, strict=True)))
+
+
+def _object_row(line: int, value: object, text: str) -> RawRow:
+    if isinstance(value, dict):
+        return RawRow(line, value, "", text)
+    hint = " (a file that is one list needs --input_format json)" if isinstance(value, list) else ""
+    return RawRow(line, None, f"holds no JSON object{hint}", text)
+
+
+def _not_utf8(error: UnicodeDecodeError) -> str:
+    return f"is not UTF-8 text (the byte 0x{error.object[error.start]:02x} at its position {error.start + 1})"
+
+
+def _cause(error: ValueError | RecursionError) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at character {error.pos + 1}"
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+class _TextLines:
+    """The lines of a stream as text; `problem` says what was wrong with those that were not UTF-8."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._first = True
+        self.problem = ""
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        data = next(self._stream)
+        encoding, self._first = ("utf-8-sig" if self._first else "utf-8"), False
+        try:
+            return data.decode(encoding)
+        except UnicodeDecodeError as error:
+            self.problem = self.problem or _not_utf8(error)
+            return data.decode(encoding, errors="replace")
+
+
+class _JsonBuffer:
+    """A window on a JSON text which grows until the value at its start is whole."""
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        self._stream = stream
+        self._name = name
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self._text = ""
+        self._at = 0
+        self._line = 1
+
+    def _more(self) -> bool:
+        """Drop what was used and read on; return whether there was anything to read."""
+        kept = self._text[self._at :]
+        # As much again as is there already, so that a value larger than a chunk is not parsed over and over.
+        data = self._stream.read(max(_CHUNK, len(kept)))
+        try:
+            read = self._decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            line = self._line + kept.count("\n") + error.object.count(b"\n", 0, error.start)
+            raise InputError(
+                f"{self._name} is not UTF-8 text: its line {line} holds the byte 0x{error.object[error.start]:02x}; "
+                "save it as UTF-8."
+            ) from error
+        self._text, self._at = kept + read, 0
+        return bool(data)
+
+    def _advance(self, end: int) -> None:
+        self._line += self._text.count("\n", self._at, end)
+        self._at = end
+
+    def peek(self) -> str:
+        """Return the next character that is no space, without taking it; empty at the end."""
+        while True:
+            for at in range(self._at, len(self._text)):
+                if self._text[at] not in " \t\r\n":
+                    self._advance(at)
+                    return self._text[at]
+            self._advance(len(self._text))
+            if not self._more():
+                return ""
+
+    def take(self) -> None:
+        """Pass the character that `peek` showed."""
+        self._at += 1
+
+    def value(self) -> tuple[object, str]:
+        """Return the next value and its text."""
+        self.peek()
+        while True:
+            value: object
+            try:
+                value, end = _DECODER.raw_decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                cut = error.msg.startswith("Unterminated string") or error.pos + _LONGEST_TOKEN > len(self._text)
+                if not cut or not self._more():
+                    self._advance(min(error.pos, len(self._text)))
+                    raise self.broken(error.msg) from error
+                continue
+            except RecursionError as error:
+                raise self.broken("it is nested too deeply") from error
+            # A number that ends where the window ends may go on behind it.
+            if end == len(self._text):
+                end -= self._at
+                if self._more():
+                    continue
+            text = self._text[self._at : end]
+            self._advance(end)
+            return value, text
+
+    def broken(self, cause: str) -> InputError:
+        """Return the error for a list that cannot be read on from here."""
+        return InputError(
+            f"{self._name} line {self._line} is not valid JSON ({cause}); fix it, or write one object per line "
+            "(JSON lines), where bad rows can be set aside."
+        )

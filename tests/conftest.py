@@ -1,0 +1,151 @@
+"""Real parts, made small: the starter judge, and checkpoints of every architecture with random weights."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["OMP_NUM_THREADS"] = "1"
+
+from bert_judge import BERTJudge, Sample
+
+CORPUS = [
+    "What is the capital of France? The capital of France is Paris, of Germany Berlin, of England London.",
+    "I'm hesitating between Paris and London. I would say London. It was 1,977 or 12.5 % of them; (A) or (B)?",
+    "Die Antwort lautet Überfluss. La réponse est déjà là. Ответ: Москва. 答案是北京。 question candidate reference",
+]
+MARKERS = ("<|question|>", "<|candidate|>", "<|reference|>")
+ARCHITECTURES = ("bert", "roberta", "xlm-roberta", "deberta-v2", "modernbert", "eurobert")
+
+_SMALL = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 48,
+    "max_position_embeddings": 130,
+    "num_labels": 2,
+}
+_EXTRA: dict[str, dict] = {
+    "roberta": {"pad_token_id": 1, "type_vocab_size": 1},
+    "xlm-roberta": {"pad_token_id": 1, "type_vocab_size": 1},
+    "deberta-v2": {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False},
+    "modernbert": {"global_attn_every_n_layers": 2, "local_attention": 16, "reference_compile": False},
+    "eurobert": {"num_key_value_heads": 2, "max_position_embeddings": 128},
+}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Converted models are kept for the whole run, and shared by the workers of xdist."""
+    base = tmp_path_factory.getbasetemp()
+    cache = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "bert-judge-cache"
+    os.environ["BERT_JUDGE_CACHE"] = str(cache)
+    return cache
+
+
+@pytest.fixture(scope="session")
+def starter() -> BERTJudge:
+    """The starter judge as users get it."""
+    return BERTJudge()
+
+
+@pytest.fixture(scope="session")
+def starter_exact() -> BERTJudge:
+    """The starter judge in float32."""
+    return BERTJudge(dtype="float32")
+
+
+@pytest.fixture(scope="session")
+def make_judge(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Makes a judge of an architecture as the paper's package saves it: random weights, three added tokens."""
+    made: dict[str, Path] = {}
+
+    def make(architecture: str, seed: int = 0, fresh: bool = False, **config: object) -> Path:
+        key = f"{architecture}-{seed}-{json.dumps(config, sort_keys=True)}"
+        if fresh or key not in made:
+            folder = tmp_path_factory.mktemp("judge")
+            save_checkpoint(architecture, folder, seed, config)
+            if fresh:
+                return folder
+            made[key] = folder
+        return made[key]
+
+    return make
+
+
+def save_checkpoint(architecture: str, folder: Path, seed: int, config: dict) -> None:
+    """Weights at random, the norm layers' too, so that no layer is an identity by chance."""
+    import torch
+    from transformers import CONFIG_MAPPING, AutoModelForSequenceClassification, PreTrainedTokenizerFast
+
+    tokenizer = make_tokenizer(architecture)
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<pad>")
+    fast.add_tokens(list(MARKERS))
+    settings = _SMALL | _EXTRA.get(architecture, {}) | {"pad_token_id": fast.pad_token_id, "vocab_size": len(fast)}
+    torch.manual_seed(seed)
+    made = CONFIG_MAPPING[architecture](**(settings | config))
+    model = AutoModelForSequenceClassification.from_config(made)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.15)
+    model.save_pretrained(folder)
+    fast.save_pretrained(folder)
+
+
+def make_tokenizer(architecture: str):
+    """A tokenizer of the architecture's kind, learnt from a few sentences."""
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    if architecture == "bert":
+        tokenizer = Tokenizer(models.WordPiece(unk_token="<unk>"))
+        tokenizer.normalizer = normalizers.BertNormalizer()
+        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        trainer = trainers.WordPieceTrainer(vocab_size=400, special_tokens=special)
+    elif architecture in ("xlm-roberta", "deberta-v2"):
+        tokenizer = Tokenizer(models.Unigram())
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+        trainer = trainers.UnigramTrainer(vocab_size=250, special_tokens=special, unk_token="<unk>")
+    else:
+        tokenizer = Tokenizer(models.BPE())
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        tokenizer.decoder = decoders.ByteLevel()
+        alphabet = pre_tokenizers.ByteLevel.alphabet()
+        trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=special, initial_alphabet=alphabet)
+    tokenizer.train_from_iterator(CORPUS, trainer)
+    ends = [(token, tokenizer.token_to_id(token)) for token in ("<s>", "</s>")]
+    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=ends)
+    return tokenizer
+
+
+PARIS = [
+    ("Paris.", 1),
+    ("The capital of France is Paris.", 1),
+    ("I'm hesitating between Paris and London. I would say Paris.", 1),
+    ("London.", 0),
+    ("The capital of France is London.", 0),
+    ("I'm hesitating between Paris and London. I would say London.", 0),
+]
+
+
+@pytest.fixture(scope="session")
+def samples() -> list[Sample]:
+    """Samples of many lengths and scripts, with one and several references, with and without a question."""
+    question = "What is the capital of France?"
+    rows = [Sample(text, ("Paris",), question, gold=gold) for text, gold in PARIS]
+    rows += [
+        Sample("The answer is (B).", ("(B) 12.5 %",), "How much?\n(A) 1\n(B) 12.5 %"),
+        Sample("北京是中国的首都。", ("北京", "Beijing"), "中国的首都是哪里？"),
+        Sample("Это Москва, а не Киев.", ("Москва",), "Какой город — столица России?"),
+        Sample("naïve café \U0001f680 \u202e txet \x00 end", ("café",), "An odd text?"),
+        Sample("So the sum is 42. " * 400 + "In the end it is 41.", ("41",), "Add all of them."),
+        Sample("It is 7.", ("7", "seven", "VII"), None),
+        Sample("<|reference|>Paris [SEP] </s> London", ("Paris",), "<|candidate|>?"),
+        Sample("x", ("y",), "z"),
+    ]
+    return rows

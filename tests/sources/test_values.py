@@ -1,0 +1,201 @@
+"""Which columns are read, and what their values become."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bert_judge.errors import InputError
+from bert_judge.sources import COLUMN_NAMES, Source, open_source
+from bert_judge.types import Sample
+
+Row = dict[str, object]
+
+
+def opened(
+    folder: Path, *rows: Row | str, columns: dict[str, str] | None = None, numbers_as_text: bool = False
+) -> Source:
+    path = folder / "x.jsonl"
+    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
+    return open_source(path, columns=columns, numbers_as_text=numbers_as_text)
+
+
+def only(folder: Path, row: Row | str, columns: dict[str, str] | None = None, numbers_as_text: bool = False) -> Sample:
+    (sample,) = opened(folder, row, columns=columns, numbers_as_text=numbers_as_text)
+    return sample
+
+
+@pytest.mark.parametrize(("role", "name"), [(role, name) for role, names in COLUMN_NAMES.items() for name in names])
+def test_every_known_name_is_recognised(tmp_path: Path, role: str, name: str) -> None:
+    row: Row = {"x": "0", "reference": "r", "candidate": "c"}
+    row.pop(role, None)
+    row[name.title()] = "1"
+    assert opened(tmp_path, row).columns[role] == name.title()
+
+
+def test_no_name_stands_for_two_roles() -> None:
+    names = [name for known in COLUMN_NAMES.values() for name in known]
+    assert len(names) == len(set(names))
+
+
+def test_the_first_name_of_the_list_wins(tmp_path: Path) -> None:
+    row: Row = {"Output": "o", " Prediction ": "p", "gold": "g", "Answer": "a", "label": 0, "input": "i", "prompt": "q"}
+    source = opened(tmp_path, row)
+    assert list(source) == [Sample("p", ("a",), "q", "1", 0)]
+    assert source.columns == {"question": "prompt", "reference": "Answer", "candidate": " Prediction ", "gold": "label"}
+
+
+def test_columns_are_mapped_by_name(tmp_path: Path) -> None:
+    row: Row = {"q": "q?", "gold": "right", "out": "said", "y": True, "key": 7, "answer": "not this", "label": 0}
+    columns = {"question": "q", "reference": "gold", "candidate": "out", "label": "y", "id": "key"}
+    assert only(tmp_path, row, columns) == Sample("said", ("right",), "q?", "7", 1)
+    assert opened(tmp_path, row, columns=columns).columns["gold"] == "y"
+    del columns["label"]
+    assert only(tmp_path, row, {**columns, "gold": "y"}).gold == 1
+
+
+def test_a_column_given_to_one_role_is_not_recognised_for_another(tmp_path: Path) -> None:
+    row: Row = {"answer": "said", "target": "right"}
+    assert only(tmp_path, row, {"candidate": "answer"}) == Sample("said", ("right",), id="1")
+
+
+def test_dotted_paths(tmp_path: Path) -> None:
+    row: Row = {"doc": {"question": "q?", "answer": "r"}, "resps": [["said"]], "target": "t", "a.b": "flat"}
+    columns = {"question": "doc.question", "reference": "doc.answer", "candidate": "resps.0.0", "id": "a.b"}
+    assert only(tmp_path, row, columns) == Sample("said", ("r",), "q?", "flat")
+    for column in ("resps.1", "resps.0.-1", "doc.none", "doc.answer.x"):
+        with pytest.raises(InputError, match=f"no column '{column}', which was named for the candidate"):
+            opened(tmp_path, row, columns={**columns, "candidate": column})
+
+
+def test_a_dotted_path_that_is_missing_in_one_row(tmp_path: Path) -> None:
+    rows: list[Row] = [{"answer": "a", "resps": ["x"]}, {"answer": "b", "resps": []}]
+    with pytest.raises(InputError, match=r"line 2 has no candidate: the column 'resps\.0' is missing"):
+        opened(tmp_path, *rows, columns={"candidate": "resps.0"})
+
+
+def test_optional_columns_may_begin_later(tmp_path: Path) -> None:
+    rows: list[Row] = [
+        {"answer": "a", "output": "x"},
+        {"answer": "b", "output": "y", "label": 1, "question": "q", "id": "k"},
+    ]
+    assert list(opened(tmp_path, *rows)) == [Sample("x", ("a",), id="1"), Sample("y", ("b",), "q", "k", 1)]
+
+
+def test_an_empty_name_leaves_a_column_unread(tmp_path: Path) -> None:
+    row: Row = {"answer": "a", "output": "x", "label": "entailment", "id": "k"}
+    assert only(tmp_path, row, {"label": "", "id": ""}) == Sample("x", ("a",), id="1")
+
+
+@pytest.mark.parametrize(
+    ("value", "references"),
+    [
+        ("a", ("a",)),
+        (["a", "b"], ("a", "b")),
+        ({"text": ["a", "b"], "answer_start": [1, 2]}, ("a", "b")),
+        ({"text": "a"}, ("a",)),
+        ('["a", "b"]', ('["a", "b"]',)),
+    ],
+)
+def test_references(tmp_path: Path, value: object, references: tuple[str, ...]) -> None:
+    assert only(tmp_path, {"answer": value, "output": "x"}).references == references
+
+
+@pytest.mark.parametrize(
+    ("cell", "references"),
+    [
+        ('["a", "b"]', ("a", "b")),
+        ("[1, 2]", ("[1, 2]",)),
+        ("[a]", ("[a]",)),
+        ("[citation needed", ("[citation needed",)),
+        ("0.10", ("0.10",)),
+    ],
+)
+def test_references_in_a_cell(tmp_path: Path, cell: str, references: tuple[str, ...]) -> None:
+    path = tmp_path / "x.tsv"
+    path.write_text('answer\toutput\n"{}"\t0\n'.format(cell.replace('"', '""')))
+    assert list(open_source(path)) == [Sample("0", references, id="1")]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (None, None),
+        ("", None),
+        ([{"role": "user", "content": "old"}, {"role": "user", "content": "new"}, {"role": "assistant"}], "new"),
+        ([{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image"}]}], "a"),
+    ],
+)
+def test_questions(tmp_path: Path, question: object, text: str | None) -> None:
+    assert only(tmp_path, {"prompt": question, "answer": "a", "output": "x"}).question == text
+
+
+def test_a_null_candidate_is_an_empty_answer(tmp_path: Path) -> None:
+    assert only(tmp_path, {"answer": "a", "output": None}).candidate == ""
+
+
+def test_half_a_character_is_replaced(tmp_path: Path) -> None:
+    assert only(tmp_path, r'{"answer": "a", "output": "so \ud83d", "id": "\ud83d"}') == Sample("so �", ("a",), id="�")
+
+
+@pytest.mark.parametrize(
+    ("spelled", "gold"),
+    [
+        *((text, 1) for text in ("1", "1.0", "true", '"1"', '"TRUE"', '" Correct "', '"yes"')),
+        *((text, 0) for text in ("0", "0.0", "false", '"0"', '"False"', '"incorrect"', '"No"')),
+        *((text, None) for text in ("null", '""')),
+    ],
+)
+@pytest.mark.parametrize("numbers_as_text", [False, True])
+def test_labels(tmp_path: Path, spelled: str, gold: int | None, numbers_as_text: bool) -> None:
+    row = f'{{"answer": "a", "output": "x", "label": {spelled}}}'
+    assert only(tmp_path, row, numbers_as_text=numbers_as_text).gold == gold
+
+
+@pytest.mark.parametrize(("names", "gold"), [(["correct", "incorrect"], [1, 0, None]), (["0", "1"], [0, 1, None])])
+def test_class_labels_are_read_by_name(tmp_path: Path, names: list[str], gold: list[int | None]) -> None:
+    import datasets
+
+    features = datasets.Features(
+        {
+            "answer": datasets.Value("string"),
+            "output": datasets.Value("string"),
+            "label": datasets.ClassLabel(names=names),
+        }
+    )
+    rows = {"answer": ["a", "a", "a"], "output": ["x", "y", "z"], "label": [0, 1, None]}
+    datasets.Dataset.from_dict(rows, features=features).save_to_disk(tmp_path / "d")
+    assert [sample.gold for sample in open_source(tmp_path / "d")] == gold
+
+
+def test_numbers_as_text_keep_their_spelling(tmp_path: Path) -> None:
+    row = '{"question": 1e3, "answer": [0.10, "b", 12345678901234567890], "output": 0.10, "label": 1, "id": 007e0}'
+    row = row.replace("007e0", "7.50")
+    sample = only(tmp_path, row, numbers_as_text=True)
+    assert sample == Sample("0.10", ("0.10", "b", "12345678901234567890"), "1e3", "7.50", 1)
+    assert {type(text) for text in (sample.candidate, *sample.references, sample.question, sample.id)} == {str}
+
+
+def test_numbers_of_a_parquet_file_as_text(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"answer": [[1, 2]], "output": [0.5], "label": [1.0]}), path)
+    assert list(open_source(path, numbers_as_text=True)) == [Sample("0.5", ("1", "2"), id="1", gold=1)]
+    with pytest.raises(InputError, match=r"row 1 has the number 0\.5 in the column 'output'.*--numbers_as_text"):
+        open_source(path)
+
+
+def test_meta_keeps_single_values_of_few_columns(tmp_path: Path) -> None:
+    row: Row = {"answer": "a", "output": "x", "task": "qa", "split": 3, "model": ["m"], "source": None, "extra": "no"}
+    assert only(tmp_path, row).meta == {"task": "qa", "split": 3}
+
+
+def test_ids_count_all_rows(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("id,answer,output\n,a,x\nk,,x\n\nk,a,x\n,a,x\n")
+    source = open_source(path, skip_bad_rows=True)
+    assert [sample.id for sample in source] == ["1", "k", "4"]
