@@ -66,6 +66,10 @@ class InputForm:
         wanted = "cr" if sample.question is None else "qcr"
         return wanted if wanted in self.forms or sample.question is None else self.forms[0]
 
+    def shortened(self, max_tokens: int) -> InputForm:
+        """The same form for inputs of another length, with budgets in proportion."""
+        return replace(self, max_tokens=max_tokens, question_tokens=None, candidate_tokens=None, reference_tokens=None)
+
     def signature(self) -> str:
         """Everything of the form that changes a score, in short."""
         limit = f"{self.truncation}{self.max_tokens}"

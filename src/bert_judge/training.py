@@ -121,7 +121,8 @@ def train(
     )
     predicted = trainer.predict(_encode(encoder, dev_rows))
     margins = predicted.predictions[:, 1] - predicted.predictions[:, 0]
-    temperature = fit_temperature(margins.tolist(), [int(sample.gold or 0) for sample in dev_rows])
+    # The Trainer predicts in an order of its own, by length.
+    temperature = round(fit_temperature(margins.tolist(), predicted.label_ids.tolist()), 4)
     model.save_pretrained(output)
     tokenizer.save_pretrained(output)
     JudgeConfig(form=encoder.form, temperature=temperature).save(output)

@@ -30,7 +30,8 @@ class Sample:
 
     def __post_init__(self) -> None:
         references: Any = self.references
-        references = (references,) if isinstance(references, str) else tuple(references)
+        several = isinstance(references, Iterable) and not isinstance(references, str)
+        references = tuple(references) if several else (references,)
         object.__setattr__(self, "references", references)
         if not references:
             raise InputError("a sample has no reference; give at least one right answer as `references`.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
+from typing import cast
 
 from bert_judge.errors import InputError
 from bert_judge.types import Sample, Verdict
@@ -54,9 +55,5 @@ def make_samples(
             )
         if len(values) != len(candidates):
             raise InputError(f"there are {len(candidates)} candidates but {len(values)} {name}; one each was expected.")
-    return [
-        Sample(candidate, (reference,) if isinstance(reference, str) else tuple(reference), question)
-        for question, candidate, reference in zip(
-            questions or repeat(None, len(candidates)), candidates, references, strict=True
-        )
-    ]
+    rows = zip(questions or repeat(None, len(candidates)), candidates, references, strict=True)
+    return [Sample(candidate, cast("tuple[str, ...]", given), question) for question, candidate, given in rows]

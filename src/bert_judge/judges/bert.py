@@ -60,7 +60,7 @@ class BERTJudge(Judge):
         )
         config = JudgeConfig.load(self._model.folder)
         form = config.form if truncation == "auto" else replace(config.form, truncation=truncation)
-        form = form if max_tokens is None else replace(form, max_tokens=max_tokens)
+        form = form if max_tokens is None else form.shortened(max_tokens)
         self._temperature = config.temperature
         self._prompts = PromptEncoder(self._model.tokenizer, form, self._model.max_tokens)
         self._engine = Engine(self._model, batch_tokens, batch_size)

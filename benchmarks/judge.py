@@ -1,0 +1,203 @@
+"""Speed, drift and memory of `BERTJudge` beside plain transformers loops: `python benchmarks/judge.py`.
+
+Prints, for the starter judge (or `--model_path`) on the same rows, in one run:
+
+- rows/s and tokens/s of the default (`BERTJudge()`), of its other runtimes, and of the two loops that people write:
+  (a) one row at a time in bfloat16, the default of the paper's package; (b) batches of 32 in float32, unsorted, padded
+  to the longest. The ratios are of medians over `--repeats` alternating rounds.
+- the share of this machine's bfloat16 matrix-product peak, measured here, that the engine's arithmetic reaches
+- the drift: the largest difference of a score to float32, and the verdicts that flip
+- with `--memory`: the peak memory of `bert-judge score` over 1,000, 10,000 and 100,000 distinct rows
+
+`--data` takes any file that `bert-judge score` reads; without it, rows are made from the project's examples.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from bert_judge import BERTJudge, Sample
+from bert_judge.sources import open_source
+from bert_judge.utils import find_model, load_hf_encoder, read_config
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "answers.jsonl"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", default=str(EXAMPLES), help="a file of answers")
+    parser.add_argument("--rows", type=int, default=300, help="rows to time (default: 300)")
+    parser.add_argument("--repeats", type=int, default=3, help="rounds (default: 3)")
+    parser.add_argument("--model_path", default="starter", help="the judge (default: starter)")
+    parser.add_argument("--memory", action="store_true", help="measure peak memory too (some minutes)")
+    parser.add_argument("--memory_rows", type=int, nargs="*", default=[1_000, 10_000, 100_000])
+    args = parser.parse_args()
+    rows = distinct_rows(args.data, args.rows)
+    print(f"machine: {platform.machine()}, {os.cpu_count()} cores, {processor()}")
+    speed(args.model_path, rows, args.repeats)
+    if args.memory:
+        memory(args.data, args.memory_rows)
+
+
+def distinct_rows(path: str, count: int) -> list[Sample]:
+    """`count` rows with no two alike; where the file is too short its rows come again with another number in them."""
+    found = list(open_source(path, limit=count))
+    rounds = -(-count // len(found))
+    repeated = [s if n == 0 else replace(s, candidate=f"{s.candidate} ({n})") for n in range(rounds) for s in found]
+    return list(dict.fromkeys(replace(s, id=None, gold=None) for s in repeated))[:count]
+
+
+def speed(model_path: str, rows: Sequence[Sample], repeats: int) -> None:
+    judges = {
+        "default": BERTJudge(model_path),
+        "openvino float32": BERTJudge(model_path, dtype="float32", runtime="openvino"),
+        "torch bfloat16": BERTJudge(model_path, dtype="bfloat16", runtime="torch"),
+        "torch float32": BERTJudge(model_path, dtype="float32", runtime="torch"),
+    }
+    runs: dict[str, Callable[[], list[float]]] = {name: judging(judge, rows) for name, judge in judges.items()}
+    runs["(a) batch 1, bfloat16"] = plain_loop(model_path, rows, 1, "bfloat16")
+    runs["(b) batch 32, float32"] = plain_loop(model_path, rows, 32, "float32")
+    tokens = sum(len(p.tokens.ids) for group in judges["default"]._prompts.encode(rows) for p in group)
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    scores: dict[str, list[float]] = {}
+    for run in runs.values():
+        run()  # once unmeasured: kernels are compiled for the shapes that come
+    for _ in range(repeats):
+        for name, run in runs.items():
+            start = time.perf_counter()
+            scores[name] = run()
+            seconds[name].append(time.perf_counter() - start)
+    median = {name: statistics.median(values) for name, values in seconds.items()}
+    flops = arithmetic(model_path, judges["default"], rows)
+    peak = matrix_peak()
+    print(f"judge:   {judges['default'].signature}")
+    print(f"rows:    {len(rows)} distinct, {tokens / len(rows):.0f} tokens on average; {repeats} rounds, medians")
+    print(
+        f"peak:    {peak / 1e9:.0f} GFLOP/s for a bfloat16 matrix product here; "
+        f"a row takes {flops / len(rows) / 1e9:.2f} GFLOP"
+    )
+    print(f"\n{'':24}{'rows/s':>8}{'tokens/s':>10}{'of peak':>9}{'x (a)':>7}{'x (b)':>7}")
+    a, b = median["(a) batch 1, bfloat16"], median["(b) batch 32, float32"]
+    for name, value in median.items():
+        share = flops / value / peak
+        print(f"{name:24}{len(rows) / value:8.0f}{tokens / value:10.0f}{share:9.0%}{a / value:7.1f}{b / value:7.1f}")
+    exact = scores["torch float32"]
+    print(f"\n{'drift to torch float32':24}{'largest':>9}{'mean':>9}{'flipped':>9}")
+    for name in judges:
+        differences = [abs(x - y) for x, y in zip(scores[name], exact, strict=True)]
+        flips = sum((x >= 0.5) != (y >= 0.5) for x, y in zip(scores[name], exact, strict=True))
+        print(f"{name:24}{max(differences):9.1e}{statistics.mean(differences):9.1e}{flips:9}")
+
+
+def judging(judge: BERTJudge, rows: Sequence[Sample]) -> Callable[[], list[float]]:
+    """The whole way from texts to scores, with nothing remembered from the round before."""
+
+    def run() -> list[float]:
+        judge._engine._known.clear()
+        return [verdict.score or 0.0 for verdict in judge.assess(rows)]
+
+    return run
+
+
+def plain_loop(model_path: str, rows: Sequence[Sample], batch_size: int, dtype: str) -> Callable[[], list[float]]:
+    """What a user writes with transformers: batches in the order of the rows, padded to the longest, cut at 192."""
+    import torch
+    from transformers import PreTrainedTokenizerFast
+
+    folder = find_model(model_path)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), pad_token="[PAD]")
+    model = load_hf_encoder(model_path, dtype="float32").to(getattr(torch, dtype))
+    texts = [f"<|question|>{s.question}<|candidate|>{s.candidate}<|reference|>{s.references[0]}" for s in rows]
+
+    def run() -> list[float]:
+        scores = []
+        for start in range(0, len(texts), batch_size):
+            batch = tokenizer(
+                texts[start : start + batch_size], return_tensors="pt", padding=True, truncation=True, max_length=192
+            )
+            with torch.no_grad():
+                logits = model(**batch).logits
+            scores += torch.sigmoid(logits[:, 1] - logits[:, 0]).tolist()
+        return scores
+
+    return run
+
+
+def arithmetic(model_path: str, judge: BERTJudge, rows: Sequence[Sample]) -> float:
+    """Floating-point operations of the encoder's matrix products over the rows, without padding."""
+    config = read_config(find_model(model_path))
+    d, layers, inner = config["hidden_size"], config["num_hidden_layers"], config["intermediate_size"]
+    lengths = [len(p.tokens.ids) for group in judge._prompts.encode(rows) for p in group]
+    return float(sum(layers * (2 * n * (4 * d * d + 2 * d * inner) + 4 * n * n * d) for n in lengths))
+
+
+def matrix_peak() -> float:
+    """Operations per second of a large bfloat16 matrix product: the best of several."""
+    import torch
+
+    size = 3072
+    x, y = torch.randn(size, size, dtype=torch.bfloat16), torch.randn(size, size, dtype=torch.bfloat16)
+    times = []
+    for _ in range(8):
+        start = time.perf_counter()
+        x @ y
+        times.append(time.perf_counter() - start)
+    return 2 * size**3 / min(times)
+
+
+def memory(data: str, counts: Sequence[int]) -> None:
+    """Peak resident memory of whole `bert-judge score` processes; short rows, all distinct."""
+    print(f"\n{'peak memory of bert-judge score':40}{'rows/s':>8}")
+    words = [sample for sample in open_source(data) if len(sample.candidate) < 80]
+    for count in counts:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "rows.jsonl"
+            with path.open("w", encoding="utf-8") as file:
+                file.writelines(json.dumps(row) + "\n" for row in numbered(words, count))
+            command = [
+                sys.executable,
+                "-m",
+                "bert_judge.cli",
+                "score",
+                str(path),
+                "--output_dir",
+                f"{folder}/out",
+                "--quiet",
+            ]
+            start = time.perf_counter()
+            process = subprocess.Popen(command)
+            _, status, usage = os.wait4(process.pid, 0)
+            seconds = time.perf_counter() - start
+            if status:
+                sys.exit(f"bert-judge score ended with status {status}")
+            peak = usage.ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+        print(f"{count:>10,} rows {peak:>16.0f} MiB {count / seconds:>14.0f}")
+
+
+def numbered(samples: Sequence[Sample], count: int) -> Iterator[dict[str, object]]:
+    for n in range(count):
+        sample = samples[n % len(samples)]
+        yield {"question": f"{n}?", "references": [sample.references[0][:40]], "candidate": f"{sample.candidate} {n}"}
+
+
+def processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "")
+
+
+if __name__ == "__main__":
+    main()

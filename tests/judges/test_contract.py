@@ -1,0 +1,138 @@
+"""The contract that every judge of the table keeps."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from bert_judge import BERTJudge, Sample
+from bert_judge.errors import InputError
+from bert_judge.judges import JUDGES, Judge
+
+MAKERS = {"BERTJudge": BERTJudge}
+EXACT = {"BERTJudge": {"dtype": "float32"}}
+TOLERANCE = {"BERTJudge": 5e-3}
+
+
+def test_every_judge_of_the_table_is_here() -> None:
+    assert set(MAKERS) == set(JUDGES)
+
+
+@pytest.fixture(scope="module", params=sorted(JUDGES))
+def name(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def judge(name: str) -> Judge:
+    return MAKERS[name]()
+
+
+def scores(judge: Judge, samples: list[Sample]) -> list[float | None]:
+    return [verdict.score for verdict in judge.assess(samples)]
+
+
+def test_nothing_in_nothing_out(judge: Judge) -> None:
+    assert list(judge.assess([])) == []
+    assert judge.predict([], [], []) == []
+
+
+def test_one_verdict_a_sample_in_range(judge: Judge, samples: list[Sample]) -> None:
+    verdicts = list(judge.assess(samples))
+    assert len(verdicts) == len(samples)
+    for verdict, sample in zip(verdicts, samples, strict=True):
+        assert verdict.score is not None
+        assert 0 <= verdict.score <= 1
+        assert verdict.label in (0, 1)
+        assert verdict.matched_reference in range(len(sample.references))
+
+
+def test_assess_takes_a_stream(judge: Judge, samples: list[Sample]) -> None:
+    assert scores(judge, iter(samples)) == pytest.approx(scores(judge, samples), abs=1e-9)
+
+
+def test_order_neighbours_and_duplicates_change_nothing(judge: Judge, name: str, samples: list[Sample]) -> None:
+    expected = scores(judge, samples)
+    shuffled = list(range(len(samples)))
+    random.Random(1).shuffle(shuffled)
+    others = scores(MAKERS[name](), [samples[i] for i in shuffled for _ in range(2)])
+    for position, i in enumerate(shuffled):
+        assert others[2 * position] == others[2 * position + 1]
+        assert others[2 * position] == pytest.approx(expected[i], abs=TOLERANCE[name])
+    for i, sample in enumerate(samples):
+        alone = scores(MAKERS[name](), [sample]) if i % 5 == 0 else [expected[i]]
+        assert alone == pytest.approx([expected[i]], abs=TOLERANCE[name])
+
+
+def test_predict_equals_assess(judge: Judge, samples: list[Sample]) -> None:
+    asked = [sample for sample in samples if sample.question is not None]
+    predicted = judge.predict(
+        questions=[sample.question or "" for sample in asked],
+        references=[sample.references for sample in asked],
+        candidates=[sample.candidate for sample in asked],
+    )
+    assert predicted == pytest.approx(scores(judge, asked), abs=1e-9)
+
+
+def test_gold_and_meta_are_not_read(judge: Judge, samples: list[Sample]) -> None:
+    told = [replace(sample, gold=1, id="right", meta={"task": "correct"}) for sample in samples]
+    assert scores(judge, told) == pytest.approx(scores(judge, samples), abs=1e-9)
+
+
+def test_an_empty_candidate_is_wrong(judge: Judge) -> None:
+    for text in ("", " \n\t"):
+        (verdict,) = judge.assess([Sample(text, ("Paris",), "What is the capital of France?")])
+        assert (verdict.score, verdict.label) == (0.0, 0)
+        assert "empty" in (verdict.explanation or "")
+
+
+def test_very_long_and_strange_texts(judge: Judge) -> None:
+    strange = ["a" * 100_000, "é́" * 5000, "\x00\x01", "\ud7ff\U0010ffff", "🚀" * 3000, "\n\n\n.", "word " * 50_000]
+    rows = [Sample(text, ("Paris",), "Where?") for text in strange]
+    rows += [Sample("Paris", (text,), text) for text in strange]
+    verdicts = list(judge.assess(rows))
+    assert all(verdict.score is not None for verdict in verdicts)
+    assert verdicts[-1].truncated
+
+
+@pytest.mark.parametrize(
+    ("questions", "candidates", "references", "said"),
+    [
+        (["q"], ["a", "b"], ["r", "r"], "2 candidates but 1 questions"),
+        (["q"], ["a"], ["r", "r"], "1 candidates but 2 references"),
+        (["q"], "a", ["r"], "candidates is str"),
+        (["q"], ["a"], "r", "references is str"),
+        (["q"], ["a"], [[]], "no reference"),
+        (["q"], [7], ["r"], "the candidate of a sample is 7"),
+        (["q"], ["a"], [None], "the reference of a sample is None"),
+    ],
+)
+def test_bad_arguments_are_told_in_a_sentence(
+    judge: Judge, questions: list, candidates: list, references: list, said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        judge.predict(questions, candidates, references)
+
+
+def test_the_signature_is_stable(judge: Judge, name: str) -> None:
+    assert judge.signature == MAKERS[name]().signature
+    assert judge.variant in judge.signature
+
+
+@pytest.mark.parametrize(
+    ("arguments", "changes"),
+    [
+        ({"batch_tokens": 64}, False),
+        ({"batch_size": 2}, False),
+        ({"device": "cpu"}, False),
+        ({"threshold": 0.7}, True),
+        ({"dtype": "float32"}, True),
+        ({"truncation": "left"}, True),
+        ({"max_tokens": 100}, True),
+        ({"runtime": "torch"}, True),
+    ],
+)
+def test_the_signature_changes_when_a_number_can(arguments: dict, changes: bool) -> None:
+    assert (BERTJudge(**arguments).signature != BERTJudge().signature) == changes
