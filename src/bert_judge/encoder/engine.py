@@ -6,8 +6,10 @@ import hashlib
 import importlib.util
 import shutil
 import sys
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -22,6 +24,7 @@ from bert_judge.utils import find_model, load_tokenizer, max_input_tokens, read_
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
+Logits = tuple[float, ...]
 RuntimeName = Literal["auto", "torch", "openvino"]
 _REMEMBERED = 1 << 16  # inputs whose logits are kept, for files in which the same answers come again and again
 
@@ -66,25 +69,39 @@ class Engine:
         self._model = model
         self._batch_tokens = batch_tokens or model.runtime.batch_tokens
         self._batch_size = batch_size
-        self._known: dict[Tokens, NDArray[np.float32]] = {}
+        self._known: dict[bytes, Logits] = {}
 
-    def run(self, inputs: Sequence[Tokens], batch_size: int | None = None) -> list[NDArray[np.float32]]:
+    def run(self, inputs: Sequence[Tokens], batch_size: int | None = None) -> list[Logits]:
         """The logits of each input, in the order of the inputs; `batch_size` caps the rows of a batch for this call."""
-        new = list(dict.fromkeys(tokens for tokens in inputs if tokens not in self._known))
-        rows = batch_size or self._batch_size
-        batches = pack(new, self._batch_tokens, rows, self._model.pad_id, self._model.runtime.multiple)
-        fresh: dict[Tokens, NDArray[np.float32]] = {}
-        for batch, logits in self._model.runtime.run(batches):
-            fresh.update((new[row], values) for row, values in zip(batch.rows, logits, strict=True))
-        outputs = [fresh[tokens] if tokens in fresh else self._known[tokens] for tokens in inputs]
-        self._remember(fresh)
-        return outputs
+        keys = [_key(tokens) for tokens in inputs]
+        new = {key: tokens for key, tokens in zip(keys, inputs, strict=True) if key not in self._known}
+        outputs = {key: self._known[key] for key in keys if key not in new}
+        outputs |= zip(new, self._compute(list(new.values()), batch_size or self._batch_size), strict=True)
+        self._remember({key: outputs[key] for key in new})
+        return [outputs[key] for key in keys]
 
-    def _remember(self, fresh: dict[Tokens, NDArray[np.float32]]) -> None:
+    def _compute(self, inputs: Sequence[Tokens], batch_size: int | None) -> list[Logits]:
+        """The logits of inputs that are all different."""
+        runtime = self._model.runtime
+        batches = pack(inputs, self._batch_tokens, batch_size, self._model.pad_id, runtime.multiple)
+        done = {
+            row: tuple(values)
+            for batch, logits in runtime.run(batches)
+            for row, values in zip(batch.rows, logits.tolist(), strict=True)
+        }
+        return [done[row] for row in range(len(inputs))]
+
+    def _remember(self, fresh: dict[bytes, Logits]) -> None:
         """Keep the newest results; the oldest go."""
         self._known.update(fresh)
-        for tokens in list(self._known)[: max(0, len(self._known) - _REMEMBERED)]:
-            del self._known[tokens]
+        for key in list(islice(self._known, max(0, len(self._known) - _REMEMBERED))):
+            del self._known[key]
+
+
+def _key(tokens: Tokens) -> bytes:
+    """Sixteen bytes that stand for an input: what is remembered of it must be small."""
+    text = array("i", tokens.ids + (tokens.types or ()))
+    return hashlib.blake2b(text.tobytes(), digest_size=16).digest()
 
 
 def load_model(

@@ -39,7 +39,7 @@ class OpenVinoRuntime:
     """Runs batches on all cores, several at a time."""
 
     device = "cpu"
-    batch_tokens = 4_096
+    batch_tokens = 2_048
     multiple = 8
 
     def __init__(self, folder: Path, digest: str, dtype: str, trust_remote_code: bool) -> None:

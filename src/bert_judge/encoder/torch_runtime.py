@@ -14,7 +14,7 @@ from bert_judge.encoder.batching import Batch
 from bert_judge.errors import InputError, ModelError
 from bert_judge.utils import has_native_bf16, load_hf_encoder
 
-_BATCH_TOKENS = {"cpu": 4_096, "mps": 16_384, "cuda": 131_072}
+_BATCH_TOKENS = {"cpu": 2_048, "mps": 16_384, "cuda": 131_072}
 
 
 class TorchRuntime:

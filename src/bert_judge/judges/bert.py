@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge, make_samples
@@ -14,10 +14,6 @@ from bert_judge.prompt import JudgeConfig, Prompt, PromptEncoder
 from bert_judge.types import Sample, Verdict
 from bert_judge.utils import STARTER
 from bert_judge.version import __version__
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _WINDOW_CHARACTERS = 1 << 23
 
@@ -117,11 +113,11 @@ class BERTJudge(Judge):
             for sample, group in zip(window, prompts, strict=True):
                 yield self._verdict(sample, [(prompt, next(logits)) for prompt in group])
 
-    def _verdict(self, sample: Sample, passes: Sequence[tuple[Prompt, NDArray[np.float32]]]) -> Verdict:
+    def _verdict(self, sample: Sample, passes: Sequence[tuple[Prompt, tuple[float, ...]]]) -> Verdict:
         """The verdict from the best of several passes (one each reference), or from the only one."""
         if not sample.candidate.strip():
             return Verdict(0.0, int(self._threshold == 0), "the candidate is empty")
-        margins = [float(logits[1]) - float(logits[0]) for _, logits in passes]
+        margins = [logits[1] - logits[0] for _, logits in passes]
         if not all(map(math.isfinite, margins)):
             return Verdict(None, None, "the model returned no number")
         best = max(range(len(margins)), key=margins.__getitem__)
