@@ -8,11 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["OMP_NUM_THREADS"] = "1"
 
 from bert_judge import BERTJudge, Sample
+
+settings.register_profile("patient", deadline=None)  # the machines of CI are slow at times
+settings.load_profile("patient")
 
 CORPUS = [
     "What is the capital of France? The capital of France is Paris, of Germany Berlin, of England London.",

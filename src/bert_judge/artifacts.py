@@ -6,8 +6,8 @@ A result is a folder with three files:
     scores.json      the scores alone, a list of numbers (null: undecided)
     run.json         the signature, versions, counts, command and timings; its presence says that the result is whole
 
-While a run is under way they are called `verdicts.jsonl.partial` and `run.json.partial`. A run that stops leaves these,
-and the next one with the same judge and the same input goes on after the last whole line.
+and, where rows were set aside, `bad_rows.jsonl`. While a run is under way they are called `….partial`. A run that stops
+leaves these, and the next one with the same judge and the same input goes on after the last whole line.
 """
 
 from __future__ import annotations
@@ -15,24 +15,29 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from bert_judge.errors import OutputError
 from bert_judge.types import Sample, Verdict
 
 VERDICTS, SCORES, RUN, BAD_ROWS = "verdicts.jsonl", "scores.json", "run.json", "bad_rows.jsonl"
 _PARTIAL = ".partial"
+_FLUSH_SECONDS = 0.5  # how much work a killed process can lose
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What makes two runs the same: the judge's signature, the input's bytes, and what of them is read and written."""
+    """What makes two runs the same: the judge's signature, the input's bytes, and what of them is read and written.
 
-    signature: str
+    A signature of None is one that is not known yet, as no model is loaded.
+    """
+
+    signature: str | None
     input_sha256: str
     options: Mapping[str, Any]
 
@@ -40,72 +45,87 @@ class Identity:
 def verdict_record(sample: Sample, verdict: Verdict, texts: bool = True) -> dict[str, Any]:
     """A line of `verdicts.jsonl`. Empty values are left out, but for score and label (null: undecided)."""
     record: dict[str, Any] = {"id": sample.id, "score": verdict.score, "label": verdict.label}
-    optional = {
+    optional: dict[str, Any] = {
         "gold": sample.gold,
         "explanation": verdict.explanation,
         "matched_reference": verdict.matched_reference,
         "truncated": dict(verdict.truncated) or None,
         "details": dict(verdict.details) or None,
-        **sample.meta,
     }
+    ours = {*record, *optional, "question", "references", "candidate"}
+    optional |= {name: value for name, value in sample.meta.items() if name not in ours}
     if texts:
         optional |= {"question": sample.question, "references": list(sample.references)}
     record |= {name: value for name, value in optional.items() if value is not None}
     return record | ({"candidate": sample.candidate} if texts else {})
 
 
-class ResultFolder:
-    """The folder of one result: what is there already, and how to write the rest.
+def check_folder(folder: Path) -> None:
+    """Raise OutputError where a result can't be written, as far as that shows without writing anything."""
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not existing.is_dir():
+        raise OutputError(f"{existing} is a file; a folder for the results was expected: choose another --output_dir.")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise OutputError(f"{existing} can't be written to; choose another --output_dir, or change its permissions.")
 
-    Raises OutputError where it holds a result of another judge or input, unless `overwrite`; then that one stays
-    until the new one is whole.
+
+class ResultFolder:
+    """The folder of one result: what is there already, and how to write the rest. Making one changes nothing on disk.
+
+    `finished` says that the result is there, `rows_done` how many rows an interrupted run left. Raises OutputError
+    where it holds a result of another judge or input, unless `overwrite`; then that one stays until the new one is
+    whole.
     """
 
     def __init__(self, folder: Path, identity: Identity, overwrite: bool = False) -> None:
+        check_folder(folder)
         self.folder = folder
         self._identity = identity
-        if folder.exists() and not folder.is_dir():
-            raise OutputError(f"{folder} is a file; a folder for the results was expected.")
-        self.finished = not overwrite and self._is_ours(RUN)
-        self.rows_done = 0
-        if not self.finished and not overwrite and self._is_ours(RUN + _PARTIAL):
-            self.rows_done = _keep_whole_lines(folder / (VERDICTS + _PARTIAL))
+        self._overwrite = overwrite
+        self._partial = folder / (VERDICTS + _PARTIAL)
+        self.finished = self._is_ours(RUN) and not overwrite and (folder / VERDICTS).exists()
+        ours = not self.finished and self._is_ours(RUN + _PARTIAL)
+        self.rows_done, self._end = _whole_lines(self._partial) if ours else (0, 0)
 
-    def append(self, windows: Iterable[Iterable[Mapping[str, Any]]]) -> Iterator[int]:
-        """Write records, a window at a time, and yield how many each had. What is written stays, come what may."""
-        path = self.folder / (VERDICTS + _PARTIAL)
-        with _in_a_sentence(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            _write_json(self.folder / (RUN + _PARTIAL), {"identity": asdict(self._identity)})
-            file = path.open("a" if self.rows_done else "w", encoding="utf-8")
-        try:
-            for window in windows:
-                lines = [json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in window]
-                with _in_a_sentence(self.folder):
-                    file.write("".join(lines))
-                    file.flush()
-                yield len(lines)
-        finally:
-            with suppress(OSError):  # what could not be written was said already
-                file.close()
+    def append(self, records: Iterable[Mapping[str, Any]]) -> Iterator[int]:
+        """Write records, and yield the number of those that are there. What is written stays, come what may."""
+        with self._open() as file:
+            flushed = time.monotonic()
+            for done, record in enumerate(records, self.rows_done + 1):
+                line = _json_line(record)
+                with self._in_a_sentence():
+                    file.write(line)
+                    if time.monotonic() - flushed > _FLUSH_SECONDS:
+                        file.flush()
+                        flushed = time.monotonic()
+                yield done
+            with self._in_a_sentence():
+                file.flush()
+                os.fsync(file.fileno())
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """The verdicts that are there, one record a row, as a stream."""
-        path = self.folder / (VERDICTS if self.finished else VERDICTS + _PARTIAL)
+        """The verdicts that are there, one record a row, as a stream. Raises OutputError for a damaged line."""
+        path = self.folder / VERDICTS if self.finished else self._partial
         with path.open(encoding="utf-8") as lines:
-            for line in lines:
-                yield json.loads(line)
+            for number, line in enumerate(lines, 1):
+                try:
+                    yield json.loads(line)
+                except ValueError as error:
+                    raise OutputError(f"{path} is damaged in line {number}; remove it and judge again.") from error
 
-    def finish(self, run: Mapping[str, Any]) -> None:
-        """Give the files their names; `run.json`, which says that the result is whole, comes last."""
-        partial = self.folder / (VERDICTS + _PARTIAL)
-        with _in_a_sentence(self.folder):
-            scores = (json.dumps(record["score"]) for record in self.records())
-            _write(self.folder / SCORES, _json_list(scores))
+    def finish(self, run: Mapping[str, Any], bad_rows: Iterable[Mapping[str, Any]] = ()) -> None:
+        """Give the files their names. What needs space is written before an older result is touched."""
+        lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in bad_rows]
+        names = [SCORES, *([BAD_ROWS] if lines else []), VERDICTS, RUN]
+        with self._in_a_sentence():
+            _write(self.folder / (SCORES + _PARTIAL), _json_list(json.dumps(r["score"]) for r in self.records()))
+            if lines:
+                _write(self.folder / (BAD_ROWS + _PARTIAL), lines)
+            _write_json(self.folder / (RUN + _PARTIAL), {"identity": asdict(self._identity), **run})
             (self.folder / RUN).unlink(missing_ok=True)
-            partial.replace(self.folder / VERDICTS)
-            _write_json(self.folder / RUN, {"identity": asdict(self._identity), **run})
-            (self.folder / (RUN + _PARTIAL)).unlink()
+            (self.folder / BAD_ROWS).unlink(missing_ok=True)
+            for name in names:
+                (self.folder / (name + _PARTIAL)).replace(self.folder / name)
         self.finished = True
 
     def run(self) -> dict[str, Any]:
@@ -113,55 +133,113 @@ class ResultFolder:
         record: dict[str, Any] = json.loads((self.folder / RUN).read_text(encoding="utf-8"))
         return record
 
+    @contextmanager
+    def _open(self) -> Iterator[TextIO]:
+        """The file of verdicts under way, held by this process alone, and cut after the last whole line."""
+        with self._in_a_sentence():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            # Half characters, which UTF-8 has not, are written as JSON has them.
+            file = self._partial.open("a", encoding="utf-8", errors="backslashreplace")
+        try:
+            if not _locked(file) or file.tell() < self._end:
+                raise OutputError(f"another run is writing to {self.folder}; wait, or choose another --output_dir.")
+            with self._in_a_sentence():
+                file.truncate(self._end)
+                _write_json(self.folder / (RUN + _PARTIAL), {"identity": asdict(self._identity)})
+            yield file
+        finally:
+            with suppress(OSError):  # what could not be written was said already
+                file.close()
+
     def _is_ours(self, name: str) -> bool:
-        """Whether a run record is there and of this run; OutputError if it is of another."""
+        """Whether a run record is there and of this run; OutputError if it is of another, unless that may go."""
         path = self.folder / name
         if not path.exists():
             return False
         try:
             found = json.loads(path.read_text(encoding="utf-8"))["identity"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise OutputError(f"{path} can't be read ({error!r}); remove it, or pass --overwrite.") from error
-        ours = json.loads(json.dumps(asdict(self._identity)))
-        other = [name for name in ours if found.get(name) != ours[name]]
-        if other:
-            what = {"signature": "another judge", "input_sha256": "another input", "options": "other options"}
+            other = _difference(found, self._identity)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            if self._overwrite:
+                return False
             raise OutputError(
-                f"{self.folder} holds a result of {' and '.join(what[name] for name in other)} "
-                f"({_difference(found.get(other[0]), ours[other[0]])}); "
-                "choose another --output_dir, or pass --overwrite."
+                f"{path} can't be read as the record of a run; remove it, or pass --overwrite."
+            ) from error
+        if other and not self._overwrite:
+            raise OutputError(
+                f"{self.folder} holds a result of {other}; choose another --output_dir, or pass --overwrite."
             )
-        return True
+        return not other
+
+    @contextmanager
+    def _in_a_sentence(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            kept = "what was judged so far stays there; " if self._partial.exists() else ""
+            raise OutputError(
+                f"{self.folder} can't be written ({error.strerror or error}); {kept}mend that and run the same command "
+                "again, or choose another --output_dir."
+            ) from error
 
 
-def write_bad_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write rows that were set aside, one JSON object a line."""
-    with _in_a_sentence(path.parent):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+def _difference(found: Mapping[str, Any], ours: Identity) -> str:
+    """What is another in the record of a run, in words; empty if nothing is."""
+    theirs = (found["signature"], found["input_sha256"], found["options"])
+    signature, sha256, options = json.loads(json.dumps(list(asdict(ours).values())))
+    parts = []
+    if signature is not None and theirs[0] != signature:
+        pairs = [pair for pair in zip(theirs[0].split("|"), signature.split("|"), strict=False) if pair[0] != pair[1]]
+        parts.append(f"another judge ({_pairs(pairs[:3]) or theirs[0]})")
+    if theirs[1] != sha256:
+        parts.append("another input")
+    if theirs[2] != options:
+        names = [name for name in {**options, **theirs[2]} if theirs[2].get(name) != options.get(name)]
+        changed = [(f"{name}: {json.dumps(theirs[2].get(name))}", json.dumps(options.get(name))) for name in names]
+        parts.append(f"other options ({_pairs(changed)})")
+    return " and ".join(parts)
 
 
-def _difference(found: Any, ours: Any) -> str:
-    """What differs between two signatures or options, part by part."""
-    if isinstance(found, str) and isinstance(ours, str):
-        parts = [pair for pair in zip(found.split("|"), ours.split("|"), strict=False) if pair[0] != pair[1]]
-        return ", ".join(f"{theirs}, not {mine}" for theirs, mine in parts[:3]) or "other parts"
-    return f"{found}, not {ours}"
+def _pairs(pairs: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(f"{theirs}, not {ours}" for theirs, ours in pairs)
 
 
-def _keep_whole_lines(path: Path) -> int:
-    """Cut what an interruption left of a last line, and count the lines before it."""
-    if not path.exists():
-        return 0
+def _whole_lines(path: Path) -> tuple[int, int]:
+    """The number of whole lines, and the byte where they end; an interruption may leave a part of one more."""
     count = end = 0
-    with path.open("rb+") as file:
-        for line in file:
-            if not line.endswith(b"\n"):
-                break
-            count += 1
-            end += len(line)
-        file.truncate(end)
-    return count
+    if path.exists():
+        with path.open("rb") as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                count += 1
+                end += len(line)
+    return count, end
+
+
+def _locked(file: TextIO) -> bool:
+    """Whether the file is ours alone until it is closed; on systems without such locks it is taken to be."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def _json_line(record: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+    except (ValueError, TypeError) as error:
+        raise OutputError(
+            f"the verdict of row {record['id']} can't be written ({error}); a judge must give finite numbers, texts, "
+            "lists and mappings of these, or None."
+        ) from error
 
 
 def _json_list(items: Iterable[str]) -> Iterator[str]:
@@ -190,14 +268,3 @@ def _write(path: Path, parts: Iterable[str]) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-
-
-@contextmanager
-def _in_a_sentence(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(
-            f"{folder} can't be written ({error.strerror or error}); whatever was judged before stays there: "
-            "mend that and run the same command again, or choose another --output_dir."
-        ) from error

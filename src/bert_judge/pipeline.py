@@ -11,17 +11,15 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import islice, tee
-from typing import Any, TypeVar
+from typing import Any
 
 from bert_judge.artifacts import ResultFolder, verdict_record
+from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge
 from bert_judge.sources import Source
 from bert_judge.stats import Confusion, wilson_interval
 from bert_judge.types import Sample, Verdict
 from bert_judge.version import __version__
-
-T = TypeVar("T")
-_ROWS_AT_ONCE = 64  # the smallest window of the encoder: results are written as they come, and progress is seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,8 @@ class Summary:
     """What a result says in a few numbers. Shares are in [0, 1], intervals are 95 % Wilson intervals.
 
     `accuracy` is the share of candidates labelled right among the decided rows; `accuracy_all` counts undecided rows
-    as wrong. `agreement` compares the judge's labels with the input's (gold) ones, where there are any.
+    as wrong. Both are None where the judge gives scores without labels. `agreement` compares the judge's labels with
+    the input's (gold) ones, where there are any.
     """
 
     rows: int
@@ -63,18 +62,14 @@ def score_source(
 ) -> Generator[int, None, None]:
     """Judge the samples of a source that `folder` lacks yet, and finish the result.
 
-    Yields the numbers of rows as they are done, those of an earlier, interrupted run first. Memory does not grow with
-    the number of rows. A run that is stopped (by Ctrl-C, say) keeps what is done and can go on later.
+    Yields the number of rows that are done, after each row. Memory does not grow with their number. A run that is
+    stopped (by Ctrl-C, say) keeps what is done and can go on later.
     """
     start = time.time()
-    if folder.rows_done:
-        yield folder.rows_done
     done = folder.rows_done
     pairs = _with_verdicts(islice(source, done, None), judge)
-    records = (verdict_record(sample, verdict, texts) for sample, verdict in pairs)
-    for count in folder.append(_chunks(records, _ROWS_AT_ONCE)):
-        done += count
-        yield count
+    for done in folder.append(verdict_record(sample, verdict, texts) for sample, verdict in pairs):
+        yield done
     seconds = time.time() - start
     judged = done - folder.rows_done
     folder.finish(
@@ -90,31 +85,32 @@ def score_source(
             },
             "versions": _versions(),
             "machine": {"platform": platform.platform(), "cores": os.cpu_count()},
-        }
+        },
+        ({"line": row.line, "reason": row.reason, "row": row.text} for row in source.bad_rows),
     )
 
 
 def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
     """Count a result's records (lines of `verdicts.jsonl`), as a stream."""
-    rows = undecided = truncated = right = 0
+    rows = undecided = labelled = truncated = right = 0
     pairs: Counter[tuple[int, int]] = Counter()
     for record in records:
         rows += 1
         truncated += "truncated" in record
         undecided += record["score"] is None
+        labelled += record["label"] is not None
         right += record["label"] == 1
         if record["label"] is not None and "gold" in record:
             pairs[record["gold"], record["label"]] += 1
-    judged = rows - undecided
     confusion = Confusion(pairs[1, 1], pairs[0, 1], pairs[1, 0], pairs[0, 0])
     return Summary(
         rows=rows,
-        judged=judged,
+        judged=rows - undecided,
         undecided=undecided,
         truncated=truncated,
-        accuracy=right / judged if judged else None,
-        accuracy_interval=wilson_interval(right, judged) if judged else None,
-        accuracy_all=right / rows if rows else None,
+        accuracy=right / labelled if labelled else None,
+        accuracy_interval=wilson_interval(right, labelled) if labelled else None,
+        accuracy_all=right / (labelled + undecided) if labelled + undecided else None,
         agreement=_agreement(confusion) if confusion.n else None,
     )
 
@@ -129,13 +125,14 @@ def _agreement(confusion: Confusion) -> Agreement:
 def _with_verdicts(samples: Iterable[Sample], judge: Judge) -> Iterator[tuple[Sample, Verdict]]:
     """Each sample with its verdict; the judge reads a window ahead, which is all that is held."""
     kept, judged = tee(samples)
-    return zip(kept, judge.assess(judged), strict=True)
-
-
-def _chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    stream = iter(items)
-    while chunk := list(islice(stream, size)):
-        yield chunk
+    verdicts = iter(judge.assess(judged))
+    for sample in kept:
+        verdict = next(verdicts, None)
+        if verdict is None:
+            raise InputError(f"{type(judge).__name__} gave no verdict of row {sample.id}; one a sample was expected.")
+        yield sample, verdict
+    if next(verdicts, None) is not None:
+        raise InputError(f"{type(judge).__name__} gave more verdicts than samples; one a sample was expected.")
 
 
 def _versions() -> dict[str, str]:

@@ -141,7 +141,7 @@ class PromptEncoder:
         self._markers = {part: _marker_id(tokenizer, marker) for part, marker in zip(PARTS, form.markers, strict=True)}
         plain = _plain_tokenizer(tokenizer, form.markers)
         self._prefix, self._suffix = _ends(plain)
-        self._limit = min(form.max_tokens or model_limit, model_limit)
+        self._limit = model_limit if form.max_tokens is None else min(form.max_tokens, model_limit)
         self._room = self._limit - len(self._prefix) - len(self._suffix)
         self.form = _with_budgets(replace(form, max_tokens=self._limit), self._room - len(PARTS))
         self._tokenise = _TextTokenizer(plain, _special_ids(tokenizer, form.markers), self._room)
@@ -255,7 +255,8 @@ def _characters_cut(piece: _Piece, kept: Sequence[int]) -> int:
     if not tokens:
         return piece.characters
     edges = [i for i in range(len(tokens) - 1) if tokens[i + 1] != tokens[i] + 1]
-    gap = sum(piece.offsets[tokens[i + 1]][0] - piece.offsets[tokens[i]][1] for i in edges)
+    # A character of several tokens may lose some in its middle: it is not cut.
+    gap = sum(max(0, piece.offsets[tokens[i + 1]][0] - piece.offsets[tokens[i]][1]) for i in edges)
     before = piece.offsets[tokens[0]][0] if tokens[0] > 0 else 0
     after = piece.characters - piece.offsets[tokens[-1]][1] if tokens[-1] < len(piece.ids) - 1 else 0
     return gap + before + after
@@ -326,7 +327,14 @@ def _plain_tokenizer(tokenizer: Tokenizer, markers: Sequence[str]) -> Tokenizer:
     from tokenizers import Tokenizer
 
     raw = json.loads(tokenizer.to_str())
-    raw["added_tokens"] = [t for t in raw["added_tokens"] if not t["special"] and t["content"] not in markers]
+    known = len(raw["model"]["vocab"])
+    added = []
+    for token in raw["added_tokens"]:
+        if not token["special"] and token["content"] not in markers:
+            added.append(token)
+        elif token["id"] >= known:  # holds its place: added tokens are numbered anew, and later ones keep their ids
+            added.append(token | {"content": f"\uf8ff{token['id']}\uf8ff", "special": False, "normalized": False})
+    raw["added_tokens"] = added
     copy = Tokenizer.from_str(json.dumps(raw))
     copy.no_truncation()
     copy.no_padding()
@@ -359,8 +367,11 @@ def _ends(tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def _with_budgets(form: InputForm, room: int) -> InputForm:
     """The form with every budget as a number; `room` is what the three parts have together."""
-    question = room // 4 if form.question_tokens is None else form.question_tokens
-    reference = room // 4 if form.reference_tokens is None else form.reference_tokens
+    if room < len(PARTS):
+        least = (form.max_tokens or 0) - room + len(PARTS)
+        raise InputError(f"an input of {form.max_tokens} tokens has no room for texts; {least} are the least.")
+    question = max(1, room // 4) if form.question_tokens is None else form.question_tokens
+    reference = max(1, room // 4) if form.reference_tokens is None else form.reference_tokens
     candidate = room - question - reference if form.candidate_tokens is None else form.candidate_tokens
     if min(question, candidate, reference) < 1 or question + candidate + reference > room:
         raise InputError(

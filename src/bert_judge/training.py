@@ -6,6 +6,7 @@ import hashlib
 import math
 import random
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from bert_judge.evidence import words
 from bert_judge.prompt import InputForm, JudgeConfig, PromptEncoder
 from bert_judge.stats import fit_temperature
 from bert_judge.types import Sample
-from bert_judge.utils import find_model, has_native_bf16, load_hf_encoder, max_input_tokens
+from bert_judge.utils import find_model, has_native_bf16, load_hf_encoder, max_input_tokens, quiet_transformers
 
 if TYPE_CHECKING:
     import torch
@@ -94,7 +95,7 @@ def train(
     (safetensors), the tokenizer and `judge.json` with the input form and the temperature fitted on the rows held out.
     Raises InputError where there are no labelled rows of both kinds.
     """
-    from transformers import AutoTokenizer, Trainer, set_seed
+    from transformers import AutoTokenizer, PrinterCallback, Trainer, set_seed
     from transformers.trainer_utils import get_last_checkpoint
 
     form, config = form or InputForm(), config or TrainConfig()
@@ -103,6 +104,8 @@ def train(
     source, output = find_model(model_path), Path(output_dir)
     tokenizer = AutoTokenizer.from_pretrained(source)
     model = load_hf_encoder(model_path, dtype="float32", new_head=True, attention_dropout=config.attention_dropout)
+    if form.marks and getattr(model.config, "type_vocab_size", 0) < 2:
+        raise InputError(f"{source} has no second token type to carry match marks; train it with marks=False.")
     _add_markers(model, tokenizer, form)
     if config.freeze_embeddings:
         model.get_input_embeddings().requires_grad_(False)
@@ -116,15 +119,18 @@ def train(
         compute_metrics=_accuracy,
         callbacks=_callbacks(config),
     )
-    trainer.train(
-        resume_from_checkpoint=get_last_checkpoint(str(output)) if config.resume and output.exists() else None
-    )
-    predicted = trainer.predict(_encode(encoder, dev_rows))
-    margins = predicted.predictions[:, 1] - predicted.predictions[:, 0]
-    # The Trainer predicts in an order of its own, by length.
-    temperature = round(fit_temperature(margins.tolist(), predicted.label_ids.tolist()), 4)
-    model.save_pretrained(output)
-    tokenizer.save_pretrained(output)
+    if config.quiet:
+        trainer.remove_callback(PrinterCallback)
+    with quiet_transformers() if config.quiet else nullcontext():
+        trainer.train(
+            resume_from_checkpoint=get_last_checkpoint(str(output)) if config.resume and output.exists() else None
+        )
+        predicted = trainer.predict(_encode(encoder, dev_rows))
+        margins = predicted.predictions[:, 1] - predicted.predictions[:, 0]
+        # The Trainer predicts in an order of its own, by length.
+        temperature = round(fit_temperature(margins.tolist(), predicted.label_ids.tolist()), 4)
+        model.save_pretrained(output)
+        tokenizer.save_pretrained(output)
     JudgeConfig(form=encoder.form, temperature=temperature).save(output)
     metrics = predicted.metrics or {}
     return TrainResult(

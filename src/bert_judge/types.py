@@ -54,7 +54,7 @@ class Verdict:
     `score` is higher for better; for judges of correctness it is the probability, in [0, 1], that the candidate is
     right. `label` is 1 (right) or 0 (wrong). Both are `None` where the judge could not decide; that is counted and
     shown, and is never a wrong answer. `matched_reference` is the index of the reference that the candidate fits
-    best. `truncated` maps each part that did not fit the judge's input to the number of its tokens that were cut.
+    best. `truncated` maps each part that did not fit the judge's input to the number of its characters that were cut.
     """
 
     score: float | None

@@ -88,6 +88,7 @@ def load_hf_encoder(
     has is always loaded natively. `attention_dropout` replaces the model's own.
     Raises ModelError with what was expected.
     """
+    from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification
 
     folder = find_model(path)
@@ -116,7 +117,7 @@ def load_hf_encoder(
                 output_loading_info=True,
                 ignore_mismatched_sizes=new_head,
             )
-    except (ValueError, OSError, RuntimeError, KeyError) as error:
+    except (ValueError, OSError, RuntimeError, KeyError, SafetensorError) as error:
         raise ModelError(f"{folder} can't be loaded as an encoder: {_first_line(error)}") from error
     missing = sorted(info["missing_keys"])
     if missing and not new_head:
@@ -193,7 +194,10 @@ def load_tokenizer(folder: Path) -> Tokenizer:
 
     path = folder / "tokenizer.json"
     if path.exists():
-        return Tokenizer.from_file(str(path))
+        try:
+            return Tokenizer.from_file(str(path))
+        except Exception as error:  # tokenizers raises nothing narrower
+            raise ModelError(f"{path} can't be read as a tokenizer: {_first_line(error)}") from error
     from transformers import AutoTokenizer
 
     try:

@@ -150,7 +150,9 @@ def test_missing_columns(tmp_path: Path, skip_bad_rows: bool) -> None:
     match = r"has no column for the candidate: found id, q, gold; name it with --map candidate=COLUMN\."
     refused(path, match, skip_bad_rows=skip_bad_rows)
     path = made(tmp_path, "x.jsonl", '{"id": 1}\n')
-    match = r"no column for the reference and none for the candidate: found id; .*--map candidate=COLUMN"
+    match = (
+        r"no column for the reference and none for the candidate: found id; .*--map reference=COLUMN,candidate=COLUMN"
+    )
     refused(path, match, skip_bad_rows=skip_bad_rows)
     path = made(tmp_path, "x.jsonl", "{}\n")
     refused(path, r"no column for the reference.*found none at all", skip_bad_rows=skip_bad_rows)

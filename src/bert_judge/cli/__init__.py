@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
+import logging
+import os
 import sys
 import warnings
 from collections.abc import Sequence
 from typing import NoReturn, TextIO
 
-from bert_judge.errors import BertJudgeError
+from bert_judge.errors import BertJudgeError, OutputError
 from bert_judge.version import __version__
 
 COMMANDS = {
@@ -33,31 +36,62 @@ def main(arguments: Sequence[str] | None = None) -> int:
     130 stopped by Ctrl-C.
     """
     command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    if command in ("--version", "version"):
-        print(f"bert-judge {__version__}")
-        return 0
-    if command in ("-h", "--help", "help"):
-        print(_usage())
-        return 0
-    if command not in COMMANDS:
-        print(f"{_usage()}\nbert-judge: there is no command {command!r}.", file=sys.stderr)
-        return 2
+    name = f"bert-judge {command}" if command in COMMANDS else "bert-judge"
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         try:
-            module = importlib.import_module(f"bert_judge.cli.{command}")
-            return int(module.main(rest))
+            return _run(command, rest)
         except BertJudgeError as error:
-            print(f"bert-judge {command}: {error}", file=sys.stderr)
+            print(f"{name}: {error}", file=sys.stderr)
             return 1
         except KeyboardInterrupt:
-            print(f"\nbert-judge {command}: stopped.", file=sys.stderr)
+            print(f"\n{name}: stopped.", file=sys.stderr)
             return 130
+        except SystemExit as end:  # argparse leaves so, after --help and after wrong usage
+            return int(end.code or 0)
 
 
 def run() -> NoReturn:
     """The entry point of the `bert-judge` script."""
-    sys.exit(main())
+    try:
+        status = main()
+    except BrokenPipeError:  # `| head` has read enough
+        status = 0
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(status)
+
+
+def say(text: str) -> None:
+    """Print what was asked for. Raises OutputError where standard output is full."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"standard output can't be written ({error.strerror}); send it elsewhere.") from error
+
+
+def show_log() -> None:
+    """Print what the package says of its work (models prepared, say) to standard error."""
+    handler = logging.StreamHandler()
+    logger = logging.getLogger("bert_judge")
+    logger.handlers = [handler]
+    logger.setLevel(logging.INFO)
+
+
+def _run(command: str, arguments: Sequence[str]) -> int:
+    if command in ("--version", "version"):
+        say(f"bert-judge {__version__}")
+    elif command in ("-h", "--help", "help"):
+        say(_usage())
+    elif command in COMMANDS:
+        return int(importlib.import_module(f"bert_judge.cli.{command}").main(arguments))
+    else:
+        near = difflib.get_close_matches(command, COMMANDS, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(COMMANDS)}."
+        print(f"bert-judge: there is no command {command!r}; {hint} See bert-judge --help.", file=sys.stderr)
+        return 2
+    return 0
 
 
 def _usage() -> str:

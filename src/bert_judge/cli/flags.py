@@ -8,10 +8,13 @@ names; flags win over it.
 from __future__ import annotations
 
 import argparse
+import difflib
 import inspect
+import json
+import shutil
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
@@ -19,14 +22,20 @@ from bert_judge.errors import InputError
 
 
 def add_flags(parser: argparse._ArgumentGroup, signature: Callable[..., Any], skip: tuple[str, ...] = ()) -> list[str]:
-    """Add a flag for each parameter; returns their names."""
+    """Add a flag for each parameter; returns their names. Raises InputError for a parameter that can't be a flag."""
     target = signature.__init__ if isinstance(signature, type) else signature  # type: ignore[misc]
     hints = typing.get_type_hints(target if isinstance(signature, type) else signature, include_extras=True)
     names = []
     for name, parameter in inspect.signature(signature).parameters.items():
         if name not in skip and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            annotation = hints.get(name, str)
-            _add_flag(parser, name, annotation, parameter.default)
+            try:
+                _add_flag(parser, name, hints.get(name, str), parameter.default)
+            except (KeyError, argparse.ArgumentError) as error:
+                why = "there is one of that name" if isinstance(error, argparse.ArgumentError) else f"it takes {error}"
+                raise InputError(
+                    f"the parameter {name} of {signature.__name__} can't be a flag, as {why}; rename it, or make it a "
+                    "str, int, float, bool, Literal or dict of texts."
+                ) from error
             names.append(name)
     return names
 
@@ -54,13 +63,24 @@ def read_config(path: str) -> dict[str, Any]:
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one sentence, and whose defaults can come from a file."""
 
-    def __init__(self, prog: str, description: str, epilog: str) -> None:
-        formatter = argparse.RawDescriptionHelpFormatter
-        super().__init__(prog, None, description, epilog, formatter_class=formatter, allow_abbrev=False)
+    def __init__(self, prog: str, takes: str = "", text: str = "", epilog: str = "", add_help: bool = True) -> None:
+        usage = f"{prog} {takes}"
+        super().__init__(prog, usage, text, epilog, [], _Formatter, allow_abbrev=False, add_help=add_help)
 
     def error(self, message: str) -> NoReturn:
         """Leave with status 2 and a sentence, without the usage of all flags."""
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help.\n")
+
+    def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
+        """The values of all flags. An unknown flag is answered with the nearest one."""
+        values, unknown = self.parse_known_args(arguments)
+        if unknown:
+            known = [spelling for action in self._actions for spelling in action.option_strings]
+            near = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1)
+            flag = unknown[0].startswith("-")
+            hint = f", did you mean {near[0]}?" if flag and near else ""
+            self.error(f"{'there is no flag' if flag else 'one FILE was expected, not also'} {unknown[0]}{hint}")
+        return vars(values)
 
     def set_config(self, values: Mapping[str, Any], path: str) -> None:
         """Take the values of a config file as defaults, each checked as its flag would be."""
@@ -68,20 +88,37 @@ class Parser(argparse.ArgumentParser):
         for name in values:
             if name not in known:
                 raise InputError(f"{path} sets {name!r}, which is no flag of {self.prog}; there is {', '.join(known)}.")
-        self.set_defaults(**{name: _checked(path, known[name], value) for name, value in values.items()})
+        given = {name: value for name, value in values.items() if value is not None}
+        self.set_defaults(**{name: _checked(path, known[name], value) for name, value in given.items()})
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """One spelling a flag, and not more columns than can be read well."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=32, width=min(110, shutil.get_terminal_size().columns))
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not action.option_strings or action.dest == "help":
+            return super()._format_action_invocation(action)
+        value = "" if action.nargs == 0 else " " + self._format_args(action, action.dest.upper())
+        return action.option_strings[0] + value
 
 
 def _checked(path: str, action: argparse.Action, value: Any) -> Any:
-    if isinstance(action, argparse._StoreTrueAction) or value is None:
-        if not isinstance(value, bool | None):
+    """The value that a config file gives, as the flag would have it; InputError where the flag would not take it."""
+    if isinstance(action, argparse._StoreTrueAction):
+        if not isinstance(value, bool):
             raise InputError(f"{path} sets {action.dest} to {value!r}; true or false was expected.")
         return value
-    if isinstance(value, dict):
+    if action.type is _pairs and isinstance(value, dict):
         value = ",".join(f"{name}={column}" for name, column in value.items())
     try:
+        if isinstance(value, dict | list | bool):
+            raise argparse.ArgumentTypeError(f"{json.dumps(value, default=str)} is no single value")
         converted = action.type(str(value)) if callable(action.type) else str(value)
     except (ValueError, argparse.ArgumentTypeError) as error:
-        raise InputError(f"{path} sets {action.dest} to {value!r}, which the flag would not take ({error}).") from error
+        raise InputError(f"{path} sets {action.dest} to what the flag would not take: {error}.") from error
     if action.choices and converted not in action.choices:
         raise InputError(f"{path} sets {action.dest} to {value!r}; one of {', '.join(action.choices)} was expected.")
     return converted
@@ -102,10 +139,24 @@ def _add_flag(parser: argparse._ArgumentGroup, name: str, annotation: Any, defau
     elif get_origin(annotation) is Literal:
         parser.add_argument(*spellings(name), choices=get_args(annotation), default=default, help=text)
     else:
-        kind = _pairs if get_origin(annotation) in (dict, Mapping) or annotation is dict else annotation
-        metavar = "NAME=COLUMN,…" if kind is _pairs else {str: "TEXT", int: "N", float: "X"}[annotation]
+        mapping = get_origin(annotation) in (dict, Mapping) or annotation is dict
+        kind, metavar = (_pairs, "NAME=COLUMN,…") if mapping else _KINDS[annotation]
         required = default is inspect.Parameter.empty
         parser.add_argument(*spellings(name), type=kind, default=default, required=required, metavar=metavar, help=text)
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from error
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number") from error
 
 
 def _pairs(text: str) -> dict[str, str]:
@@ -114,3 +165,6 @@ def _pairs(text: str) -> dict[str, str]:
     if not pairs or not all(equals for _, equals, _ in pairs):
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form name=column,name=column")
     return {name.strip(): column.strip() for name, _, column in pairs}
+
+
+_KINDS: dict[Any, tuple[Callable[[str], Any], str]] = {str: (str, "TEXT"), int: (_whole, "N"), float: (_number, "X")}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from bert_judge.artifacts import BAD_ROWS, RUN, SCORES, VERDICTS, Identity, ResultFolder, write_bad_rows
+from bert_judge.artifacts import BAD_ROWS, RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder
+from bert_judge.cli import say, show_log
 from bert_judge.cli.flags import Parser, add_flags, read_config, spellings
 from bert_judge.judges import JUDGES, Judge, find_judge
 from bert_judge.pipeline import score_source, summarise
@@ -20,6 +21,9 @@ _EXAMPLES = """examples:
   bert-judge score answers.csv --map question=q,reference=gold,candidate=out
   zcat answers.jsonl.gz | bert-judge score - --output_dir out --limit 1000
   bert-judge score answers.jsonl --model_path artefactory/BERTJudge --dtype float32
+  bert-judge score answers.jsonl --judge_type my_module:MyJudge
+
+Flags may be written with hyphens, too: --output-dir. A run that was stopped goes on where it stopped.
 """
 
 
@@ -43,6 +47,8 @@ class ScoreOptions:
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, check everything, load the judge, judge, and print what came out."""
     judge_type, judge_flags, options, file = _parse(arguments)
+    output_dir = Path(options.output_dir)
+    check_folder(output_dir)
     source = open_source(
         file,
         columns=options.map,
@@ -51,33 +57,35 @@ def main(arguments: Sequence[str]) -> int:
         numbers_as_text=options.numbers_as_text,
         limit=options.limit,
     )
+    identity = Identity(None, source.sha256, _what_is_written(options))
+    ResultFolder(output_dir, identity, options.overwrite)  # refuses another input's result before a model loads
+    if not options.quiet:
+        show_log()
     judge = find_judge(judge_type)(**judge_flags)
-    identity = Identity(judge.signature, source.sha256, _what_is_written(options))
-    folder = ResultFolder(Path(options.output_dir), identity, options.overwrite)
+    folder = ResultFolder(output_dir, replace(identity, signature=judge.signature), options.overwrite)
     if not folder.finished:
-        if source.bad_rows:
-            rows = ({"line": row.line, "reason": row.reason, "row": row.text} for row in source.bad_rows)
-            write_bad_rows(folder.folder / BAD_ROWS, rows)
         status = _judge(source, judge, folder, options, ["bert-judge", "score", *arguments])
         if status:
             return status
     elif not options.quiet:
-        print(f"{folder.folder} holds this result already; --overwrite makes it anew.\n")
+        say(f"{folder.folder} holds this result already; --overwrite makes it anew.\n")
     if not options.quiet:
-        print(_report(folder, source, judge.signature))
+        say(_report(folder, source, judge.signature))
     return 0
 
 
 def _parse(arguments: Sequence[str]) -> tuple[str, dict[str, Any], ScoreOptions, str]:
     """The judge's name and flags, the options, and the file; flags win over the file of --config."""
-    first = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    first = Parser("bert-judge score", add_help=False)
     first.add_argument(*spellings("judge_type"))
     first.add_argument("--config")
     known = first.parse_known_args(arguments)[0]
     config = read_config(known.config) if known.config else {}
-    judge_type = known.judge_type or str(config.get("judge_type", "BERTJudge"))
+    judge_type = known.judge_type or str(config.get("judge_type") or "BERTJudge")
+    if ":" in judge_type:
+        sys.path.append(str(Path.cwd()))  # a judge of one's own lies where one works
 
-    parser = Parser(prog="bert-judge score", description="Judge a file of answers.", epilog=_EXAMPLES)
+    parser = Parser("bert-judge score", "FILE [--output_dir FOLDER] [flags]", "Judge a file of answers.", _EXAMPLES)
     parser.add_argument("file", metavar="FILE", help="JSON lines, JSON, CSV, TSV, parquet, a datasets folder, or -")
     general = parser.add_argument_group("reading and writing")
     general.add_argument("--config", metavar="FILE", help="YAML with names and values of flags; flags win")
@@ -88,7 +96,7 @@ def _parse(arguments: Sequence[str]) -> tuple[str, dict[str, Any], ScoreOptions,
     )
     judge_flags = add_flags(group, find_judge(judge_type))
     parser.set_config(config, known.config)
-    values = vars(parser.parse_args(arguments))
+    values = parser.parse(arguments)
     options = ScoreOptions(**{name: values[name] for name in own})
     return judge_type, {name: values[name] for name in judge_flags}, options, values["file"]
 
@@ -103,16 +111,18 @@ def _judge(source: Source, judge: Judge, folder: ResultFolder, options: ScoreOpt
     """Run the judge with a progress bar; a run stopped by Ctrl-C says how to go on."""
     from tqdm import tqdm
 
+    done, rows = folder.rows_done, len(source)
+    if done and not options.quiet:
+        print(f"{folder.folder} has {done} of {rows} rows already; going on from there.", file=sys.stderr)
     counts = score_source(source, judge, folder, texts=not options.no_texts, command=command)
-    bar = tqdm(total=len(source), unit="row", desc="judging", disable=options.quiet, dynamic_ncols=True)
+    bar = tqdm(total=rows, initial=done, unit="row", desc="judging", disable=options.quiet, dynamic_ncols=True)
     try:
-        with bar:
-            for count in counts:
-                bar.update(count)
+        with bar, closing(counts):
+            for done in counts:
+                bar.update(done - bar.n)
     except KeyboardInterrupt:
-        counts.close()
         print(
-            f"\nstopped after {bar.n} of {len(source)} rows; they are kept in {folder.folder}, "
+            f"\nstopped after {done} of {rows} rows; they are kept in {folder.folder}, "
             "and the same command goes on from there.",
             file=sys.stderr,
         )
@@ -127,9 +137,7 @@ def _report(folder: ResultFolder, source: Source, signature: str) -> str:
         _line("rows", summary.rows, f"{len(source.bad_rows)} set aside in {BAD_ROWS}" if source.bad_rows else ""),
         _line("judged", summary.judged),
         _line("undecided", summary.undecided),
-        _line(
-            "truncated", summary.truncated, "inputs that were longer than the judge reads" if summary.truncated else ""
-        ),
+        _line("truncated", summary.truncated, "inputs longer than the judge reads" if summary.truncated else ""),
         _line("accuracy", _share(summary.accuracy), _interval(summary.accuracy_interval)),
     ]
     if summary.undecided:
@@ -142,8 +150,8 @@ def _report(folder: ResultFolder, source: Source, signature: str) -> str:
             _line("  F1", _number(agreement.f1)),
             _line("  Cohen's kappa", _number(agreement.kappa)),
         ]
-    names = ", ".join(name for name in (VERDICTS, SCORES, RUN))
-    return "\n".join([*lines, "", f"judge  {signature}", f"files  {folder.folder}/: {names}"])
+    files = f"{folder.folder}/: {VERDICTS}, {SCORES}, {RUN}"
+    return "\n".join([*lines, "", f"judge  {signature}", f"files  {files}"])
 
 
 def _line(name: str, value: object, remark: str = "") -> str:

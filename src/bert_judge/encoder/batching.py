@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from bert_judge.types import Tokens
 
 T = TypeVar("T")
-_FIRST_WINDOW, _LAST_WINDOW = 64, 1024
 
 
 class Batch(NamedTuple):
@@ -33,39 +32,42 @@ class Batch(NamedTuple):
         return Batch(self.rows[part], self.ids[part], self.mask[part], types)
 
 
-def windows(items: Iterable[T], weight: Callable[[T], int], max_weight: int) -> Iterator[list[T]]:
-    """Cut a stream into lists: 64 items first, so that results come soon, then ever more, up to 1024.
+def windows(
+    items: Iterable[T], weight: Callable[[T], int], max_weight: int, first: int, last: int
+) -> Iterator[list[T]]:
+    """Cut a stream into lists: `first` items, so that results can come soon, then ever more, up to `last`.
 
     Within a window items are sorted and packed; the whole stream is never held. A window ends early where the weights
     of its items (characters, say) reach `max_weight`.
     """
-    stream = iter(items)
-    size = _FIRST_WINDOW
+    size = first
     window: list[T] = []
     total = 0
-    for item in stream:
+    for item in items:
         window.append(item)
         total += weight(item)
         if len(window) == size or total >= max_weight:
             yield window
-            window, total, size = [], 0, min(2 * size, _LAST_WINDOW)
+            window, total, size = [], 0, min(2 * size, last)
     if window:
         yield window
 
 
 def pack(
-    inputs: Sequence[Tokens], batch_tokens: int, batch_size: int | None, pad_id: int, multiple: int
+    inputs: Sequence[Tokens], batch_tokens: int, batch_size: int | None, pad_id: int, multiple: int, max_tokens: int
 ) -> list[Batch]:
     """Batches of at most `batch_tokens` tokens, padding included, and `batch_size` rows; the longest inputs first.
 
     Longest first: a batch that is too large for the memory shows at once. An input longer than `batch_tokens` is a
-    batch of its own. Lengths are rounded up to a multiple of `multiple`.
+    batch of its own. Lengths are rounded up to a multiple of `multiple`, but not over `max_tokens`, where the model's
+    positions end.
     """
     order = sorted(range(len(inputs)), key=lambda i: (-len(inputs[i].ids), inputs[i].ids))
     batches = []
     start = 0
     while start < len(order):
-        width = -(-len(inputs[order[start]].ids) // multiple) * multiple
+        longest = len(inputs[order[start]].ids)
+        width = max(longest, min(-(-longest // multiple) * multiple, max_tokens))
         count = max(1, min(batch_tokens // width, batch_size or batch_tokens))
         rows = tuple(islice(order, start, start + count))
         batches.append(_pad(rows, [inputs[i] for i in rows], width, pad_id))

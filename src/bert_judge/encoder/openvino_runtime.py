@@ -6,6 +6,7 @@ transformers is imported.
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import sys
@@ -32,6 +33,7 @@ ARCHITECTURES = frozenset(
 )
 """Architectures whose converted form is tested to give the same logits; others run on PyTorch unless asked for."""
 
+_log = logging.getLogger(__name__)
 _PRECISIONS = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
 
 
@@ -39,7 +41,7 @@ class OpenVinoRuntime:
     """Runs batches on all cores, several at a time."""
 
     device = "cpu"
-    batch_tokens = 2_048
+    batch_tokens = 1_024
     multiple = 8
 
     def __init__(self, folder: Path, digest: str, dtype: str, trust_remote_code: bool) -> None:
@@ -101,6 +103,7 @@ def _converted(folder: Path, digest: str, trust_remote_code: bool) -> Path:
     if not (kept / "model.xml").exists():
         with tempfile.TemporaryDirectory() as scratch:
             made = Path(scratch) / "model"
+            _log.info("preparing the model for this processor (once, some seconds) …")
             _convert(folder, trust_remote_code, made / "model.xml")
             try:
                 kept = _keep(made, kept)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge
@@ -32,4 +33,6 @@ def find_judge(name: str) -> type[Judge]:
         raise InputError(f"the judge {name!r} can't be imported: {error}.") from error
     if not (isinstance(found, type) and issubclass(found, Judge)):
         raise InputError(f"{name!r} is no judge; a subclass of bert_judge.judges.Judge was expected.")
+    if inspect.isabstract(found):
+        raise InputError(f"{name!r} lacks {', '.join(sorted(found.__abstractmethods__))}, which every judge has.")
     return found

@@ -15,6 +15,7 @@ from bert_judge.types import Sample, Verdict
 from bert_judge.utils import STARTER
 from bert_judge.version import __version__
 
+_FIRST_WINDOW, _WINDOW = 64, 1024  # rows: a stream gives its first verdicts soon
 _WINDOW_CHARACTERS = 1 << 23
 
 
@@ -87,7 +88,7 @@ class BERTJudge(Judge):
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict a sample, in order. An empty candidate is wrong; a model that returns no number is undecided."""
-        return self._assess(samples, None)
+        return self._assess(samples, None, _FIRST_WINDOW)
 
     def predict(
         self,
@@ -102,11 +103,11 @@ class BERTJudge(Judge):
         samples = make_samples(questions, candidates, references)
         return [verdict.score for verdict in self._assess(samples, batch_size)]
 
-    def _assess(self, samples: Iterable[Sample], batch_size: int | None) -> Iterator[Verdict]:
+    def _assess(self, samples: Iterable[Sample], batch_size: int | None, first: int = _WINDOW) -> Iterator[Verdict]:
         from bert_judge.encoder import windows
 
         warned = False
-        for window in windows(samples, _characters, _WINDOW_CHARACTERS):
+        for window in windows(samples, _characters, _WINDOW_CHARACTERS, first, _WINDOW):
             warned = warned or self._warn_of_form(window)
             prompts = self._prompts.encode(window)
             logits = iter(self._engine.run([p.tokens for group in prompts for p in group], batch_size))

@@ -138,9 +138,9 @@ class Columns:
                 f"name one of these with --map {role}=COLUMN."
             )
         if lacking:
-            remedy = " ".join(f"--map {role}=COLUMN" for role in lacking)
+            remedy = ",".join(f"{role}=COLUMN" for role in lacking)
             roles = " and none for the ".join(lacking)
-            return InputError(f"{source} has no column for the {roles}: found {found}; name it with {remedy}.")
+            return InputError(f"{source} has no column for the {roles}: found {found}; name it with --map {remedy}.")
         return None
 
 

@@ -1,0 +1,154 @@
+"""Flags from signatures, in both spellings, and the file of --config."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pytest
+
+from bert_judge.cli.flags import Parser, add_flags, read_config
+from bert_judge.errors import InputError
+
+
+@dataclass(frozen=True)
+class Options:
+    output_dir: Annotated[str, "where, 100 % sure"] = "out"
+    limit: Annotated[int | None, "how many"] = None
+    threshold: float = 0.5
+    quiet: bool = False
+    mode: Literal["fast", "exact"] = "fast"
+    columns: Annotated[Mapping[str, str] | None, "names"] = None
+
+
+class Judge:
+    def __init__(self, model_path: str, batch_size: int | None = None) -> None: ...
+
+
+def parser(signature: object = Options) -> Parser:
+    made = Parser("tool do", "FILE", "Does it.", "examples:\n  tool do x\n")
+    add_flags(made.add_argument_group("flags"), signature)
+    return made
+
+
+def test_defaults_are_those_of_the_signature():
+    assert parser().parse([]) == vars(Options())
+
+
+@pytest.mark.parametrize("spelling", ["--output_dir", "--output-dir"])
+def test_both_spellings(spelling: str):
+    assert parser().parse([spelling, "there"])["output_dir"] == "there"
+    assert parser().parse([f"{spelling}=there"])["output_dir"] == "there"
+
+
+def test_values_have_the_types_of_the_signature():
+    line = "--limit 3 --threshold 0.25 --quiet --mode exact --columns question=q,label="
+    assert parser().parse(line.split()) == {
+        "output_dir": "out",
+        "limit": 3,
+        "threshold": 0.25,
+        "quiet": True,
+        "mode": "exact",
+        "columns": {"question": "q", "label": ""},
+    }
+
+
+def test_a_class_gives_the_flags_of_its_constructor():
+    assert parser(Judge).parse(["--model-path", "m"]) == {"model_path": "m", "batch_size": None}
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("--limit x", "argument --limit: 'x' is no whole number"),
+        ("--limit 2.5", "'2.5' is no whole number"),
+        ("--threshold high", "argument --threshold: 'high' is no number"),
+        ("--mode slow", "invalid choice: 'slow'"),
+        ("--columns q", "'q' is not of the form name=column,name=column"),
+        ("--columns ,", "',' is not of the form name=column,name=column"),
+        ("--treshold 1", "there is no flag --treshold, did you mean --threshold?"),
+        ("--treshold=1", "there is no flag --treshold=1, did you mean --threshold?"),
+        ("--lim 1", "there is no flag --lim, did you mean --limit?"),
+        ("--zzz", "there is no flag --zzz;"),
+        ("file", "one FILE was expected, not also file"),
+        ("--limit", "argument --limit: expected one argument"),
+    ],
+)
+def test_wrong_usage_is_one_sentence_and_status_2(line: str, said: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as end:
+        parser().parse(line.split())
+    error = capsys.readouterr().err
+    assert end.value.code == 2
+    assert said in error
+    assert error.startswith("tool do: ")
+    assert error.endswith("see tool do --help.\n")
+    assert error.count("\n") == 1
+
+
+def test_help_shows_each_flag_once_with_default_and_examples(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as end:
+        parser().parse(["--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert end.value.code == 0
+    assert "--output_dir TEXT where, 100 % sure (default: out)" in text
+    assert "--output-dir" not in text
+    assert "--mode {fast,exact}" in text
+    assert text.endswith("examples: tool do x")
+
+
+def with_config(tmp_path: Path, text: str, arguments: str = "") -> dict[str, object]:
+    path = tmp_path / "c.yaml"
+    path.write_text(text)
+    made = parser()
+    made.set_config(read_config(str(path)), "c.yaml")
+    return made.parse(arguments.split())
+
+
+def test_a_config_file_sets_defaults_and_flags_win(tmp_path: Path):
+    text = "limit: 3\noutput-dir: there\nquiet: true\nthreshold:\ncolumns:\n  question: q\n"
+    values = with_config(tmp_path, text, "--limit 4")
+    assert values["limit"] == 4
+    assert values["output_dir"] == "there"
+    assert values["quiet"] is True
+    assert values["threshold"] == 0.5  # no value: as if the line were not there
+    assert values["columns"] == {"question": "q"}
+    assert with_config(tmp_path, "") == vars(Options())
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("limit: x", "c.yaml sets limit to what the flag would not take: 'x' is no whole number."),
+        ("limit: 2.5", "'2.5' is no whole number"),
+        ("limit: true", "true is no single value"),
+        ("limit: [1]", r"\[1\] is no single value"),
+        ("output_dir: {a: b}", "is no single value"),
+        ("columns: 3", "'3' is not of the form name=column"),
+        ("quiet: 1", "sets quiet to 1; true or false was expected"),
+        ("mode: slow", "sets mode to 'slow'; one of fast, exact was expected"),
+        ("limt: 3", "sets 'limt', which is no flag of tool do; there is output_dir, limit"),
+        ("help: 3", "sets 'help', which is no flag"),
+        ("- a", "holds a list; names and values, as of flags, were expected"),
+        ("a: [", "is not valid YAML"),
+    ],
+)
+def test_a_wrong_config_file_is_told(tmp_path: Path, text: str, said: str):
+    with pytest.raises(InputError, match=said):
+        with_config(tmp_path, text)
+
+
+def test_a_missing_config_file_is_told():
+    with pytest.raises(InputError, match=r"no.yaml, can't be read \(No such file"):
+        read_config("no.yaml")
+
+
+def test_a_parameter_that_can_not_be_a_flag_is_told():
+    def odd(paths: list[str]) -> None: ...
+
+    with pytest.raises(InputError, match=r"parameter paths of odd can't be a flag, as it takes list\[str\]"):
+        parser(odd)
+    made = parser()
+    with pytest.raises(InputError, match="parameter output_dir of Options can't be a flag, as there is one of that"):
+        add_flags(made.add_argument_group("again"), Options)

@@ -1,0 +1,517 @@
+"""`bert-judge score` as its user meets it: what it writes, says and refuses, and how it goes on after a stop."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from bert_judge.cli import main
+from bert_judge.judges import Judge
+from bert_judge.metrics import containment
+from bert_judge.types import Sample, Verdict
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
+ROWS = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
+STEADY = ["--judge_type", "test_score:Steady"]
+
+
+class Steady(Judge):
+    """Says right where the reference stands in the candidate, and so is quick and always the same."""
+
+    variant = "steady"
+
+    def __init__(self, wait: float = 0.0, fail_at: int | None = None) -> None:
+        self.wait, self.fail_at = wait, fail_at
+
+    @property
+    def signature(self) -> str:
+        return f"{type(self).__name__}|version:1"
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        for number, sample in enumerate(samples, 1):
+            if number == self.fail_at:
+                raise RuntimeError("the judge broke")
+            time.sleep(self.wait)
+            yield self.verdict(number, sample)
+
+    def verdict(self, number: int, sample: Sample) -> Verdict:
+        score = max(containment(sample.candidate, reference) for reference in sample.references)
+        return Verdict(score, int(score))
+
+
+class Doubtful(Steady):
+    """Can't decide every third row."""
+
+    def verdict(self, number: int, sample: Sample) -> Verdict:
+        return Verdict(None) if number % 3 == 0 else super().verdict(number, sample)
+
+
+class Clumsy(Steady):
+    """Breaks its contract."""
+
+    def verdict(self, number: int, sample: Sample) -> Verdict:
+        return Verdict(float("nan"), 1)
+
+
+class Clash(Steady):
+    def __init__(self, limit: int = 1) -> None:
+        super().__init__()
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Each test works in a folder of its own, and leaves Python's path as it was."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    return tmp_path
+
+
+@pytest.fixture
+def score(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Runs the command; gives its exit status, output and error output."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        status = main(["score", *map(str, arguments)])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def write(name: str, rows: Iterable[object]) -> str:
+    Path(name).write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows))
+    return name
+
+
+def verdicts(folder: str = "out") -> list[dict]:
+    return [json.loads(line) for line in (Path(folder) / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def same(*folders: str) -> bool:
+    """Whether the results are the same to the byte."""
+    return all(len({(Path(f) / name).read_bytes() for f in folders}) == 1 for name in ("verdicts.jsonl", "scores.json"))
+
+
+def one_sentence(error: str) -> str:
+    """The message of a failed command, which is one line, without traceback or progress bar."""
+    lines = error.strip().splitlines()
+    assert len(lines) == 1, error
+    assert lines[0].startswith("bert-judge score: ")
+    assert lines[0].endswith((".", "?"))
+    return lines[0]
+
+
+# what comes out
+
+
+def test_the_examples_with_the_starter(score):
+    status, out, err = score(EXAMPLES, "--output_dir", "out")
+    assert status == 0
+    assert f"{len(ROWS)}/{len(ROWS)}" in err
+    result = verdicts()
+    assert [(v["id"], v["candidate"], v["gold"]) for v in result] == [
+        (r["id"], r["candidate"], r["label"]) for r in ROWS
+    ]
+    assert json.loads(Path("out/scores.json").read_text()) == [v["score"] for v in result]
+    assert all(0 <= v["score"] <= 1 and v["label"] == (v["score"] >= 0.5) for v in result)
+    run = json.loads(Path("out/run.json").read_text())
+    assert run["summary"]["rows"] == run["summary"]["judged"] == len(ROWS)
+    for text in (run["identity"]["signature"], "files  out/: verdicts.jsonl, scores.json, run.json", "agreement with"):
+        assert text in out
+    assert {path.name for path in Path("out").iterdir()} == {"verdicts.jsonl", "scores.json", "run.json"}
+
+
+def test_the_starter_is_better_than_containment(score):
+    assert score(EXAMPLES, "--output_dir", "out", "--dtype", "float32", "--quiet")[0] == 0
+    ours = sum(v["label"] == row["label"] for v, row in zip(verdicts(), ROWS, strict=True))
+    assert score(EXAMPLES, "--output_dir", "plain", "--quiet", *STEADY)[0] == 0
+    theirs = sum(v["label"] == row["label"] for v, row in zip(verdicts("plain"), ROWS, strict=True))
+    assert ours > theirs
+
+
+def test_a_small_model_of_the_paper_s_kind(score, make_judge):
+    arguments = (EXAMPLES, "--model-path", make_judge("eurobert"), "--dtype", "float32", "--limit", 9, "--quiet")
+    assert score(*arguments, "--output_dir", "a")[0] == 0
+    assert score(*arguments, "--output_dir", "b", "--no-texts")[0] == 0
+    assert [v["score"] for v in verdicts("a")] == [v["score"] for v in verdicts("b")]
+    assert "candidate" not in verdicts("b")[0]
+
+
+def test_the_table(score):
+    rows = [{"reference": "x", "candidate": c, "label": g} for c, g in [("x", 1), ("x", 0), ("y", 0), ("y", None)]]
+    status, out, _ = score(write("rows.jsonl", rows), *STEADY)
+    assert status == 0
+    lines = {" ".join(line.split()) for line in out.splitlines()}
+    assert {
+        *("rows 4", "judged 4", "undecided 0", "truncated 0"),
+        "accuracy 50.0% [15.0%, 85.0%] 95 % Wilson interval",
+        "agreement with the 3 labels of the file",
+        "accuracy 66.7% [20.8%, 93.9%] 95 % Wilson interval",
+        "F1 0.667",
+        "Cohen's kappa 0.400",
+        "judge Steady|version:1",
+        "files bert-judge-out/: verdicts.jsonl, scores.json, run.json",
+    } <= lines
+
+
+def test_undecided_rows_are_shown_and_not_wrong(score):
+    rows = [{"reference": "x", "candidate": "x"}] * 6
+    status, out, _ = score(write("rows.jsonl", rows), "--judge_type", "test_score:Doubtful", "--output_dir", "out")
+    assert status == 0
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert {"judged 4", "undecided 2"} <= set(lines)
+    assert any(line.startswith("accuracy 100.0% [") for line in lines)
+    assert "66.7% with undecided rows as wrong" in lines
+    assert json.loads(Path("out/scores.json").read_text()) == [1.0, 1.0, None, 1.0, 1.0, None]
+
+
+def test_quiet_says_nothing(score):
+    assert score(EXAMPLES, "--quiet", *STEADY) == (0, "", "")
+    assert score(EXAMPLES, "--quiet", *STEADY) == (0, "", "")
+
+
+def test_limit_and_both_spellings(score):
+    assert score(EXAMPLES, "--output-dir", "a", "--limit", 7, "--quiet", *STEADY)[0] == 0
+    assert score(EXAMPLES, "--output_dir=b", "--limit=7", "--quiet", "--judge-type", "test_score:Steady")[0] == 0
+    assert len(verdicts("a")) == 7
+    assert same("a", "b")
+
+
+def test_formats_give_the_same_result(score):
+    rows = [{"id": r["id"], "q": r["question"], "gold": r["references"][0], "out": r["candidate"]} for r in ROWS]
+    write("rows.jsonl", rows)
+    Path("rows.jsonl.gz").write_bytes(gzip.compress(Path("rows.jsonl").read_bytes()))
+    Path("rows.json").write_text(json.dumps(rows))
+    with Path("rows.csv").open("w", newline="") as file:
+        table = csv.DictWriter(file, rows[0])
+        table.writeheader()
+        table.writerows(rows)
+    names = ["rows.jsonl", "rows.jsonl.gz", "rows.json", "rows.csv"]
+    for name in names:
+        mapped = ("--map", "question=q,reference=gold,candidate=out")
+        assert score(name, "--output_dir", f"of-{name}", "--quiet", *mapped, *STEADY)[0] == 0
+    assert same(*(f"of-{name}" for name in names))
+
+
+def test_the_config_file(score):
+    Path("c.yaml").write_text(f"judge_type: {STEADY[1]}\noutput-dir: there\nlimit: 3\nquiet: true\n")
+    assert score(EXAMPLES, "--config", "c.yaml") == (0, "", "")
+    assert len(verdicts("there")) == 3
+    assert score(EXAMPLES, "--config", "c.yaml", "--limit", 4, "--output_dir", "other") == (0, "", "")
+    assert len(verdicts("other")) == 4
+
+
+def test_bad_rows_are_set_aside_when_asked(score):
+    rows = [ROWS[0], '{"question": ', ROWS[1], {"question": "q", "references": ["r"]}, ROWS[2]]
+    status, out, _ = score(write("rows.jsonl", rows), "--output_dir", "out", "--skip_bad_rows", *STEADY)
+    assert status == 0
+    assert "2 set aside in bad_rows.jsonl" in out
+    assert [v["id"] for v in verdicts()] == [row["id"] for row in ROWS[:3]]
+    bad = [json.loads(line) for line in Path("out/bad_rows.jsonl").read_text().splitlines()]
+    assert [row["line"] for row in bad] == [2, 4]
+    assert "not valid JSON" in bad[0]["reason"]
+
+
+# what is refused
+
+
+def bad_input(name: str) -> list[object]:
+    """The arguments of a command that can't be run."""
+    Path("empty.jsonl").touch()
+    Path("no-model").mkdir()
+    write("broken.jsonl", [*ROWS[:3], '{"question": "x", ', ROWS[3]])
+    write("columns.jsonl", [{"foo": 1, "bar": "x"}])
+    write("candidate.jsonl", [ROWS[0], {"question": "q", "references": ["r"]}])
+    write("number.jsonl", [ROWS[0], {"question": "q", "references": ["r"], "candidate": 42}])
+    Path("c.yaml").write_text("limt: 3\n")
+    return {
+        "missing file": ["missing.jsonl"],
+        "empty file": ["empty.jsonl"],
+        "broken line": ["broken.jsonl"],
+        "columns": ["columns.jsonl"],
+        "no candidate": ["candidate.jsonl"],
+        "number": ["number.jsonl"],
+        "limit": [EXAMPLES, "--limit", 0],
+        "map": [EXAMPLES, "--map", "candidate=nope"],
+        "config": [EXAMPLES, "--config", "c.yaml"],
+        "judge": [EXAMPLES, "--judge_type", "BertJudg"],
+        "judge's help": ["--help", "--judge_type", "BertJudg"],
+        "module": [EXAMPLES, "--judge_type", "no_such_module:Judge"],
+        "class": [EXAMPLES, "--judge_type", "json:JSONDecoder"],
+        "clash": [EXAMPLES, "--judge_type", "test_score:Clash"],
+        "no model": [EXAMPLES, "--model_path", "no-model"],
+        "no folder": [EXAMPLES, "--model_path", "./no/such"],
+        "threshold": [EXAMPLES, "--threshold", 2],
+        "dtype": [EXAMPLES, "--dtype", "float31"],
+    }[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("missing file", ["missing.jsonl does not exist"]),
+        ("empty file", ["empty.jsonl is empty"]),
+        ("broken line", ["broken.jsonl line 4", "not valid JSON", "--skip_bad_rows"]),
+        ("columns", ["found foo, bar", "--map reference=COLUMN,candidate=COLUMN"]),
+        ("no candidate", ["candidate.jsonl line 2", "candidate", "--skip_bad_rows"]),
+        ("number", ["number.jsonl line 2", "42", "--numbers_as_text"]),
+        ("limit", ["limit is 0"]),
+        ("map", ["no column 'nope'", "found id, task"]),
+        ("config", ["c.yaml sets 'limt'", "limit"]),
+        ("judge", ["no judge 'BertJudg'", "did you mean BERTJudge?"]),
+        ("judge's help", ["no judge 'BertJudg'", "did you mean BERTJudge?"]),
+        ("module", ["no_such_module"]),
+        ("class", ["json:JSONDecoder", "bert_judge.judges.Judge"]),
+        ("clash", ["the parameter limit of Clash"]),
+        ("no model", ["no-model", "config.json"]),
+        ("no folder", ["./no/such", "not found", "starter"]),
+        ("threshold", ["threshold is 2.0"]),
+        ("dtype", ["float31", "bfloat16"]),
+    ],
+)
+def test_bad_input_is_one_sentence_and_nothing_is_written(score, name: str, said: list[str]):
+    arguments = bad_input(name)
+    status, out, err = score(*arguments, "--output_dir", "out")
+    assert (status, out) == (1, "")
+    sentence = one_sentence(err)
+    assert [text for text in said if text not in sentence] == []
+    assert not Path("out").exists()
+
+
+def test_models_that_are_no_judges(score, make_judge):
+    three = make_judge("bert", num_labels=3)
+    pickled = make_judge("bert", fresh=True)
+    (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
+    for model, said in ((three, "3 output"), (pickled, "pytorch_model.bin")):
+        status, _, err = score(EXAMPLES, "--model_path", model, "--output_dir", "out")
+        assert status == 1
+        last = err.strip().splitlines()[-1]
+        assert last.startswith("bert-judge score: ")
+        assert said in last
+        assert "Traceback" not in err
+        assert not Path("out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "the following arguments are required: FILE"),
+        (["a", "b"], "one FILE was expected, not also b"),
+        (["a", "--treshold", "1"], "there is no flag --treshold, did you mean --threshold?"),
+        (["a", "--limit", "x"], "'x' is no whole number"),
+        (["a", "--runtime", "magic"], "invalid choice: 'magic'"),
+        (["a", "--judge_type"], "expected one argument"),
+        (["a", "--map", "foo"], "'foo' is not of the form name=column"),
+    ],
+)
+def test_wrong_usage_is_status_2(score, arguments: list[str], said: str):
+    status, out, err = score(*arguments)
+    assert (status, out) == (2, "")
+    assert said in one_sentence(err)
+
+
+def test_commands_and_help(capsys: pytest.CaptureFixture[str]):
+    assert main(["scroe"]) == 2
+    assert "no command 'scroe'; did you mean score?" in capsys.readouterr().err
+    assert main(["--version"]) == main([]) == main(["--help"]) == main(["score", "--help"]) == 0
+    out = capsys.readouterr().out
+    for text in ("bert-judge 0.", "judge a file of answers", "--output_dir TEXT", "examples:", "--threshold X"):
+        assert text in out
+
+
+def test_help_is_that_of_the_judge(score):
+    status, out, _ = score("--help", *STEADY)
+    assert status == 0
+    assert "the judge (test_score:Steady)" in out
+    assert "--fail_at N" in out
+    assert "--runtime" not in out
+
+
+def test_the_folder_is_checked_before_anything_else(score):
+    Path("file").write_text("mine")
+    for path in ("file", "file/deep"):
+        status, _, err = score("missing.jsonl", "--output_dir", path, "--model_path", "no-model")
+        assert status == 1
+        assert "file is a file; a folder for the results was expected" in one_sentence(err)
+    assert Path("file").read_text() == "mine"
+
+
+def test_another_result_is_refused_before_a_model_loads(score):
+    assert score(EXAMPLES, "--output_dir", "out", "--quiet", *STEADY)[0] == 0
+    before = {path: path.read_bytes() for path in Path("out").iterdir()}
+    write("other.jsonl", ROWS[:4])
+    for arguments, said in (
+        (["other.jsonl", "--model_path", "no-model"], "holds a result of another input"),
+        ([EXAMPLES, "--limit", 3, "--model_path", "no-model"], "holds a result of other options (limit: null, not 3)"),
+        ([EXAMPLES, "--judge_type", "test_score:Doubtful"], "another judge (Steady, not Doubtful)"),
+    ):
+        status, _, err = score(*arguments, "--output_dir", "out")
+        assert status == 1
+        assert said in one_sentence(err)
+        assert "--overwrite" in err
+        assert {path: path.read_bytes() for path in Path("out").iterdir()} == before
+    assert score("other.jsonl", "--output_dir", "out", "--overwrite", "--quiet", *STEADY)[0] == 0
+    assert len(verdicts()) == 4
+
+
+def test_the_same_command_again_judges_nothing(score):
+    assert score(EXAMPLES, "--output_dir", "out", *STEADY)[0] == 0
+    times = {path: path.stat().st_mtime_ns for path in Path("out").iterdir()}
+    status, out, err = score(EXAMPLES, "--output_dir", "out", "--fail_at", 1, *STEADY)
+    assert (status, err) == (0, "")
+    assert "out holds this result already; --overwrite makes it anew." in out
+    assert f"agreement with the {len(ROWS)} labels" in out
+    assert {path: path.stat().st_mtime_ns for path in Path("out").iterdir()} == times
+
+
+# what breaks in the middle
+
+
+def test_a_judge_that_raises_leaves_what_it_did(score, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(RuntimeError, match="the judge broke"):  # a bug of the judge: its traceback is wanted
+        score(EXAMPLES, "--output_dir", "out", "--fail_at", 41, *STEADY)
+    assert not Path("out/run.json").exists()
+    assert len(Path("out/verdicts.jsonl.partial").read_text().splitlines()) == 40
+    capsys.readouterr()
+    status, _, err = score(EXAMPLES, "--output_dir", "out", *STEADY)
+    assert status == 0
+    assert f"out has 40 of {len(ROWS)} rows already; going on from there." in err
+    assert f"| 40/{len(ROWS)} [" in err  # the bar begins where the run goes on
+    assert f"{len(ROWS)}/{len(ROWS)}" in err
+    assert score(EXAMPLES, "--output_dir", "whole", "--quiet", *STEADY)[0] == 0
+    assert same("out", "whole")
+
+
+def test_a_judge_that_breaks_its_contract_is_told(score):
+    status, _, err = score(EXAMPLES, "--quiet", "--judge_type", "test_score:Clumsy")
+    assert status == 1
+    assert "the verdict of row short_facts-1 can't be written" in one_sentence(err)
+
+
+def command(*arguments: object) -> list[str]:
+    """As the `bert-judge` script runs it: without the current folder in Python's path (-P)."""
+    return [sys.executable, "-P", "-m", "bert_judge.cli", "score", *map(str, arguments)]
+
+
+def environment() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+
+
+def stopped(how: signal.Signals, at: int, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Start the command, and stop it once `at` rows are written."""
+    process = subprocess.Popen(
+        command(*arguments), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    partial = Path("out/verdicts.jsonl.partial")
+    until = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < until:
+        if partial.exists() and partial.read_bytes().count(b"\n") >= at:
+            break
+        time.sleep(0.01)
+    process.send_signal(how)
+    out, err = process.communicate(timeout=60)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_stopped_run_goes_on_and_ends_the_same(score, how: signal.Signals):
+    rows = write("rows.jsonl", [{**ROWS[n % len(ROWS)], "id": f"row-{n}"} for n in range(1500)])
+    done = stopped(how, 100, rows, "--output_dir", "out", "--wait", 0.002, *STEADY)
+    assert {path.name for path in Path("out").iterdir()} == {"verdicts.jsonl.partial", "run.json.partial"}
+    if how == signal.SIGINT:
+        assert done.returncode == 130
+        assert "of 1500 rows; they are kept in out, and the same command goes on from there." in done.stderr
+        assert "Traceback" not in done.stderr
+    assert score(rows, "--output_dir", "out", *STEADY)[0] == 0
+    assert score(rows, "--output_dir", "whole", "--quiet", *STEADY)[0] == 0
+    assert same("out", "whole")
+    assert json.loads(Path("out/run.json").read_text())["timings"]["rows"] <= 1400
+
+
+def test_the_starter_goes_on_within_the_tolerance_of_float32(score):
+    """Another batch may change the last digit of a score; nothing else may differ."""
+    rows = write("rows.jsonl", [{**row, "id": f"{row['id']}-{n}"} for n in range(4) for row in ROWS])
+    options = ("--dtype", "float32", "--quiet")
+    assert score(rows, "--output_dir", "whole", *options)[0] == 0
+    assert score(rows, "--output_dir", "out", *options)[0] == 0
+    lines = Path("out/verdicts.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    Path("out/verdicts.jsonl").unlink()
+    Path("out/run.json").rename("out/run.json.partial")
+    Path("out/verdicts.jsonl.partial").write_text("".join(lines[:150]) + lines[150][:40], encoding="utf-8")
+    assert score(rows, "--output_dir", "out", *options)[0] == 0
+    for ours, theirs in zip(verdicts("out"), verdicts("whole"), strict=True):
+        assert ours["score"] == pytest.approx(theirs["score"], abs=1e-5)
+        assert {k: v for k, v in ours.items() if k not in ("score", "details")} == {
+            k: v for k, v in theirs.items() if k not in ("score", "details")
+        }
+
+
+LIMITED = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
+from bert_judge.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("size", [100, 10_000])
+def test_a_full_disk_is_told_and_what_is_done_stays(score, size: int):
+    code = [sys.executable, "-c", LIMITED.format(size=size), "score", str(EXAMPLES), "--output_dir", "out", *STEADY]
+    done = subprocess.run(code, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("bert-judge score: out can't be written (File too large); ")
+    assert last.endswith("mend that and run the same command again, or choose another --output_dir.")
+    assert not Path("out/run.json").exists()
+    assert score(EXAMPLES, "--output_dir", "out", "--quiet", *STEADY)[0] == 0
+    assert score(EXAMPLES, "--output_dir", "whole", "--quiet", *STEADY)[0] == 0
+    assert same("out", "whole")
+
+
+def test_a_full_disk_keeps_an_older_result(score):
+    assert score(EXAMPLES, "--output_dir", "out", "--quiet", *STEADY)[0] == 0
+    before = {path: path.read_bytes() for path in Path("out").iterdir()}
+    arguments = ["score", str(EXAMPLES), "--output_dir", "out", "--overwrite", "--judge_type", "test_score:Doubtful"]
+    for size in (10_000, 33_000):
+        code = [sys.executable, "-c", LIMITED.format(size=size), *arguments]
+        assert subprocess.run(code, env=environment(), capture_output=True).returncode == 1
+        assert {path: path.read_bytes() for path in before} == before
+
+
+# pipes
+
+
+def test_standard_input_and_a_judge_of_the_folder_one_works_in(score):
+    Path("mine.py").write_text("from test_score import Steady\nclass Mine(Steady): pass\n")
+    text = EXAMPLES.read_text(encoding="utf-8")
+    code = [*command("-", "--output_dir", "out", "--judge_type", "mine:Mine")]
+    done = subprocess.run(code, input=text, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Mine|version:1" in done.stdout
+    assert score(EXAMPLES, "--output_dir", "whole", "--quiet", *STEADY)[0] == 0
+    assert same("out", "whole")
+
+
+def test_a_closed_pipe_is_no_error_and_a_full_one_is_told(score):
+    assert score(EXAMPLES, "--output_dir", "out", "--quiet", *STEADY)[0] == 0
+    again = command(EXAMPLES, "--output_dir", "out", *STEADY)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(again, env=environment(), stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(again, env=environment(), stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert "standard output can't be written (No space left on device)" in one_sentence(done.stderr)

@@ -1,0 +1,401 @@
+"""Logits are those of the input alone, however inputs are ordered, batched, repeated or interrupted."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bert_judge import BERTJudge, Sample
+from bert_judge.encoder import Engine, Model, load_model, windows
+from bert_judge.encoder.batching import Batch, pack
+from bert_judge.errors import InputError, ModelError
+from bert_judge.prompt import JudgeConfig, PromptEncoder
+from bert_judge.types import Tokens
+
+WITHIN = {"float32": 1e-5, "bfloat16": 5e-3}
+RUNTIMES = {"float32": 1e-4, "bfloat16": 2e-2}
+
+
+def tokens_of(model: Model, samples: Sequence[Sample]) -> list[Tokens]:
+    encoder = PromptEncoder(model.tokenizer, JudgeConfig.load(model.folder).form, model.max_tokens)
+    return [prompt.tokens for group in encoder.encode(samples) for prompt in group]
+
+
+def scores(engine: Engine, inputs: Sequence[Tokens], batch_size: int | None = None) -> list[float]:
+    return [1 / (1 + math.exp(no - yes)) for no, yes in engine.run(inputs, batch_size)]
+
+
+@pytest.fixture(scope="module")
+def load(make_judge: Callable[..., Path]) -> Callable[[str, str, str], Model]:
+    """Models by name, runtime and dtype; each is loaded once."""
+    loaded: dict[tuple[str, str, str], Model] = {}
+
+    def get(name: str, runtime: str, dtype: str) -> Model:
+        key = (name, runtime, dtype)
+        if key not in loaded:
+            path = "starter" if name == "starter" else str(make_judge(name))
+            loaded[key] = load_model(path, runtime=runtime, dtype=dtype)
+        return loaded[key]
+
+    return get
+
+
+@pytest.mark.parametrize("dtype", WITHIN)
+@pytest.mark.parametrize("runtime", ["torch", "openvino"])
+@pytest.mark.parametrize("name", ["starter", "eurobert", "modernbert", "roberta"])
+def test_scores_do_not_depend_on_company(
+    load: Callable[..., Model], samples: list[Sample], name: str, runtime: str, dtype: str
+) -> None:
+    """Each way has an engine of its own, which remembers nothing of the others."""
+    model = load(name, runtime, dtype)
+    inputs = tokens_of(model, samples)
+    alone = [scores(Engine(model), [tokens])[0] for tokens in inputs]
+    order = list(range(len(inputs)))
+    random.Random(0).shuffle(order)
+    shuffled = scores(Engine(model), [inputs[i] for i in order])
+    ways = {
+        "together": scores(Engine(model), inputs),
+        "shuffled": [shuffled[order.index(i)] for i in range(len(inputs))],
+        "repeated": scores(Engine(model), inputs * 3)[len(inputs) : 2 * len(inputs)],
+        "two rows": scores(Engine(model, batch_size=2), inputs),
+        "one row": scores(Engine(model), inputs, batch_size=1),
+        "few tokens": scores(Engine(model, batch_tokens=50), inputs),
+        "many tokens": scores(Engine(model, batch_tokens=10**6), inputs),
+        "in halves": scores(Engine(model), inputs[::2]) + scores(Engine(model), inputs[1::2]),
+    }
+    halves = list(range(len(inputs)))
+    halves = halves[::2] + halves[1::2]
+    for way, found in ways.items():
+        expected = [alone[i] for i in halves] if way == "in halves" else alone
+        assert found == pytest.approx(expected, abs=WITHIN[dtype]), way
+    assert max(alone) - min(alone) > 0.005  # there is something to tell apart
+
+
+@pytest.mark.parametrize("dtype", RUNTIMES)
+@pytest.mark.parametrize("name", ["starter", "bert", "roberta", "xlm-roberta", "modernbert", "eurobert"])
+def test_runtimes_agree(load: Callable[..., Model], samples: list[Sample], name: str, dtype: str) -> None:
+    models = [load(name, runtime, dtype) for runtime in ("torch", "openvino")]
+    samples = [sample for sample in samples if len(sample.candidate) < 1000] if name == "bert" else samples
+    one, other = (scores(Engine(model), tokens_of(model, samples)) for model in models)
+    assert one == pytest.approx(other, abs=RUNTIMES[dtype])
+    assert models[0].weights_hash == models[1].weights_hash
+    assert models[0].runtime.name != models[1].runtime.name
+
+
+@pytest.mark.parametrize("runtime", ["torch", "openvino"])
+def test_bfloat16_stays_near_float32(load: Callable[..., Model], samples: list[Sample], runtime: str) -> None:
+    exact, fast = (load("starter", runtime, dtype) for dtype in WITHIN)
+    drift = np.subtract(
+        scores(Engine(exact), tokens_of(exact, samples)), scores(Engine(fast), tokens_of(fast, samples))
+    )
+    assert np.abs(drift).max() < 5e-2
+    assert np.abs(drift).max() > 0  # the dtype was heard
+
+
+@pytest.mark.parametrize("runtime", ["torch", "openvino"])
+def test_the_longest_input_of_an_odd_limit(load: Callable[..., Model], runtime: str) -> None:
+    model = load("bert", runtime, "float32")
+    assert model.max_tokens % 8
+    inputs = tokens_of(model, [Sample("Paris " * 300, ("Paris",), "Which?")])
+    assert len(inputs[0].ids) == model.max_tokens
+    assert len(scores(Engine(model), inputs)) == 1
+
+
+class Counted:
+    """A real runtime that notes how many rows each call gives it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, model: Model) -> None:
+        self.rows: list[int] = []
+        run = model.runtime.run
+
+        def noting(batches: Sequence[Batch]) -> Iterator[tuple[Batch, np.ndarray]]:
+            self.rows.append(sum(len(batch.rows) for batch in batches))
+            return run(batches)
+
+        monkeypatch.setattr(model.runtime, "run", noting)
+
+
+@pytest.mark.parametrize("runtime", ["torch", "openvino"])
+def test_identical_inputs_are_computed_once(
+    make_judge: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, runtime: str
+) -> None:
+    judge = BERTJudge(str(make_judge("eurobert")), dtype="float32", runtime=runtime)
+    counted = Counted(monkeypatch, judge._model)
+    first = judge.predict(["a"] * 5, ["b", "c", "b", "b", "c"], ["d"] * 5)
+    assert counted.rows == [2]
+    assert first[0] == first[2] == first[3] != first[1] == first[4]
+    again = judge.predict(["a"] * 3, ["c", "e", "b"], ["d"] * 3)
+    assert counted.rows == [2, 1]
+    assert (again[0], again[2]) == (first[1], first[0])
+    assert judge.predict(["a", "a"], ["b"] * 2, [["d", "f"], "d"])[1] == first[0]
+    assert counted.rows == [2, 1, 1]  # a reference that is new, one that is not
+
+
+def test_marks_tell_inputs_apart(starter_exact: BERTJudge, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = starter_exact._model
+    [plain] = tokens_of(model, [Sample("It is Paris.", ("Paris",), "Which?")])
+    assert plain.types is not None
+    unmarked = Tokens(plain.ids, (0,) * len(plain.ids))
+    engine = Engine(model)
+    counted = Counted(monkeypatch, model)
+    one, other = scores(engine, [plain, unmarked])
+    assert abs(one - other) > 1e-4
+    assert counted.rows == [2]
+
+
+def test_nothing_in_nothing_out(load: Callable[..., Model]) -> None:
+    assert Engine(load("eurobert", "torch", "float32")).run([]) == []
+
+
+@pytest.mark.parametrize("name", ["batch_tokens", "batch_size"])
+def test_bounds_are_at_least_one(load: Callable[..., Model], name: str) -> None:
+    with pytest.raises(InputError, match=f"{name} is 0"):
+        Engine(load("eurobert", "torch", "float32"), **{name: 0})
+
+
+@pytest.mark.parametrize("message", [None, "DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes"])
+@pytest.mark.parametrize("batch_size", [None, 3])
+def test_a_batch_too_large_for_the_memory_is_halved(
+    make_judge: Callable[..., Path], samples: list[Sample], message: str | None, batch_size: int | None
+) -> None:
+    import torch
+
+    model = load_model(str(make_judge("eurobert")), runtime="torch", dtype="float32")
+    inputs = tokens_of(model, samples)
+    expected = scores(Engine(model, batch_tokens=10**6), inputs)
+    seen = []
+
+    def full(module: torch.nn.Module, args: object, kwargs: dict[str, torch.Tensor]) -> None:
+        rows = len(kwargs["input_ids"])
+        seen.append(rows)
+        if rows > 2:
+            raise RuntimeError(message) if message else torch.OutOfMemoryError("CUDA out of memory")
+
+    hook = model.runtime._model.register_forward_pre_hook(full, with_kwargs=True)
+    try:
+        with pytest.warns(UserWarning, match=r"did not fit into memory and was halved; --batch_tokens \d+ avoids that"):
+            found = scores(Engine(model, batch_tokens=10**6, batch_size=batch_size), inputs)
+    finally:
+        hook.remove()
+    assert found == pytest.approx(expected, abs=1e-5)
+    assert max(seen) > 2
+    assert min(seen) >= 1
+
+
+def test_one_input_too_large_for_the_memory_is_an_error(make_judge: Callable[..., Path]) -> None:
+    import torch
+
+    judge = BERTJudge(str(make_judge("eurobert", seed=1)), runtime="torch", dtype="float32")
+    expected = judge.predict(["a"], ["b"], ["d"])
+
+    def full(module: torch.nn.Module, args: object) -> None:
+        raise torch.OutOfMemoryError("out of memory")
+
+    hook = judge._model.runtime._model.register_forward_pre_hook(full)
+    with pytest.raises(ModelError, match=r"one input of \d+ tokens does not fit into the memory"):
+        judge.predict(["a"], ["c"], ["d"])
+    hook.remove()
+    assert judge.predict(["a", "a"], ["b", "c"], ["d", "d"])[0] == expected[0]
+
+
+def test_another_error_of_the_model_is_not_taken_for_memory(make_judge: Callable[..., Path]) -> None:
+    import torch
+
+    judge = BERTJudge(str(make_judge("eurobert", seed=1)), runtime="torch", dtype="float32")
+
+    def broken(module: torch.nn.Module, args: object) -> None:
+        raise RuntimeError("shapes do not fit")
+
+    judge._model.runtime._model.register_forward_pre_hook(broken)
+    with pytest.raises(RuntimeError, match="shapes do not fit"):
+        judge.predict(["a"], ["c"], ["d"])
+
+
+@pytest.mark.parametrize("runtime", ["torch", "openvino"])
+def test_a_stream_that_is_left_leaves_the_judge_usable(make_judge: Callable[..., Path], runtime: str) -> None:
+    judge = BERTJudge(str(make_judge("eurobert")), dtype="float32", runtime=runtime)
+    rows = [Sample(f"It is {n}.", ("7",), "What is it?") for n in range(300)]
+    expected = [verdict.score for verdict in BERTJudge(str(make_judge("eurobert")), dtype="float32").assess(rows)]
+    stream = judge.assess(iter(rows))
+    taken = [verdict.score for verdict in itertools.islice(stream, 3)]
+    stream.close()
+    assert taken == pytest.approx(expected[:3], abs=1e-4)
+    assert [verdict.score for verdict in judge.assess(rows)] == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_run_that_is_left_half_way_leaves_the_runtime_usable(load: Callable[..., Model]) -> None:
+    for runtime in ("torch", "openvino"):
+        model = load("eurobert", runtime, "float32")
+        inputs = tokens_of(model, [Sample(f"It is {n}.", ("7",), "What is it?") for n in range(100)])
+        expected = Engine(model).run(inputs)
+        batches = model.runtime.run(pack(inputs, 100, 2, model.pad_id, model.runtime.multiple, model.max_tokens))
+        next(batches)
+        batches.close()
+        assert np.allclose(Engine(model, batch_size=2).run(inputs), expected, atol=1e-5)
+
+
+def test_an_error_in_the_stream_of_samples_comes_through(make_judge: Callable[..., Path]) -> None:
+    judge = BERTJudge(str(make_judge("eurobert")), dtype="float32")
+
+    def rows() -> Iterator[Sample]:
+        for n in range(70):
+            yield Sample(f"It is {n}.", ("7",), "What is it?")
+        raise ZeroDivisionError
+
+    stream = judge.assess(rows())
+    assert len(list(itertools.islice(stream, 64))) == 64  # the first window
+    with pytest.raises(ZeroDivisionError):
+        next(stream)
+
+
+class Meta(dict):
+    """What a sample carries along; unlike the sample it can be watched."""
+
+
+def test_a_stream_is_judged_in_constant_memory(make_judge: Callable[..., Path]) -> None:
+    judge = BERTJudge(str(make_judge("eurobert")), dtype="float32")
+    live = produced = 0
+
+    def died() -> None:
+        nonlocal live
+        live -= 1
+
+    def rows() -> Iterator[Sample]:
+        nonlocal live, produced
+        for n in range(3000):
+            meta = Meta()
+            weakref.finalize(meta, died)
+            live += 1
+            produced += 1
+            yield Sample(str(n), ("7",), "q", meta=meta)
+
+    most_live = most_ahead = 0
+    for consumed, _ in enumerate(judge.assess(rows()), 1):
+        most_ahead = max(most_ahead, produced - consumed)
+        most_live = max(most_live, live)
+    assert produced == consumed == 3000
+    assert most_ahead < 1024
+    assert 64 <= most_live <= 2 * 1024 + 1
+    assert live == 0
+
+
+def test_what_is_remembered_is_bounded(load: Callable[..., Model], monkeypatch: pytest.MonkeyPatch) -> None:
+    from bert_judge.encoder import engine as module
+
+    monkeypatch.setattr(module, "_REMEMBERED", 10)
+    model = load("eurobert", "torch", "float32")
+    inputs = tokens_of(model, [Sample(str(n), ("7",), "q") for n in range(25)])
+    engine = Engine(model)
+    expected = engine.run(inputs)
+    counted = Counted(monkeypatch, model)
+    assert engine.run(inputs[-10:]) == expected[-10:]
+    assert counted.rows in ([], [0])  # the newest are known
+    assert np.allclose(engine.run(inputs[:15]), expected[:15], atol=1e-5)
+    assert counted.rows[-1] == 15  # the oldest are not
+
+
+def test_windows_are_lazy_and_grow() -> None:
+    drawn: list[int] = []
+    items = map(lambda n: drawn.append(n) or n, itertools.count())
+    stream = windows(items, lambda _: 1, 10**9, 64, 1024)
+    assert drawn == []
+    sizes = []
+    for window in itertools.islice(stream, 7):
+        sizes.append(len(window))
+        assert len(drawn) == sum(sizes)  # not one more than is handed out
+    assert sizes == [64, 128, 256, 512, 1024, 1024, 1024]
+
+
+def test_windows_end_early_by_weight() -> None:
+    assert list(windows([3, 3, 3, 9, 1, 1], int, 6, 64, 1024)) == [[3, 3], [3, 9], [1, 1]]
+    assert list(windows([7, 7], int, 6, 64, 1024)) == [[7], [7]]  # one item goes, whatever its weight
+    assert list(windows([], int, 6, 64, 1024)) == []
+
+
+@given(st.lists(st.integers(0, 50), max_size=400), st.integers(1, 500), st.integers(1, 9), st.integers(9, 40))
+def test_windows_lose_nothing(items: list[int], most: int, first: int, last: int) -> None:
+    found = list(windows(iter(items), int, most, first, last))
+    assert all(len(window) <= min(first * 2**n, last) for n, window in enumerate(found))
+    assert list(itertools.chain(*found)) == items
+    assert all(found)
+    assert all(sum(window[:-1]) < most for window in found)
+
+
+INPUTS = st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=60).map(tuple), max_size=30)
+
+
+@given(INPUTS, st.integers(1, 200), st.none() | st.integers(1, 5), st.sampled_from([1, 8]), st.booleans())
+def test_packing(
+    rows: list[tuple[int, ...]], batch_tokens: int, batch_size: int | None, multiple: int, marks: bool
+) -> None:
+    inputs = [Tokens(ids, tuple(i % 2 for i in ids) if marks else None) for ids in rows]
+    batches = pack(inputs, batch_tokens, batch_size, 77, multiple, 1 << 20)
+    assert sorted(row for batch in batches for row in batch.rows) == list(range(len(inputs)))
+    lengths = [len(inputs[row].ids) for batch in batches for row in batch.rows]
+    assert lengths == sorted(lengths, reverse=True)
+    for batch in batches:
+        assert batch.ids.size <= batch_tokens or len(batch.rows) == 1
+        assert len(batch.rows) <= (batch_size or len(inputs))
+        assert batch.ids.shape == batch.mask.shape
+        assert batch.ids.shape[1] % multiple == 0
+        assert batch.ids.shape[1] < len(inputs[batch.rows[0]].ids) + multiple
+        check_rows(batch, inputs)
+        if len(batch.rows) > 1:
+            halves = batch.halves()
+            assert halves[0].rows + halves[1].rows == batch.rows
+            assert all(half.rows for half in halves)
+            for half in halves:
+                check_rows(half, inputs)
+
+
+def check_rows(batch: Batch, inputs: Sequence[Tokens]) -> None:
+    """Each row holds its tokens, then padding that is masked."""
+    assert len(batch.rows) == len(batch.ids) == len(batch.mask)
+    for at, row in enumerate(batch.rows):
+        ids, types = inputs[row]
+        padding = [0] * (batch.ids.shape[1] - len(ids))
+        assert batch.ids[at].tolist() == [*ids, *(77 for _ in padding)]
+        assert batch.mask[at].tolist() == [1] * len(ids) + padding
+        assert (batch.types is None) == (types is None)
+        if batch.types is not None:
+            assert batch.types[at].tolist() == [*(types or ()), *padding]
+
+
+def test_an_unknown_dtype_or_device_is_refused(make_judge: Callable[..., Path]) -> None:
+    for option, value in (("dtype", "int3"), ("device", "abacus")):
+        with pytest.raises(InputError, match=value):
+            load_model(str(make_judge("eurobert")), **{option: value})
+
+
+def test_hashes_follow_the_content(make_judge: Callable[..., Path]) -> None:
+    def hashes(path: Path) -> tuple[str, str]:
+        model = load_model(str(path), runtime="torch", dtype="float32")
+        return model.weights_hash, model.tokenizer_hash
+
+    one, other = make_judge("eurobert"), make_judge("eurobert", seed=5)
+    assert hashes(one)[0] != hashes(other)[0]
+    copy = make_judge("eurobert", fresh=True)
+    for file in one.iterdir():
+        (copy / file.name).write_bytes(file.read_bytes())
+    assert hashes(one) == hashes(copy)
+    (copy / "tokenizer.json").write_bytes((copy / "tokenizer.json").read_bytes() + b"\n")
+    assert hashes(one)[0] == hashes(copy)[0]
+    assert hashes(one)[1] != hashes(copy)[1]
+
+
+def test_no_warning_in_an_ordinary_run(make_judge: Callable[..., Path], samples: Iterable[Sample]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        judge = BERTJudge(str(make_judge("eurobert")), dtype="float32", runtime="torch")
+        asked = [sample for sample in samples if sample.question is not None]
+        assert len(list(judge.assess(asked))) == len(asked)

@@ -1,0 +1,179 @@
+"""What counts as shared between two texts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bert_judge.evidence import Span, content_words, find_evidence, touches, word_key, words
+
+
+def shared(candidate: str, reference: str) -> tuple[list[str], list[str], float]:
+    """The candidate's and the reference's shared words as texts, and the recall."""
+    found = find_evidence(candidate, [reference])
+    return (
+        [candidate[slice(*span)] for span in found.candidate],
+        [reference[slice(*span)] for span in found.references[0]],
+        found.recall[0],
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("1,000.0", "1000"),
+        ("18.00", "18"),
+        ("2.50", "2.5"),
+        ("1,234,567", "1234567"),
+        ("0.0", "0"),
+        ("nine", "9"),
+        ("Twenty", "20"),
+        ("zero", "0"),
+        ("cats", "cat"),
+        ("Cafés", "cafe"),
+        ("ÜBER", "uber"),
+        ("Straße", "STRASSE"),
+        ("ﬁsh", "fish"),
+        ("Ё", "ё"),
+    ],
+)
+def test_same_key(one: str, other: str) -> None:
+    assert word_key(one) == word_key(other)
+    assert shared(f"so {one} then", other) == ([one], [other], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("1000", "10000"),
+        ("100", "1"),  # zeros before the point count
+        ("1.5", "15"),
+        ("1.05", "1.5"),
+        ("glass", "glas"),
+        ("gas", "ga"),  # three letters are no plural
+        ("nine", "nice"),
+        ("cat", "car"),
+        ("Москва", "Москве"),
+    ],
+)
+def test_different_keys(one: str, other: str) -> None:
+    assert word_key(one) != word_key(other)
+    assert shared(one, other) == ([], [], 0.0)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reference", "in_candidate", "in_reference", "recall"),
+    [
+        ("It is 1,000.0 km.", "1000 km", ["1,000.0", "km"], ["1000", "km"], 1.0),
+        ("The answer is A.", "(A)", ["A"], ["A"], 1.0),
+        ("Option (A)", "A.", ["A"], ["A"], 1.0),
+        ("A cat, a dog", "(A)", [], [], 0.0),
+        ("(A)", "a cat", [], [], 0.0),
+        ("I think (I)", "I.", ["I"], ["I"], 1.0),
+        ("I think so", "(I)", [], [], 0.0),
+        ("(B) London", "B", ["B"], ["B"], 1.0),
+        ("no, it isn't", "No", ["no"], ["No"], 1.0),
+        ("No", "yes", [], [], 0.0),
+        ("Yes, of course.", "Yes", ["Yes"], ["Yes"], 1.0),
+        ("to be", "To be or not to be", ["to", "be"], ["To", "be", "to", "be"], 4 / 6),  # nothing but stop words
+        ("the cat of it", "the cat", ["cat"], ["cat"], 1.0),  # stop words beside a content word are no evidence
+        ("the of", "the cat", [], [], 0.0),
+        ("Paris, Paris!", "Paris", ["Paris", "Paris"], ["Paris"], 1.0),
+        ("London", "London or Paris", ["London"], ["London"], 0.5),
+        ("北京是首都", "北京", ["北", "京"], ["北", "京"], 1.0),
+        ("東京タワー", "京都", ["京"], ["京"], 0.5),
+        ("Это МОСКВА, да", "Москва", ["МОСКВА"], ["Москва"], 1.0),
+        ("العاصمة هي القاهرة", "القاهرة", ["القاهرة"], ["القاهرة"], 1.0),
+        ("Das U\u0308berfluss-Prinzip", "überfluss", ["U\u0308berfluss"], ["überfluss"], 1.0),  # a combining accent
+        ("", "Paris", [], [], 0.0),
+        ("Paris", "", [], [], 0.0),
+        ("", "", [], [], 0.0),
+        ("?!… --- 🚀", "🚀", [], [], 0.0),  # no words at all
+    ],
+)
+def test_table(candidate: str, reference: str, in_candidate: list[str], in_reference: list[str], recall: float) -> None:
+    found = shared(candidate, reference)
+    assert found[:2] == (in_candidate, in_reference)
+    assert found[2] == pytest.approx(recall)
+
+
+def test_several_references_are_seen_each_for_itself() -> None:
+    found = find_evidence("It was Paris in 1900", ["London", "Paris 1901", "Paris", "in Paris"])
+    assert found.recall == (0.0, 0.5, 1.0, 1.0)
+    assert found.best_reference == 2  # the first of equals
+    assert found.references == ((), (Span(0, 5),), (Span(0, 5),), (Span(3, 8),))
+    assert found.candidate == (Span(7, 12),)
+
+
+def test_content_words_are_all_words_if_there_is_nothing_else() -> None:
+    assert [word.key for word in content_words("the cat is on a mat")] == ["cat", "mat"]
+    assert [word.key for word in content_words("Not to be!")] == ["not", "to", "be"]
+    assert content_words("…") == []
+
+
+def test_numbers_stay_whole_and_letters_apart() -> None:
+    assert [word.key for word in words("1,977 or 12.5% x2 3,14")] == ["1977", "or", "12.5", "x", "2", "3", "14"]
+
+
+TEXT = st.text() | st.lists(
+    st.sampled_from(["(A)", "A.", "a", "I", "1,000.0", "nine", "the", "Cafés", "e\u0301", "北京", "Москва", "no", "."])
+).map(" ".join)
+
+
+@given(TEXT)
+def test_spans_index_their_words_in_order(text: str) -> None:
+    found = words(text)
+    end = 0
+    for word in found:
+        assert end <= word.span.start < word.span.end <= len(text)
+        end = word.span.end
+        assert word.key.strip("()") == word_key(text[slice(*word.span)]).strip("()")
+    assert set(content_words(text)) <= set(found)
+    assert bool(content_words(text)) == bool(found)
+
+
+@given(TEXT, st.lists(TEXT, min_size=1, max_size=3))
+def test_evidence_is_shared_by_both_sides(candidate: str, references: list[str]) -> None:
+    found = find_evidence(candidate, references)
+    keys = {word.span: word.key for word in words(candidate)}
+    in_references: set[str] = set()
+    for reference, spans, recall in zip(references, found.references, found.recall, strict=True):
+        theirs = {word.span: word.key for word in words(reference)}
+        in_references |= {theirs[span] for span in spans}
+        assert 0 <= recall <= 1
+        assert (recall > 0) == bool(spans)
+        assert list(spans) == sorted(spans)
+    assert {keys[span] for span in found.candidate} == in_references
+    assert list(found.candidate) == sorted(found.candidate)
+
+
+@given(TEXT)
+def test_a_text_covers_itself(text: str) -> None:
+    found = find_evidence(text, [text])
+    assert found.recall == (float(bool(words(text))),)
+    assert found.references[0] == tuple(word.span for word in content_words(text))
+
+
+SPANS = st.lists(st.integers(0, 40), unique=True, max_size=12).map(
+    lambda cuts: [Span(a, b) for a, b in zip(sorted(cuts)[::2], sorted(cuts)[1::2], strict=False)]
+)
+
+
+@given(st.tuples(st.integers(0, 40), st.integers(1, 9)), SPANS)
+def test_touches_is_overlap(span: tuple[int, int], spans: list[Span]) -> None:
+    probe = Span(span[0], span[0] + span[1])
+    inside = set(range(*probe))
+    assert touches(probe, spans) == any(inside & set(range(*other)) for other in spans)
+
+
+def test_touching_ends_do_not_overlap() -> None:
+    assert not touches(Span(3, 5), [Span(0, 3), Span(5, 9)])
+    assert touches(Span(2, 4), [Span(0, 3)])
+    assert not touches(Span(0, 1), [])
+
+
+def test_very_long_texts_are_read_to_their_end() -> None:
+    candidate = "so the sum is 42. " * 50_000 + "Paris"
+    found = find_evidence(candidate, ["Paris"])
+    assert found.candidate == (Span(len(candidate) - 5, len(candidate)),)

@@ -1,0 +1,137 @@
+"""The import ladder of the design, what stays unimported until it is needed, and what packages say they offer."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import bert_judge
+
+ROOT = Path(bert_judge.__file__).parent
+LADDER = [
+    "types errors version",
+    "utils artifacts store metrics evidence stats",
+    "generators encoder prompt",
+    "tasks training sources bertscore",
+    "judges",
+    "pipeline evaluation report server integrations distributed",
+    "cli",
+]
+LEVELS = {name: level for level, names in enumerate(LADDER) for name in names.split()}
+SIDEWAYS = {("evidence", "metrics"), ("server", "report"), ("types", "errors")}
+HEAVY = ("torch", "transformers", "numpy", "datasets", "pyarrow", "tokenizers", "scipy", "sklearn")
+
+
+def modules() -> list[Path]:
+    return sorted(path for path in ROOT.rglob("*.py") if path.parent != ROOT or path.stem != "__init__")
+
+
+def part(path: Path) -> str:
+    """The package or module of the ladder that a file belongs to."""
+    return path.relative_to(ROOT).with_suffix("").parts[0]
+
+
+def imported_parts(tree: ast.AST, package: str) -> Iterator[tuple[str, int]]:
+    """Every part of bert_judge that is imported anywhere but under `if TYPE_CHECKING`, with its line."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+            for other in node.orelse:
+                yield from imported_parts(ast.Module([other], []), package)
+            continue
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            if node.level:
+                base = package.split(".")[: len(package.split(".")) - node.level + 1]
+                module = ".".join([*base, *([module] if module else [])])
+            names = [f"{module}.{alias.name}" for alias in node.names] if module == "bert_judge" else [module]
+        for name in names:
+            first, *rest = name.split(".")
+            if first == "bert_judge" and rest:
+                yield rest[0], node.lineno
+        yield from imported_parts(node, package)
+
+
+def violations(path: Path, text: str) -> list[str]:
+    """What a module imports against the ladder, in words."""
+    ours = part(path)
+    package = ".".join(["bert_judge", *path.relative_to(ROOT).parent.parts])
+    where = path.relative_to(ROOT)
+    if ours not in LEVELS:
+        return [f"{where}: {ours!r} has no place in the ladder; put it into LADDER of this test and into the design"]
+    found = []
+    for other, line in imported_parts(ast.parse(text), package):
+        if other == ours or (ours, other) in SIDEWAYS:
+            continue
+        if other not in LEVELS:
+            found.append(f"{where}:{line} imports {other!r}, which has no place in the ladder")
+        elif LEVELS[other] >= LEVELS[ours]:
+            direction = "sideways" if LEVELS[other] == LEVELS[ours] else "up"
+            found.append(
+                f"{where}:{line} imports {direction}: {ours} (level {LEVELS[ours]}) may not use {other} "
+                f"(level {LEVELS[other]})"
+            )
+    return found
+
+
+def test_imports_go_down_only():
+    found = [line for path in modules() for line in violations(path, path.read_text(encoding="utf-8"))]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("module", "text", "wrong"),
+    [
+        ("stats.py", "from bert_judge.judges import Judge", "imports up: stats (level 1) may not use judges"),
+        ("stats.py", "def f():\n    import bert_judge.cli", "stats.py:2 imports up"),
+        ("stats.py", "from bert_judge.metrics import normalise", "imports sideways"),
+        ("stats.py", "from . import pipeline", "imports up"),
+        ("judges/new.py", "from ..cli import main", "imports up"),
+        ("judges/new.py", "from bert_judge import pipeline", "imports up"),
+        ("judges/new.py", "from bert_judge.judges.base import Judge", None),
+        ("evidence.py", "from bert_judge.metrics import normalise", None),
+        ("stats.py", "if TYPE_CHECKING:\n    from bert_judge.cli import main", None),
+        ("stats.py", "if TYPE_CHECKING:\n    pass\nelse:\n    from bert_judge.cli import main", "imports up"),
+        ("new.py", "", "no place in the ladder"),
+    ],
+)
+def test_a_wrong_import_is_seen(module: str, text: str, wrong: str | None):
+    found = violations(ROOT / module, text)
+    assert bool(found) == bool(wrong)
+    assert wrong is None or wrong in found[0]
+
+
+def test_every_name_of_all_exists():
+    names = [".".join(["bert_judge", *path.relative_to(ROOT).parent.parts]) for path in ROOT.rglob("__init__.py")]
+    for name in names:
+        module = importlib.import_module(name)
+        missing = [each for each in getattr(module, "__all__", ()) if not hasattr(module, each)]
+        assert not missing, f"{name}.__all__ names {', '.join(missing)}, which is not there"
+
+
+def test_an_unknown_name_of_the_package_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'Bert'"):
+        _ = bert_judge.Bert
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import bert_judge",
+        "import bert_judge.metrics, bert_judge.stats, bert_judge.judges, bert_judge.pipeline, bert_judge.sources",
+        "from bert_judge.cli import main; main(['--help'])",
+        "from bert_judge.cli import main; main(['score', '--help'])",
+    ],
+)
+def test_nothing_heavy_is_imported_before_it_is_needed(code: str):
+    code += f"; import sys; print('heavy:', [name for name in {HEAVY} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "heavy: []"

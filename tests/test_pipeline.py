@@ -1,0 +1,165 @@
+"""The loop from samples to a result: what is counted, and what an interruption leaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from bert_judge.artifacts import Identity, ResultFolder
+from bert_judge.errors import InputError
+from bert_judge.judges import Judge
+from bert_judge.pipeline import score_source, summarise
+from bert_judge.sources import Source, open_source
+from bert_judge.stats import wilson_interval
+from bert_judge.types import Sample, Verdict
+
+
+class Steady(Judge):
+    """Says right where the candidate is the reference; raises before row `fail_at`, counts what it judged."""
+
+    variant = "steady"
+    signature = "Steady|version:1"
+
+    def __init__(self, fail_at: int | None = None) -> None:
+        self.fail_at = fail_at
+        self.judged: list[str | None] = []
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        for number, sample in enumerate(samples):
+            if number == self.fail_at:
+                raise RuntimeError("the judge broke")
+            self.judged.append(sample.id)
+            right = int(sample.candidate in sample.references)
+            yield Verdict(float(right), right)
+
+
+class Few(Steady):
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        yield from list(super().assess(samples))[:-1]
+
+
+class Many(Steady):
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        yield from [*super().assess(samples), Verdict(1.0, 1)]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Source:
+    rows = [{"question": "q", "reference": "1", "candidate": str(n % 3), "label": n % 2} for n in range(10)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return open_source(path)
+
+
+def folder_for(source: Source, path: Path) -> ResultFolder:
+    return ResultFolder(path, Identity(Steady.signature, source.sha256, {}))
+
+
+def test_a_run_judges_every_row_in_order(source: Source, tmp_path: Path):
+    judge, folder = Steady(), folder_for(source, tmp_path / "r")
+    assert list(score_source(source, judge, folder, command=["x", "y"])) == list(range(1, 11))
+    assert [record["id"] for record in folder.records()] == judge.judged == [str(n) for n in range(1, 11)]
+    run = folder.run()
+    assert run["command"] == ["x", "y"]
+    assert run["summary"]["rows"] == run["timings"]["rows"] == 10
+    assert run["input"]["columns"]["gold"] == "label"
+    assert {"bert-judge", "python", "torch", "transformers"} <= set(run["versions"])
+
+
+def test_what_was_judged_before_a_failure_stays_and_is_not_judged_again(source: Source, tmp_path: Path):
+    with pytest.raises(RuntimeError, match="the judge broke"):
+        list(score_source(source, Steady(fail_at=4), folder_for(source, tmp_path / "r")))
+    folder, judge = folder_for(source, tmp_path / "r"), Steady()
+    assert folder.rows_done == 4
+    assert list(score_source(source, judge, folder)) == [5, 6, 7, 8, 9, 10]
+    assert judge.judged == ["5", "6", "7", "8", "9", "10"]
+    assert folder.run()["timings"]["rows"] == 6
+    whole = folder_for(source, tmp_path / "whole")
+    list(score_source(source, Steady(), whole))
+    assert list(folder.records()) == list(whole.records())
+    assert folder.run()["summary"] == whole.run()["summary"]
+
+
+def test_a_closed_run_can_go_on(source: Source, tmp_path: Path):
+    counts = score_source(source, Steady(), folder_for(source, tmp_path / "r"))
+    assert [next(counts) for _ in range(3)] == [1, 2, 3]
+    counts.close()
+    assert folder_for(source, tmp_path / "r").rows_done == 3
+
+
+def test_a_run_that_stopped_before_its_end_was_named_only_needs_naming(source: Source, tmp_path: Path):
+    counts = score_source(source, Steady(), folder_for(source, tmp_path / "r"))
+    assert [next(counts) for _ in range(10)][-1] == 10
+    counts.close()
+    folder, judge = folder_for(source, tmp_path / "r"), Steady()
+    assert list(score_source(source, judge, folder)) == []
+    assert judge.judged == []
+    assert folder.finished
+
+
+def test_rows_are_judged_as_they_are_needed(source: Source, tmp_path: Path):
+    judge = Steady()
+    counts = score_source(source, judge, folder_for(source, tmp_path / "r"))
+    next(counts)
+    assert judge.judged == ["1"]
+    counts.close()
+
+
+@pytest.mark.parametrize(
+    ("judge", "said"), [(Few(), "Few gave no verdict of row 10"), (Many(), "Many gave more verdicts than samples")]
+)
+def test_one_verdict_a_sample(source: Source, tmp_path: Path, judge: Judge, said: str):
+    with pytest.raises(InputError, match=said):
+        list(score_source(source, judge, folder_for(source, tmp_path / "r")))
+    assert not (tmp_path / "r" / "run.json").exists()
+
+
+def test_texts_can_be_left_out(source: Source, tmp_path: Path):
+    folder = folder_for(source, tmp_path / "r")
+    list(score_source(source, Steady(), folder, texts=False))
+    assert set(next(folder.records())) == {"id", "score", "label", "gold"}
+
+
+def record(label: int | None, gold: int | None = None, score: float | None = 0.5, **more: object) -> dict:
+    return {"score": score, "label": label, **({} if gold is None else {"gold": gold}), **more}
+
+
+def test_the_summary_counts():
+    undecided = record(None, 1, score=None)
+    rows = [record(1, 1), record(1, 0), record(0, 0), record(0, 1, truncated={"candidate": 2}), record(1), undecided]
+    summary = summarise(rows)
+    assert (summary.rows, summary.judged, summary.undecided, summary.truncated) == (6, 5, 1, 1)
+    assert summary.accuracy == 3 / 5
+    assert summary.accuracy_interval == wilson_interval(3, 5)
+    assert summary.accuracy_all == 3 / 6
+    agreement = summary.agreement
+    assert agreement is not None
+    assert (agreement.rows, agreement.accuracy, agreement.f1, agreement.kappa) == (4, 0.5, 0.5, 0.0)
+    assert agreement.accuracy_interval == wilson_interval(2, 4)
+
+
+def test_agreement_is_that_of_scikit_learn():
+    from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score
+
+    golds = [1, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0]
+    labels = [1, 0, 1, 0, 1, 1, 0, 1, 1, 0, 1]
+    agreement = summarise(map(record, labels, golds)).agreement
+    assert agreement is not None
+    assert agreement.accuracy == pytest.approx(accuracy_score(golds, labels))
+    assert agreement.f1 == pytest.approx(f1_score(golds, labels))
+    assert agreement.kappa == pytest.approx(cohen_kappa_score(golds, labels))
+
+
+def test_summaries_without_an_accuracy():
+    assert summarise([]).accuracy is None
+    scores_only = summarise([record(None), record(None)])
+    assert (scores_only.judged, scores_only.accuracy, scores_only.accuracy_all) == (2, None, None)
+    assert scores_only.agreement is None
+    undecided = summarise([record(None, score=None)] * 3)
+    assert (undecided.undecided, undecided.accuracy, undecided.accuracy_interval, undecided.accuracy_all) == (
+        *(3, None, None),
+        0.0,
+    )
