@@ -7,6 +7,7 @@ Prints, for the starter judge (or `--model_path`) on the same rows, in one run:
   to the longest. The ratios are of medians over `--repeats` alternating rounds.
 - the share of this machine's bfloat16 matrix-product peak, measured here, that the engine's arithmetic reaches
 - the drift: the largest difference of a score to float32, and the verdicts that flip
+- with `--profile`: which operations of the encoder the time goes to (OpenVINO, one thread)
 - with `--memory`: the peak memory of `bert-judge score` over 1,000, 10,000 and 100,000 distinct rows
 
 `--data` takes any file that `bert-judge score` reads; without it, rows are made from the project's examples.
@@ -23,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -41,11 +43,14 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3, help="rounds (default: 3)")
     parser.add_argument("--model_path", default="starter", help="the judge (default: starter)")
     parser.add_argument("--memory", action="store_true", help="measure peak memory too (some minutes)")
+    parser.add_argument("--profile", action="store_true", help="say which operations take the time")
     parser.add_argument("--memory_rows", type=int, nargs="*", default=[1_000, 10_000, 100_000])
     args = parser.parse_args()
     rows = distinct_rows(args.data, args.rows)
     print(f"machine: {platform.machine()}, {os.cpu_count()} cores, {processor()}")
     speed(args.model_path, rows, args.repeats)
+    if args.profile:
+        profile(args.model_path, rows)
     if args.memory:
         memory(args.data, args.memory_rows)
 
@@ -163,6 +168,27 @@ def matrix_peak() -> float:
         x @ y
         times.append(time.perf_counter() - start)
     return 2 * size**3 / min(times)
+
+
+def profile(model_path: str, rows: Sequence[Sample]) -> None:
+    """Time by kind of operation, on one thread."""
+    import openvino as ov
+
+    from bert_judge.encoder import openvino_runtime
+    from bert_judge.encoder.batching import pack
+
+    judge = BERTJudge(model_path, runtime="openvino")
+    model, runtime = judge._model, judge._model.runtime
+    hints = {"INFERENCE_PRECISION_HINT": "bf16", "PERF_COUNT": True, "INFERENCE_NUM_THREADS": 1}
+    converted = openvino_runtime._converted(model.folder, model.weights_hash, trust_remote_code=False)
+    request = ov.Core().compile_model(converted, "CPU", hints).create_infer_request()
+    inputs = [prompt.tokens for group in judge._prompts.encode(rows) for prompt in group]
+    times: Counter[str] = Counter()
+    for batch in pack(inputs, runtime.batch_tokens, None, model.pad_id, runtime.multiple, model.max_tokens):
+        request.infer(runtime._arrays(batch))
+        for operation in request.profiling_info:
+            times[operation.node_type] += operation.real_time.total_seconds()
+    print("\ntime by operation:", ", ".join(f"{name} {t / times.total():.1%}" for name, t in times.most_common(6)))
 
 
 def memory(data: str, counts: Sequence[int]) -> None:

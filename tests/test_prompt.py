@@ -457,7 +457,7 @@ def test_a_broken_config_is_refused(tmp_path: Path, text: str) -> None:
     ],
 )
 def test_budgets_that_do_not_fit(limit: int, form: dict[str, int]) -> None:
-    with pytest.raises(InputError, match="do not fit|no room for texts"):
+    with pytest.raises(InputError, match=r"do not fit|no room for texts"):
         PromptEncoder(WORDS, InputForm(**form), limit)
 
 

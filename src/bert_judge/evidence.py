@@ -26,12 +26,6 @@ _NUMBER_WORDS = {
         "seventeen eighteen nineteen twenty".split()
     )
 }
-_STOP_WORDS = frozenset(
-    "a an the of in on at to for from by with as and or but is are was were be been being am it its this that these "
-    "those he she they we you i his her their our your my me him them us do does did done have has had will would "
-    "can could should may might must shall not no so if than then there here which who whom whose what when where "
-    "why how into about over under out up down s t re ve ll d m answer final".split()
-)
 _OPTION = re.compile(r"(?<![\w])([A-J])(?=\s*[).:\]]|\s*$)|(?<=\()([A-J])(?=\))")
 
 
@@ -46,7 +40,13 @@ class Word(NamedTuple):
     """One word of a text: the key it is compared by, and where it stands."""
 
     key: str
-    span: Span
+    start: int
+    end: int
+
+    @property
+    def span(self) -> Span:
+        """The characters of the word."""
+        return Span(self.start, self.end)
 
 
 class Evidence(NamedTuple):
@@ -83,10 +83,12 @@ def find_evidence(candidate: str, references: Sequence[str]) -> Evidence:
 
 def words(text: str) -> list[Word]:
     """All words of a text. An "A" or "I" that names an option has the key "(a)" or "(i)", unlike the word."""
-    found = [Word(word_key(match.group()), Span(match.start(), match.end())) for match in _WORD.finditer(text)]
+    found = [Word(word_key(match[0]), *match.span()) for match in _WORD.finditer(text)]
     options = {match.start(match.lastindex or 0) for match in _OPTION.finditer(text)}
+    if not options:
+        return found
     return [
-        Word(f"({word.key})", word.span) if word.key in ("a", "i") and word.span.start in options else word
+        word._replace(key=f"({word.key})") if word.start in options and word.key in ("a", "i") else word
         for word in found
     ]
 
@@ -115,3 +117,14 @@ def touches(span: Span, spans: Sequence[Span]) -> bool:
     """Whether a span overlaps one of `spans`, which are in order and do not overlap each other."""
     after = bisect_left(spans, (span.end,))
     return after > 0 and spans[after - 1].end > span.start
+
+
+_STOP_WORDS = frozenset(  # as keys: "this" is compared as "thi"
+    word_key(word)
+    for word in (
+        "a an the of in on at to for from by with as and or but is are was were be been being am it its this that "
+        "these those he she they we you i his her their our your my me him them us do does did done have has had will "
+        "would can could should may might must shall not no so if than then there here which who whom whose what when where "
+        "why how into about over under out up down s t re ve ll d m answer final"
+    ).split()
+)

@@ -57,9 +57,11 @@ class InputForm:
     def __post_init__(self) -> None:
         object.__setattr__(self, "forms", tuple(self.forms))
         object.__setattr__(self, "markers", tuple(self.markers))
-        unknown = set(self.forms) - {"qcr", "cr", "qc"}
-        if unknown or not self.forms:
-            raise ModelError(f"{CONFIG_NAME} has the input forms {list(self.forms)}; 'qcr', 'cr' or 'qc' was expected.")
+        if not self.forms or not set(self.forms) <= {"qcr", "cr", "qc"}:
+            raise InputError(f"the input forms are {list(self.forms)}; 'qcr', 'cr' or 'qc' was expected.")
+        for name, known in (("references", ("joined", "best")), ("truncation", ("fair", "left"))):
+            if getattr(self, name) not in known:
+                raise InputError(f"{name} is {getattr(self, name)!r}; {known[0]!r} or {known[1]!r} was expected.")
 
     def form_of(self, sample: Sample) -> str:
         """The form in which a sample is read: the trained one that fits it, else the nearest."""
@@ -86,6 +88,10 @@ class JudgeConfig:
 
     form: InputForm = InputForm()
     temperature: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.temperature > 0:
+            raise InputError(f"the temperature is {self.temperature}; a number above 0 was expected.")
 
     @classmethod
     def load(cls, folder: Path) -> JudgeConfig:

@@ -8,7 +8,8 @@ import logging
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NoReturn, TextIO
 
 from bert_judge.errors import BertJudgeError, OutputError
@@ -71,12 +72,19 @@ def say(text: str) -> None:
         raise OutputError(f"standard output can't be written ({error.strerror}); send it elsewhere.") from error
 
 
-def show_log() -> None:
-    """Print what the package says of its work (models prepared, say) to standard error."""
-    handler = logging.StreamHandler()
-    logger = logging.getLogger("bert_judge")
-    logger.handlers = [handler]
-    logger.setLevel(logging.INFO)
+@contextmanager
+def log_shown(shown: bool) -> Iterator[None]:
+    """Print what the package says of its work (a model prepared, say) to standard error."""
+    logger, handler = logging.getLogger("bert_judge"), logging.StreamHandler()
+    level = logger.level
+    if shown:
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
 
 
 def _run(command: str, arguments: Sequence[str]) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from bert_judge.artifacts import BAD_ROWS, RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder
-from bert_judge.cli import say, show_log
+from bert_judge.cli import log_shown, say
 from bert_judge.cli.flags import Parser, add_flags, read_config, spellings
 from bert_judge.judges import JUDGES, Judge, find_judge
 from bert_judge.pipeline import score_source, summarise
@@ -59,9 +59,8 @@ def main(arguments: Sequence[str]) -> int:
     )
     identity = Identity(None, source.sha256, _what_is_written(options))
     ResultFolder(output_dir, identity, options.overwrite)  # refuses another input's result before a model loads
-    if not options.quiet:
-        show_log()
-    judge = find_judge(judge_type)(**judge_flags)
+    with log_shown(not options.quiet):
+        judge = find_judge(judge_type)(**judge_flags)
     folder = ResultFolder(output_dir, replace(identity, signature=judge.signature), options.overwrite)
     if not folder.finished:
         status = _judge(source, judge, folder, options, ["bert-judge", "score", *arguments])
