@@ -122,9 +122,9 @@ def touches(span: Span, spans: Sequence[Span]) -> bool:
 _STOP_WORDS = frozenset(  # as keys: "this" is compared as "thi"
     word_key(word)
     for word in (
-        "a an the of in on at to for from by with as and or but is are was were be been being am it its this that "
-        "these those he she they we you i his her their our your my me him them us do does did done have has had will "
-        "would can could should may might must shall not no so if than then there here which who whom whose what when where "
-        "why how into about over under out up down s t re ve ll d m answer final"
+        "a an the of in on at to for from by with as and or but is are was were be been being am it its this "
+        "that these those he she they we you i his her their our your my me him them us do does did done have "
+        "has had will would can could should may might must shall not no so if than then there here which who "
+        "whom whose what when where why how into about over under out up down s t re ve ll d m answer final"
     ).split()
 )

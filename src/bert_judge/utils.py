@@ -20,6 +20,7 @@ STARTER = "starter"
 
 STARTER_FOLDER = Path(__file__).parent / "starter"
 
+_HEAD_READS_FIRST_TOKEN = frozenset(["bert", "camembert", "electra", "roberta", "xlm-roberta"])
 _OFFSET_POSITIONS = frozenset(
     ["roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "longformer", "roberta-prelayernorm", "xmod"]
 )
@@ -142,6 +143,20 @@ def quiet_transformers() -> Iterator[None]:
         logging.set_verbosity(verbosity)
         if bar:
             logging.enable_progress_bar()
+
+
+def first_token_only(model: PreTrainedModel) -> PreTrainedModel:
+    """Let the last layer work on the first token alone, where the head reads no other: the same logits for less.
+
+    In a judge of six layers this is a tenth of all arithmetic. The attention still sees every token.
+    """
+
+    def first(_: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(hidden[:, :1] for hidden in inputs)
+
+    if model.config.model_type in _HEAD_READS_FIRST_TOKEN:
+        model.base_model.encoder.layer[-1].attention.output.register_forward_pre_hook(first)
+    return model
 
 
 def read_config(folder: Path) -> dict[str, Any]:

@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from bert_judge.encoder.batching import Batch
 from bert_judge.errors import InputError
-from bert_judge.utils import load_hf_encoder, quiet_transformers
+from bert_judge.utils import first_token_only, load_hf_encoder, quiet_transformers
+from bert_judge.version import __version__
 
 ARCHITECTURES = frozenset(
     ["albert", "bert", "camembert", "distilbert", "electra", "eurobert", "modernbert", "roberta", "xlm-roberta"]
@@ -99,7 +100,7 @@ def cache_folder() -> Path:
 
 def _converted(folder: Path, digest: str, trust_remote_code: bool) -> Path:
     """The converted model, from the cache or made now. Another process may be making it at the same time."""
-    kept = cache_folder() / "openvino" / f"{digest}-{ov.__version__.split('-')[0]}"
+    kept = cache_folder() / "openvino" / f"{digest}-{__version__}-{ov.__version__.split('-')[0]}"
     if not (kept / "model.xml").exists():
         with tempfile.TemporaryDirectory() as scratch:
             made = Path(scratch) / "model"
@@ -133,7 +134,7 @@ def _convert(folder: Path, trust_remote_code: bool, target: Path) -> None:
     """Trace the PyTorch model with rows and tokens of any number, and save it at full precision."""
     import torch
 
-    model = load_hf_encoder(str(folder), trust_remote_code, "float32")
+    model = first_token_only(load_hf_encoder(str(folder), trust_remote_code, "float32"))
     names = ["input_ids", "attention_mask"]
     if getattr(model.config, "type_vocab_size", 0) > 1:
         names.append("token_type_ids")

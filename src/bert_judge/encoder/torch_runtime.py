@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bert_judge.encoder.batching import Batch
 from bert_judge.errors import InputError, ModelError
-from bert_judge.utils import has_native_bf16, load_hf_encoder
+from bert_judge.utils import first_token_only, has_native_bf16, load_hf_encoder
 
 _BATCH_TOKENS = {"cpu": 2_048, "mps": 16_384, "cuda": 131_072}
 
@@ -28,7 +28,7 @@ class TorchRuntime:
         self.dtype = _fastest_dtype(self._device) if dtype == "auto" else dtype
         self.name = f"torch-{torch.__version__}"
         self.batch_tokens = _BATCH_TOKENS.get(self.device, _BATCH_TOKENS["cuda"])
-        model = load_hf_encoder(str(folder), trust_remote_code, "float32")
+        model = first_token_only(load_hf_encoder(str(folder), trust_remote_code, "float32"))
         self._model = model.to(device=self._device, dtype=getattr(torch, self.dtype))
 
     def run(self, batches: Sequence[Batch]) -> Iterator[tuple[Batch, NDArray[np.float32]]]:
