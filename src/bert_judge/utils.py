@@ -26,7 +26,7 @@ _OFFSET_POSITIONS = frozenset(
 )
 
 
-def find_model(path: str) -> Path:
+def find_model(path: str, with_code: bool = False) -> Path:
     """The folder of a model: the starter, a folder, one under `LOCAL_MODELS_DIR`, or the Hub's (downloaded once).
 
     `LOCAL_MODELS_DIR` holds models under the last part of their name: `org/model` is looked for as `model`, then as
@@ -43,11 +43,11 @@ def find_model(path: str) -> Path:
             return folder
         if folder.is_file():
             raise ModelError(f"{folder} is a file; a model's folder, a name on the Hub, or {STARTER!r} was expected.")
-    return _download(path, tried)
+    return _download(path, tried, ["*.py"] if with_code else [])
 
 
-def _download(path: str, tried: list[Path]) -> Path:
-    """Fetch a model from the Hub into its cache: configuration, tokenizer and safetensors, no pickles, no code."""
+def _download(path: str, tried: list[Path], code: list[str]) -> Path:
+    """Fetch a model from the Hub into its cache: configuration, tokenizer, safetensors; no pickles, no code unasked."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import (
         HfHubHTTPError,
@@ -57,7 +57,7 @@ def _download(path: str, tried: list[Path]) -> Path:
     )
 
     try:
-        return Path(snapshot_download(path, allow_patterns=["*.json", "*.safetensors", "*.model", "*.txt"]))
+        return Path(snapshot_download(path, allow_patterns=["*.json", "*.safetensors", "*.model", "*.txt", *code]))
     except HFValidationError:
         reason = "and it is no name that the Hub could know"
     except (LocalEntryNotFoundError, OfflineModeIsEnabled):
@@ -92,7 +92,7 @@ def load_hf_encoder(
     from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification
 
-    folder = find_model(path)
+    folder = find_model(path, trust_remote_code)
     config = load_config(folder, trust_remote_code)
     if not new_head and config.num_labels != 2:
         raise ModelError(

@@ -119,7 +119,7 @@ def load_model(
     `device="auto"` an accelerator if there is one; `dtype="auto"` the fastest that the device computes natively
     (bfloat16, else float32). Raises ModelError, InputError or MissingExtraError with what to do.
     """
-    folder = find_model(path)
+    folder = find_model(path, trust_remote_code)
     config = read_config(folder)
     return Model(
         folder=folder,
