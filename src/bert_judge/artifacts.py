@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -87,6 +88,21 @@ class ResultFolder:
         ours = not self.finished and self._is_ours(RUN + _PARTIAL)
         self.rows_done, self._end = _whole_lines(self._partial) if ours else (0, 0)
 
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the folder for this process, from the first verdict until the result is whole."""
+        with self._in_a_sentence():
+            self.folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self.folder, os.O_RDONLY) if sys.platform != "win32" else None
+        try:
+            taken = handle is not None and not _locked(handle)
+            if taken or (self.rows_done and _whole_lines(self._partial) != (self.rows_done, self._end)):
+                raise OutputError(f"another run is writing to {self.folder}; wait, or choose another --output_dir.")
+            yield
+        finally:
+            if handle is not None:
+                os.close(handle)
+
     def append(self, records: Iterable[Mapping[str, Any]]) -> Iterator[int]:
         """Write records, and yield the number of those that are there. What is written stays, come what may."""
         with self._open() as file:
@@ -141,7 +157,7 @@ class ResultFolder:
             # Half characters, which UTF-8 has not, are written as JSON has them.
             file = self._partial.open("a", encoding="utf-8", errors="backslashreplace")
         try:
-            if not _locked(file) or file.tell() < self._end:
+            if not _locked(file.fileno()) or file.tell() < self._end:
                 raise OutputError(f"another run is writing to {self.folder}; wait, or choose another --output_dir.")
             with self._in_a_sentence():
                 file.truncate(self._end)
@@ -217,8 +233,8 @@ def _whole_lines(path: Path) -> tuple[int, int]:
     return count, end
 
 
-def _locked(file: TextIO) -> bool:
-    """Whether the file is ours alone until it is closed; on systems without such locks it is taken to be."""
+def _locked(file: int) -> bool:
+    """Whether a file or folder is ours alone until its handle is closed; where locks are unknown, it is."""
     try:
         import fcntl
     except ImportError:
@@ -255,6 +271,12 @@ def _write_json(path: Path, value: Mapping[str, Any]) -> None:
     _write(path, [json.dumps(value, ensure_ascii=False, indent=1) + "\n"])
 
 
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
 def _write(path: Path, parts: Iterable[str]) -> None:
     """Write a file in one step: whole under its name, or not at all."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -263,7 +285,7 @@ def _write(path: Path, parts: Iterable[str]) -> None:
             file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(0o644)
+        Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

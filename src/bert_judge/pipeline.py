@@ -66,14 +66,13 @@ def score_source(
     stopped (by Ctrl-C, say) keeps what is done and can go on later.
     """
     start = time.time()
-    done = folder.rows_done
-    pairs = _with_verdicts(islice(source, done, None), judge)
-    for done in folder.append(verdict_record(sample, verdict, texts) for sample, verdict in pairs):
-        yield done
-    seconds = time.time() - start
-    judged = done - folder.rows_done
-    folder.finish(
-        {
+    with folder.writing():
+        done = folder.rows_done
+        pairs = _with_verdicts(islice(source, done, None), judge)
+        for done in folder.append(verdict_record(sample, verdict, texts) for sample, verdict in pairs):
+            yield done
+        seconds, judged = time.time() - start, done - folder.rows_done
+        run = {
             "summary": asdict(summarise(folder.records())),
             "input": {"path": source.path, "format": source.format, "columns": dict(source.columns)},
             "command": list(command),
@@ -85,9 +84,8 @@ def score_source(
             },
             "versions": _versions(),
             "machine": {"platform": platform.platform(), "cores": os.cpu_count()},
-        },
-        ({"line": row.line, "reason": row.reason, "row": row.text} for row in source.bad_rows),
-    )
+        }
+        folder.finish(run, ({"line": row.line, "reason": row.reason, "row": row.text} for row in source.bad_rows))
 
 
 def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:

@@ -8,14 +8,16 @@ that no text can imitate them; what does not fit is cut fairly and visibly; and,
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from bert_judge.errors import InputError, ModelError
-from bert_judge.evidence import Evidence, Span, find_evidence, touches
+from bert_judge.evidence import Span, find_evidence, touches
 from bert_judge.types import PARTS, Sample, Tokens
 
 if TYPE_CHECKING:
@@ -59,6 +61,13 @@ class InputForm:
         object.__setattr__(self, "markers", tuple(self.markers))
         if not self.forms or not set(self.forms) <= {"qcr", "cr", "qc"}:
             raise InputError(f"the input forms are {list(self.forms)}; 'qcr', 'cr' or 'qc' was expected.")
+        if "qc" in self.forms and len(self.forms) > 1:
+            raise InputError("the form 'qc' can't be combined with others: a judge reads the reference or it does not.")
+        if self.max_references < 1 or not 0 <= self.candidate_head <= 1:
+            raise InputError(
+                f"max_references is {self.max_references} and candidate_head {self.candidate_head}; "
+                "at least 1, and a share between 0 and 1, were expected."
+            )
         for name, known in (("references", ("joined", "best")), ("truncation", ("fair", "left"))):
             if getattr(self, name) not in known:
                 raise InputError(f"{name} is {getattr(self, name)!r}; {known[0]!r} or {known[1]!r} was expected.")
@@ -66,9 +75,9 @@ class InputForm:
     def form_of(self, sample: Sample) -> str:
         """The form in which a sample is read: the trained one that fits it, else the nearest."""
         wanted = "cr" if sample.question is None else "qcr"
-        return wanted if wanted in self.forms or sample.question is None else self.forms[0]
+        return "qc" if "qc" in self.forms else wanted if wanted in self.forms or wanted == "cr" else self.forms[0]
 
-    def shortened(self, max_tokens: int) -> InputForm:
+    def resized(self, max_tokens: int) -> InputForm:
         """The same form for inputs of another length, with budgets in proportion."""
         return replace(self, max_tokens=max_tokens, question_tokens=None, candidate_tokens=None, reference_tokens=None)
 
@@ -79,7 +88,8 @@ class InputForm:
             limit += f"({self.question_tokens}+{self.candidate_tokens}+{self.reference_tokens},{self.candidate_head})"
         references = f"joined{self.max_references}" if self.references == "joined" else self.references
         form = "/".join(self.forms) + ("+marks" if self.marks else "")
-        return f"form:{form}|refs:{references}|trunc:{limit}"
+        whole = hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:6]
+        return f"form:{form}#{whole}|refs:{references}|trunc:{limit}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,27 +165,29 @@ class PromptEncoder:
 
     def encode(self, samples: Sequence[Sample]) -> list[list[Prompt]]:
         """The prompts of each sample: one, or one a reference where the judge takes the best of them."""
-        chosen = [_choose_references(sample, self.form) for sample in samples]
+        groups = [_group_references(sample, self.form) for sample in samples]
         texts = {text for sample in samples for text in (sample.question, sample.candidate) if text is not None}
-        texts.update(s.references[i] for s, (_, groups) in zip(samples, chosen, strict=True) for g in groups for i in g)
+        texts.update(
+            s.references[i] for s, passes in zip(samples, groups, strict=True) for group in passes for i in group
+        )
         pieces = self._tokenise(texts)
         return [
-            [self._prompt(self._read(sample, group, evidence, pieces), group[0]) for group in groups]
-            for sample, (evidence, groups) in zip(samples, chosen, strict=True)
+            [self._prompt(self._read(sample, group, pieces), group[0]) for group in passes]
+            for sample, passes in zip(samples, groups, strict=True)
         ]
 
-    def _read(
-        self, sample: Sample, group: Sequence[int], evidence: Evidence | None, pieces: Mapping[str, _Piece]
-    ) -> dict[str, _Part]:
+    def _read(self, sample: Sample, group: Sequence[int], pieces: Mapping[str, _Piece]) -> dict[str, _Part]:
         """The parts that the judge reads of a sample, in their order, with the spans to mark."""
         form = self.form.form_of(sample)
-        marks = evidence if self.form.marks else None
+        references = [sample.references[i] for i in group]
+        evidence = find_evidence(sample.candidate, references) if self.form.marks and "r" in form else None
         parts: dict[str, _Part] = {}
         if "q" in form and sample.question is not None:
             parts["question"] = _Part(pieces[sample.question])
-        parts["candidate"] = _Part(pieces[sample.candidate], marks.candidate if marks else ())
+        parts["candidate"] = _Part(pieces[sample.candidate], evidence.candidate if evidence else ())
         if "r" in form:
-            read = [_Part(pieces[sample.references[i]], marks.references[i] if marks else ()) for i in group]
+            marked = evidence.references if evidence else repeat(())
+            read = [_Part(pieces[text], spans) for text, spans in zip(references, marked, strict=False)]
             parts["reference"] = _join(read, self._separator)
         return parts
 
@@ -201,14 +213,15 @@ class PromptEncoder:
         return Prompt(Tokens(tuple(ids), tuple(types) if self.form.marks else None), reference, truncated)
 
 
-def _choose_references(sample: Sample, form: InputForm) -> tuple[Evidence | None, list[tuple[int, ...]]]:
-    """What the strings share, and which references go into which pass."""
+def _group_references(sample: Sample, form: InputForm) -> list[tuple[int, ...]]:
+    """Which references go into which pass: each into its own, or those that share most with the candidate into one."""
+    everyone = range(len(sample.references))
     if form.references == "best":
-        evidence = find_evidence(sample.candidate, sample.references) if form.marks else None
-        return evidence, [(i,) for i in range(len(sample.references))]
-    evidence = find_evidence(sample.candidate, sample.references)
-    ranked = sorted(range(len(sample.references)), key=lambda i: -evidence.recall[i])
-    return evidence, [tuple(ranked[: form.max_references])]
+        return [(i,) for i in everyone]
+    if len(everyone) == 1:
+        return [(0,)]
+    recall = find_evidence(sample.candidate, sample.references).recall
+    return [tuple(sorted(everyone, key=lambda i: -recall[i])[: form.max_references])]
 
 
 def _join(parts: Sequence[_Part], separator: _Piece) -> _Part:

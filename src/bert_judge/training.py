@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import math
 import random
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -13,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bert_judge.errors import InputError
-from bert_judge.evidence import words
+from bert_judge.errors import InputError, MissingExtraError
+from bert_judge.evidence import find_evidence, words
 from bert_judge.prompt import InputForm, JudgeConfig, PromptEncoder
 from bert_judge.stats import fit_temperature
 from bert_judge.types import Sample
@@ -27,12 +29,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TrainConfig:
-    """How a judge is trained. The defaults are the paper's, but for the batch, which is the one of all its devices.
+    """How a judge is trained. The defaults are the paper's, but for the batch: `batch_size` rows on each device.
 
     `dev_share` of the questions are held out, for choosing the best state and for calibration; `question_dropout` of
     the rows lose their question where the input form has one with and one without. `attention_dropout=0` lets a
     processor use its fast attention, about a third quicker; None keeps the encoder's own. `patience` evaluations
-    without a lower loss end the training. `resume` continues from the last state saved in the output folder.
+    without a lower loss end the training. `resume` continues from the last state of the same
+    training (rows, form and settings), kept under `states` in the output folder.
     """
 
     epochs: float = 1.0
@@ -43,7 +46,7 @@ class TrainConfig:
     schedule: str = "linear"
     freeze_embeddings: bool = False
     attention_dropout: float | None = None
-    question_dropout: float = 0.0
+    question_dropout: float = 0.1
     dev_share: float = 0.05
     max_dev_rows: int = 2_000
     evaluations: int = 5
@@ -95,6 +98,8 @@ def train(
     (safetensors), the tokenizer and `judge.json` with the input form and the temperature fitted on the rows held out.
     Raises InputError where there are no labelled rows of both kinds.
     """
+    if importlib.util.find_spec("accelerate") is None:
+        raise MissingExtraError("training", "accelerate", "train")
     from transformers import AutoTokenizer, PrinterCallback, Trainer, set_seed
     from transformers.trainer_utils import get_last_checkpoint
 
@@ -102,6 +107,9 @@ def train(
     train_rows, dev_rows = _labelled_split(samples, config)
     set_seed(config.seed)
     source, output = find_model(model_path), Path(output_dir)
+    states = output / "states" / _identity(train_rows, form, config)
+    if not config.resume:
+        shutil.rmtree(states, ignore_errors=True)
     tokenizer = AutoTokenizer.from_pretrained(source)
     model = load_hf_encoder(model_path, dtype="float32", new_head=True, attention_dropout=config.attention_dropout)
     if form.marks and getattr(model.config, "type_vocab_size", 0) < 2:
@@ -112,7 +120,7 @@ def train(
     encoder = PromptEncoder(tokenizer.backend_tokenizer, form, max_input_tokens(model.config.to_dict()))
     trainer = Trainer(
         model=model,
-        args=_training_arguments(output, len(train_rows), config),
+        args=_training_arguments(states, len(train_rows), config),
         train_dataset=_encode(encoder, _drop_questions(train_rows, form, config)),
         eval_dataset=_encode(encoder, dev_rows[: config.max_dev_rows]),
         data_collator=_make_collator(model.config.pad_token_id or 0),
@@ -122,9 +130,7 @@ def train(
     if config.quiet:
         trainer.remove_callback(PrinterCallback)
     with quiet_transformers() if config.quiet else nullcontext():
-        trainer.train(
-            resume_from_checkpoint=get_last_checkpoint(str(output)) if config.resume and output.exists() else None
-        )
+        trainer.train(resume_from_checkpoint=get_last_checkpoint(str(states)) if states.exists() else None)
         predicted = trainer.predict(_encode(encoder, dev_rows))
         margins = predicted.predictions[:, 1] - predicted.predictions[:, 0]
         # The Trainer predicts in an order of its own, by length.
@@ -154,10 +160,20 @@ def _labelled_split(samples: Iterable[Sample], config: TrainConfig) -> tuple[lis
     return train_rows, dev_rows
 
 
+def _identity(rows: Sequence[Sample], form: InputForm, config: TrainConfig) -> str:
+    """A name for this training alone: another one's states must not be taken for its own."""
+    digest = hashlib.sha256(repr((form, replace(config, resume=False, quiet=False))).encode())
+    for row in rows:
+        digest.update(repr((row.question, row.candidate, row.references, row.gold)).encode())
+    return digest.hexdigest()[:12]
+
+
 def _drop_questions(rows: Sequence[Sample], form: InputForm, config: TrainConfig) -> list[Sample]:
     """Some rows without their question, so that one judge learns both forms."""
     if not {"qcr", "cr"} <= set(form.forms):
         return list(rows)
+    if not config.question_dropout and all(row.question is not None for row in rows):
+        raise InputError("the forms 'qcr' and 'cr' need rows without a question, or a question_dropout above 0.")
     chance = random.Random(config.seed)
     return [replace(row, question=None) if chance.random() < config.question_dropout else row for row in rows]
 
@@ -225,10 +241,11 @@ def _callbacks(config: TrainConfig) -> list[Any]:
 
 
 def _encode(encoder: PromptEncoder, samples: Sequence[Sample]) -> list[dict[str, Any]]:
-    """Rows for the Trainer: the tokens of each sample's prompt (with its first reference, if read one a pass)."""
+    """Rows for the Trainer: the tokens of each sample's prompt, with its best reference where one is read a pass."""
     rows = []
     for prompts, sample in zip(encoder.encode(samples), samples, strict=True):
-        tokens = prompts[0].tokens
+        best = find_evidence(sample.candidate, sample.references).best_reference if len(prompts) > 1 else 0
+        tokens = prompts[best].tokens
         row: dict[str, Any] = {"input_ids": np.array(tokens.ids, np.int32), "labels": sample.gold}
         if tokens.types is not None:
             row["token_type_ids"] = np.array(tokens.types, np.int8)

@@ -20,7 +20,7 @@ STARTER = "starter"
 
 STARTER_FOLDER = Path(__file__).parent / "starter"
 
-_HEAD_READS_FIRST_TOKEN = frozenset(["bert", "camembert", "electra", "roberta", "xlm-roberta"])
+_HEAD_READS_FIRST_TOKEN = frozenset(["bert", "roberta", "xlm-roberta"])
 _OFFSET_POSITIONS = frozenset(
     ["roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "longformer", "roberta-prelayernorm", "xmod"]
 )
@@ -35,10 +35,9 @@ def find_model(path: str, with_code: bool = False) -> Path:
     if path == STARTER:
         return STARTER_FOLDER
     local = os.environ.get("LOCAL_MODELS_DIR")
-    tried = [Path(path).expanduser()]
-    if local:
-        tried += [Path(local).expanduser() / path.split("/")[-1], Path(local).expanduser() / path]
-    for folder in tried:
+    tried = [Path(local) / path.split("/")[-1], Path(local) / path] if local else []
+    tried.append(Path(path))
+    for folder in map(Path, map(os.path.expanduser, tried)):
         if folder.is_dir():
             return folder
         if folder.is_file():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,6 @@ from bert_judge.errors import InputError
 from bert_judge.judges import JUDGES, Judge
 
 MAKERS = {"BERTJudge": BERTJudge}
-EXACT = {"BERTJudge": {"dtype": "float32"}}
 TOLERANCE = {"BERTJudge": 5e-3}
 
 
@@ -49,8 +49,8 @@ def test_one_verdict_a_sample_in_range(judge: Judge, samples: list[Sample]) -> N
         assert verdict.matched_reference in range(len(sample.references))
 
 
-def test_assess_takes_a_stream(judge: Judge, samples: list[Sample]) -> None:
-    assert scores(judge, iter(samples)) == pytest.approx(scores(judge, samples), abs=1e-9)
+def test_assess_takes_a_stream(judge: Judge, name: str, samples: list[Sample]) -> None:
+    assert scores(MAKERS[name](), iter(samples)) == pytest.approx(scores(judge, samples), abs=1e-9)
 
 
 def test_order_neighbours_and_duplicates_change_nothing(judge: Judge, name: str, samples: list[Sample]) -> None:
@@ -66,19 +66,19 @@ def test_order_neighbours_and_duplicates_change_nothing(judge: Judge, name: str,
         assert alone == pytest.approx([expected[i]], abs=TOLERANCE[name])
 
 
-def test_predict_equals_assess(judge: Judge, samples: list[Sample]) -> None:
+def test_predict_equals_assess(judge: Judge, name: str, samples: list[Sample]) -> None:
     asked = [sample for sample in samples if sample.question is not None]
-    predicted = judge.predict(
+    predicted = MAKERS[name]().predict(
         questions=[sample.question or "" for sample in asked],
         references=[sample.references for sample in asked],
         candidates=[sample.candidate for sample in asked],
     )
-    assert predicted == pytest.approx(scores(judge, asked), abs=1e-9)
+    assert predicted == pytest.approx(scores(judge, asked), abs=TOLERANCE[name])
 
 
-def test_gold_and_meta_are_not_read(judge: Judge, samples: list[Sample]) -> None:
+def test_gold_and_meta_are_not_read(judge: Judge, name: str, samples: list[Sample]) -> None:
     told = [replace(sample, gold=1, id="right", meta={"task": "correct"}) for sample in samples]
-    assert scores(judge, told) == pytest.approx(scores(judge, samples), abs=1e-9)
+    assert scores(MAKERS[name](), told) == pytest.approx(scores(judge, samples), abs=1e-9)
 
 
 def test_an_empty_candidate_is_wrong(judge: Judge) -> None:
@@ -136,3 +136,12 @@ def test_the_signature_is_stable(judge: Judge, name: str) -> None:
 )
 def test_the_signature_changes_when_a_number_can(arguments: dict, changes: bool) -> None:
     assert (BERTJudge(**arguments).signature != BERTJudge().signature) == changes
+
+
+def test_threads_can_share_a_judge(judge: Judge, name: str, samples: list[Sample]) -> None:
+    shared = MAKERS[name]()
+    parts = [samples[start::4] * 3 for start in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda part: scores(shared, part), parts))
+    for part, values in zip(parts, found, strict=True):
+        assert values == pytest.approx(scores(judge, part), abs=TOLERANCE[name])

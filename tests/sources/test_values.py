@@ -199,3 +199,10 @@ def test_ids_count_all_rows(tmp_path: Path) -> None:
     path.write_text("id,answer,output\n,a,x\nk,,x\n\nk,a,x\n,a,x\n")
     source = open_source(path, skip_bad_rows=True)
     assert [sample.id for sample in source] == ["1", "k", "4"]
+
+
+def test_a_number_that_json_has_not_is_no_meta(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"answer": "x", "output": "y", "category": NaN, "task": "t"}\n')
+    (sample,) = open_source(path)
+    assert dict(sample.meta) == {"task": "t"}

@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NoReturn, TextIO
 
 from bert_judge.errors import BertJudgeError, OutputError
@@ -58,7 +59,7 @@ def run() -> NoReturn:
         status = main()
     except BrokenPipeError:  # `| head` has read enough
         status = 0
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
     sys.exit(status)
 
 
@@ -69,6 +70,7 @@ def say(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
+        _discard_output()
         raise OutputError(f"standard output can't be written ({error.strerror}); send it elsewhere.") from error
 
 
@@ -102,6 +104,11 @@ def _run(command: str, arguments: Sequence[str]) -> int:
     return 0
 
 
+def _discard_output() -> None:
+    """Send what is left in the buffer of standard output nowhere, so that Python does not fail on it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _usage() -> str:
     return _USAGE.format(commands="\n".join(f"  {name:10} {text}" for name, text in COMMANDS.items()))
 
@@ -115,5 +122,5 @@ def _show_warning(
     line: str | None = None,
 ) -> None:
     """Our own warnings in a sentence; those of libraries, meant for programmers, not at all."""
-    if category is UserWarning and "bert_judge" in filename:
+    if category is UserWarning and Path(filename).is_relative_to(Path(__file__).parents[1]):
         print(f"note: {message}", file=sys.stderr)

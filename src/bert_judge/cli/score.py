@@ -132,7 +132,11 @@ def _judge(source: Source, judge: Judge, folder: ResultFolder, options: ScoreOpt
 def _report(folder: ResultFolder, source: Source, signature: str) -> str:
     """The table that a person reads."""
     summary = summarise(folder.records())
+    read = ", ".join(f"{role} from {name}" for role, name in source.columns.items())
     lines = [
+        f"read   {read}"
+        + ("" if "question" in source.columns else "; no question (name it with --map question=COLUMN)"),
+        "",
         _line("rows", summary.rows, f"{len(source.bad_rows)} set aside in {BAD_ROWS}" if source.bad_rows else ""),
         _line("judged", summary.judged),
         _line("undecided", summary.undecided),

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
@@ -70,13 +71,18 @@ class Engine:
         self._batch_tokens = batch_tokens or model.runtime.batch_tokens
         self._batch_size = batch_size
         self._known: dict[bytes, Logits] = {}
+        self._lock = Lock()  # a runtime runs one call at a time
 
     def run(self, inputs: Sequence[Tokens], batch_size: int | None = None) -> list[Logits]:
         """The logits of each input, in the order of the inputs; `batch_size` caps the rows of a batch for this call."""
         keys = [_key(tokens) for tokens in inputs]
+        with self._lock:
+            return self._run(keys, inputs, batch_size or self._batch_size)
+
+    def _run(self, keys: Sequence[bytes], inputs: Sequence[Tokens], batch_size: int | None) -> list[Logits]:
         new = {key: tokens for key, tokens in zip(keys, inputs, strict=True) if key not in self._known}
         outputs = {key: self._known[key] for key in keys if key not in new}
-        outputs |= zip(new, self._compute(list(new.values()), batch_size or self._batch_size), strict=True)
+        outputs |= zip(new, self._compute(list(new.values()), batch_size), strict=True)
         self._remember({key: outputs[key] for key in new})
         return [outputs[key] for key in keys]
 

@@ -6,6 +6,7 @@ transformers is imported.
 
 from __future__ import annotations
 
+import importlib.metadata
 import logging
 import os
 import shutil
@@ -14,6 +15,7 @@ import tempfile
 import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +31,7 @@ from bert_judge.errors import InputError
 from bert_judge.utils import first_token_only, load_hf_encoder, quiet_transformers
 from bert_judge.version import __version__
 
-ARCHITECTURES = frozenset(
-    ["albert", "bert", "camembert", "distilbert", "electra", "eurobert", "modernbert", "roberta", "xlm-roberta"]
-)
+ARCHITECTURES = frozenset(["bert", "eurobert", "modernbert", "roberta", "xlm-roberta"])
 """Architectures whose converted form is tested to give the same logits; others run on PyTorch unless asked for."""
 
 _log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ class OpenVinoRuntime:
         if self.dtype == "float16" and "FP16" not in native:
             raise InputError("this processor does not compute float16 natively; use --dtype bfloat16 or float32.")
         self.name = f"openvino-{ov.__version__.split('-')[0]}"
-        model = core.read_model(_converted(folder, digest, trust_remote_code))
+        model = _read_converted(core, folder, digest, trust_remote_code)
         self._inputs = {i.get_any_name() for i in model.inputs}
         hints = {"INFERENCE_PRECISION_HINT": _PRECISIONS[self.dtype], "PERFORMANCE_HINT": "THROUGHPUT"}
         compiled = core.compile_model(model, "CPU", hints)
@@ -98,40 +98,31 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bert-judge"
 
 
-def _converted(folder: Path, digest: str, trust_remote_code: bool) -> Path:
-    """The converted model, from the cache or made now. Another process may be making it at the same time."""
-    kept = cache_folder() / "openvino" / f"{digest}-{__version__}-{ov.__version__.split('-')[0]}"
-    if not (kept / "model.xml").exists():
-        with tempfile.TemporaryDirectory() as scratch:
-            made = Path(scratch) / "model"
-            _log.info("preparing the model for this processor (once, some seconds) …")
-            _convert(folder, trust_remote_code, made / "model.xml")
-            try:
-                kept = _keep(made, kept)
-            except OSError as error:
-                reason = error.strerror or str(error)
-                warnings.warn(f"the converted model can't be kept in {kept.parent} ({reason}).", stacklevel=2)
-                kept = Path(shutil.copytree(made, tempfile.mkdtemp(), dirs_exist_ok=True))
-    return kept / "model.xml"
-
-
-def _keep(made: Path, kept: Path) -> Path:
-    """Move a converted model into the cache in one step; if another process was faster, take its own."""
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(dir=kept.parent))
+def _read_converted(core: ov.Core, folder: Path, digest: str, trust_remote_code: bool) -> ov.Model:
+    """The converted model, from the cache or made now; another process may be making it at the same time."""
+    versions = [__version__, ov.__version__.split("-")[0], importlib.metadata.version("transformers")]
+    kept = cache_folder() / "openvino" / "-".join([digest, *versions])
+    with suppress(RuntimeError):  # not there, or damaged
+        return core.read_model(kept / "model.xml")
+    _log.info("preparing the model for this processor (once, some seconds) …")
+    model = _convert(folder, trust_remote_code)
     try:
-        shutil.copytree(made, beside, dirs_exist_ok=True)
-        beside.chmod(0o755)
-        beside.rename(kept)
-    except OSError:
-        shutil.rmtree(beside, ignore_errors=True)
-        if not (kept / "model.xml").exists():
-            raise
-    return kept
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent, ignore_cleanup_errors=True) as beside:
+            ov.save_model(model, Path(beside) / "made" / "model.xml", compress_to_fp16=False)
+            shutil.rmtree(kept, ignore_errors=True)
+            (Path(beside) / "made").rename(kept)
+        return core.read_model(kept / "model.xml")  # as every later run does: the graph differs from the traced one
+    except (OSError, RuntimeError) as error:  # a full disk is a RuntimeError here
+        reason = error.strerror if isinstance(error, OSError) else "is the disk full?"
+        warnings.warn(
+            f"the converted model can't be kept in {kept.parent} ({reason}); it is made anew each time.", stacklevel=2
+        )
+    return model
 
 
-def _convert(folder: Path, trust_remote_code: bool, target: Path) -> None:
-    """Trace the PyTorch model with rows and tokens of any number, and save it at full precision."""
+def _convert(folder: Path, trust_remote_code: bool) -> ov.Model:
+    """Trace the PyTorch model with rows and tokens of any number."""
     import torch
 
     model = first_token_only(load_hf_encoder(str(folder), trust_remote_code, "float32"))
@@ -160,4 +151,4 @@ def _convert(folder: Path, trust_remote_code: bool, target: Path) -> None:
         )
     for port, name in zip(converted.inputs, names, strict=True):
         port.get_tensor().set_names({name})
-    ov.save_model(converted, target, compress_to_fp16=False)
+    return converted

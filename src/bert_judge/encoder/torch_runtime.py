@@ -41,9 +41,11 @@ class TorchRuntime:
             except (torch.OutOfMemoryError, RuntimeError) as error:
                 if not _is_out_of_memory(error):
                     raise
+                logits = None
+            if logits is None:  # out here the failed pass holds no memory any more
                 pending.extend(reversed(self._smaller(batch)))
-                continue
-            yield batch, logits
+            else:
+                yield batch, logits
 
     def _logits(self, batch: Batch) -> NDArray[np.float32]:
         inputs = {"input_ids": batch.ids, "attention_mask": batch.mask}
@@ -87,5 +89,6 @@ def _fastest_dtype(device: torch.device) -> str:
 
 
 def _is_out_of_memory(error: Exception) -> bool:
-    """CUDA has an exception of its own for it; a processor's allocator says it in words."""
-    return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+    """CUDA has an exception of its own for it; others say it in words."""
+    said = ("can't allocate memory", "out of memory")
+    return isinstance(error, torch.OutOfMemoryError) or any(words in str(error) for words in said)

@@ -29,7 +29,7 @@ def find_judge(name: str) -> type[Judge]:
     module, _, attribute = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise InputError(f"the judge {name!r} can't be imported: {error}.") from error
     if not (isinstance(found, type) and issubclass(found, Judge)):
         raise InputError(f"{name!r} is no judge; a subclass of bert_judge.judges.Judge was expected.")

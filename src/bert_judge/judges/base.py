@@ -47,7 +47,7 @@ def make_samples(
 ) -> list[Sample]:
     """Samples from the three lists that the paper's judges take."""
     for name, values in (("candidates", candidates), ("references", references), ("questions", questions)):
-        if name == "questions" and not values:
+        if name == "questions" and (values is None or len(values) == 0):
             continue
         if values is None or isinstance(values, str):
             raise InputError(
@@ -55,5 +55,6 @@ def make_samples(
             )
         if len(values) != len(candidates):
             raise InputError(f"there are {len(candidates)} candidates but {len(values)} {name}; one each was expected.")
-    rows = zip(questions or repeat(None, len(candidates)), candidates, references, strict=True)
+    asked = repeat(None, len(candidates)) if questions is None or len(questions) == 0 else questions
+    rows = zip(asked, candidates, references, strict=True)
     return [Sample(candidate, cast("tuple[str, ...]", given), question) for question, candidate, given in rows]

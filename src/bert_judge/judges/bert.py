@@ -24,8 +24,9 @@ class BERTJudge(Judge):
 
     Without `model_path` it is the starter judge, which ships inside the package. A model of the paper is named as it
     is on the Hub (`artefactory/BERTJudge`), or by its folder; its scores are those of the paper's package (sigmoid of
-    the difference of the two logits), but for texts that hold special tokens, which are plain text here, and for
-    inputs that are too long, which lose the middle of the candidate unless `truncation="left"`.
+    the difference of the two logits), but for texts that hold special tokens, which are plain text here, for
+    empty candidates, which are wrong, and for inputs that are too long, which lose the middle of the candidate unless
+    `truncation="left"`.
 
     Raises ModelError where the model can't be found or is no judge, InputError where an argument is wrong.
     """
@@ -41,7 +42,9 @@ class BERTJudge(Judge):
         truncation: Annotated[
             Literal["auto", "fair", "left"], "how too long inputs are cut: fair keeps both ends, left is the paper's"
         ] = "auto",
-        max_tokens: Annotated[int | None, "the longest input in tokens (default: the model's limit)"] = None,
+        max_tokens: Annotated[
+            int | None, "the longest input in tokens (default: what the judge was trained with)"
+        ] = None,
         batch_tokens: Annotated[int | None, "tokens in a batch (default: what suits the device)"] = None,
         batch_size: Annotated[int | None, "the most rows in a batch (default: no limit)"] = None,
         threshold: Annotated[float, "scores from here on are labelled right"] = 0.5,
@@ -57,7 +60,7 @@ class BERTJudge(Judge):
         )
         config = JudgeConfig.load(self._model.folder)
         form = config.form if truncation == "auto" else replace(config.form, truncation=truncation)
-        form = form if max_tokens is None else form.shortened(max_tokens)
+        form = form if max_tokens is None else form.resized(max_tokens)
         self._temperature = config.temperature
         self._prompts = PromptEncoder(self._model.tokenizer, form, self._model.max_tokens)
         self._engine = Engine(self._model, batch_tokens, batch_size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from decimal import Decimal
@@ -57,6 +58,11 @@ class BadRow(NamedTuple):
 
 class RowError(Exception):
     """Why a row is no sample; never leaves this package."""
+
+
+def _is_nan(value: object) -> bool:
+    """Whether a number is none that JSON can write."""
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 class RowReader:
@@ -161,7 +167,7 @@ class RowReader:
             value = row.get(name)
             if isinstance(value, str | int | float) and name not in self._columns.values():
                 meta[name] = json.loads(value) if isinstance(value, NumberText) else value
-        return meta
+        return {name: value for name, value in meta.items() if not _is_nan(value)}
 
     def _text(self, value: object, role: str) -> str:
         if type(value) is str:
