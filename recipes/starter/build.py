@@ -49,7 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, required=True, help="folder with labelled/ and tasks/")
     parser.add_argument("--base", type=Path, help="folder of the base encoder (default: the PyPI package's)")
-    parser.add_argument("--work", type=Path, default=Path("work/starter"), help="where training keeps its states")
+    parser.add_argument("--work", type=Path, default=Path("build/starter"), help="where training keeps its states")
     parser.add_argument("--resume", action="store_true", help="continue an interrupted training")
     args = parser.parse_args()
     base = args.base or find_base()

@@ -21,13 +21,13 @@ from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origi
 from bert_judge.errors import InputError
 
 
-def add_flags(parser: argparse._ArgumentGroup, signature: Callable[..., Any], skip: tuple[str, ...] = ()) -> list[str]:
+def add_flags(parser: argparse._ArgumentGroup, signature: Callable[..., Any]) -> list[str]:
     """Add a flag for each parameter; returns their names. Raises InputError for a parameter that can't be a flag."""
     target = signature.__init__ if isinstance(signature, type) else signature  # type: ignore[misc]
     hints = typing.get_type_hints(target if isinstance(signature, type) else signature, include_extras=True)
     names = []
     for name, parameter in inspect.signature(signature).parameters.items():
-        if name not in skip and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             try:
                 _add_flag(parser, name, hints.get(name, str), parameter.default)
             except (KeyError, argparse.ArgumentError) as error:
