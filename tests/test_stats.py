@@ -114,13 +114,6 @@ def test_confusion_is_scikit_learns(pairs: list[tuple[int, int]]) -> None:
         assert confusion.kappa == pytest.approx(metrics.cohen_kappa_score(golds, labels))
 
 
-@settings(deadline=None)
-@given(pairs=pairs, cut=st.integers(0, 60))
-def test_confusions_add_up(pairs: list[tuple[int, int]], cut: int) -> None:
-    assert Confusion.count(pairs[:cut]) + Confusion.count(pairs[cut:]) == Confusion.count(pairs)
-    assert Confusion.count(pairs) + Confusion() == Confusion.count(pairs)
-
-
 @pytest.mark.parametrize("pair", [(2, 1), (0, -1), (1, None), (0.5, 1), ("1", 1)])
 def test_confusion_refuses(pair) -> None:
     with pytest.raises(InputError, match="0 or 1"):

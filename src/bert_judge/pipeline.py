@@ -100,7 +100,7 @@ def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
         right += record["label"] == 1
         if record["label"] is not None and "gold" in record:
             pairs[record["gold"], record["label"]] += 1
-    confusion = Confusion(pairs[1, 1], pairs[0, 1], pairs[1, 0], pairs[0, 0])
+    confusion = Confusion.count(pairs.elements())
     return Summary(
         rows=rows,
         judged=rows - undecided,

@@ -21,7 +21,7 @@ TEMPERATURES = (0.05, 20.0)
 class Confusion:
     """How often labels and gold labels go together, 1 (right) being positive.
 
-    Confusions add up (`+`). Every measure is `None` where it is undefined, a division by zero.
+    Every measure is `None` where it is undefined, a division by zero.
     """
 
     true_positive: int = 0
@@ -38,14 +38,6 @@ class Confusion:
             if pair not in right_wrong:
                 raise InputError(f"a pair of gold label and label is {pair!r}; 0 or 1 was expected for both.")
         return cls(counts[1, 1], counts[0, 1], counts[1, 0], counts[0, 0])
-
-    def __add__(self, other: Confusion) -> Confusion:
-        return Confusion(
-            self.true_positive + other.true_positive,
-            self.false_positive + other.false_positive,
-            self.false_negative + other.false_negative,
-            self.true_negative + other.true_negative,
-        )
 
     @property
     def n(self) -> int:

@@ -107,7 +107,7 @@ def train(
     train_rows, dev_rows = _labelled_split(samples, config)
     set_seed(config.seed)
     source, output = find_model(model_path), Path(output_dir)
-    states = output / "states" / _identity(train_rows, form, config)
+    states = output / "states" / _identity(source, train_rows, form, config)
     if not config.resume:
         shutil.rmtree(states, ignore_errors=True)
     tokenizer = AutoTokenizer.from_pretrained(source)
@@ -160,9 +160,9 @@ def _labelled_split(samples: Iterable[Sample], config: TrainConfig) -> tuple[lis
     return train_rows, dev_rows
 
 
-def _identity(rows: Sequence[Sample], form: InputForm, config: TrainConfig) -> str:
+def _identity(encoder: Path, rows: Sequence[Sample], form: InputForm, config: TrainConfig) -> str:
     """A name for this training alone: another one's states must not be taken for its own."""
-    digest = hashlib.sha256(repr((form, replace(config, resume=False, quiet=False))).encode())
+    digest = hashlib.sha256(repr((encoder.resolve(), form, replace(config, resume=False, quiet=False))).encode())
     for row in rows:
         digest.update(repr((row.question, row.candidate, row.references, row.gold)).encode())
     return digest.hexdigest()[:12]

@@ -88,8 +88,7 @@ class Engine:
 
     def _compute(self, inputs: Sequence[Tokens], batch_size: int | None) -> list[Logits]:
         """The logits of inputs that are all different."""
-        runtime = self._model.runtime
-        model = self._model
+        model, runtime = self._model, self._model.runtime
         batches = pack(inputs, self._batch_tokens, batch_size, model.pad_id, runtime.multiple, model.max_tokens)
         done = {
             row: tuple(values)
