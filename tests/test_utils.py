@@ -36,7 +36,7 @@ def refused(path: Path | str, **options: object) -> str:
     sentences = set()
     for runtime in ("torch", "openvino"):
         with pytest.raises(ModelError) as error:
-            BERTJudge(str(path), runtime=runtime, **options)
+            _ = BERTJudge(str(path), runtime=runtime, **options).signature
         sentences.add(str(error.value))
     assert len(sentences) == 1
     [sentence] = sentences

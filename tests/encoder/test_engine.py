@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.encoder import Engine, Model, load_model, windows
+from bert_judge.encoder import Engine, Hidden, Model, load_model, windows
 from bert_judge.encoder.batching import Batch, pack
 from bert_judge.errors import InputError, ModelError
 from bert_judge.prompt import JudgeConfig, PromptEncoder
@@ -32,7 +32,7 @@ def tokens_of(model: Model, samples: Sequence[Sample]) -> list[Tokens]:
 
 
 def scores(engine: Engine, inputs: Sequence[Tokens], batch_size: int | None = None) -> list[float]:
-    return [1 / (1 + math.exp(no - yes)) for no, yes in engine.run(inputs, batch_size)]
+    return [1 / (1 + math.exp(no - yes)) for no, yes in (logits.tolist() for logits in engine.run(inputs, batch_size))]
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +111,32 @@ def test_the_longest_input_of_an_odd_limit(load: Callable[..., Model], runtime: 
     assert len(scores(Engine(model), inputs)) == 1
 
 
+@pytest.mark.parametrize("runtime", ["torch", "openvino"])
+def test_padding_beyond_a_sliding_window_changes_nothing(make_judge: Callable[..., Path], runtime: str) -> None:
+    """Such padding has nothing to attend to; a later layer must not spread what comes of that."""
+    model = load_model(str(make_judge("modernbert", num_hidden_layers=4)), runtime=runtime, dtype="float32")
+    inputs = tokens_of(model, [Sample("It is " * n, ("Paris",), "Which?") for n in (1, 40)])
+    assert len(inputs[1].ids) > len(inputs[0].ids) + 3 * 16
+    together = scores(Engine(model, batch_tokens=10**6), inputs)
+    assert together == pytest.approx([scores(Engine(model), [tokens])[0] for tokens in inputs], abs=1e-5)
+
+
+@pytest.mark.parametrize("runtime", ["torch", "openvino"])
+@pytest.mark.parametrize("name", ["starter", "eurobert", "modernbert", "roberta"])
+def test_hidden_states_of_a_layer_are_those_of_all_layers(
+    make_judge: Callable[..., Path], samples: list[Sample], name: str, runtime: str
+) -> None:
+    path = "starter" if name == "starter" else str(make_judge(name))
+    every = load_model(path, Hidden(None), runtime=runtime, dtype="float32")
+    inputs = tokens_of(every, samples[:6])
+    layers = Engine(every).run(inputs)
+    for layer in range(layers[0].shape[1]):
+        one = Engine(load_model(path, Hidden(layer), runtime=runtime, dtype="float32")).run(inputs)
+        for tokens, alone, states in zip(inputs, one, layers, strict=True):
+            assert alone.shape == (len(tokens.ids), states.shape[-1])
+            assert np.allclose(alone, states[:, layer], atol=1e-4)
+
+
 class Counted:
     """A real runtime that notes how many rows each call gives it."""
 
@@ -175,13 +201,13 @@ def test_a_batch_too_large_for_the_memory_is_halved(
     expected = scores(Engine(model, batch_tokens=10**6), inputs)
     seen = []
 
-    def full(module: torch.nn.Module, args: object, kwargs: dict[str, torch.Tensor]) -> None:
-        rows = len(kwargs["input_ids"])
+    def full(module: torch.nn.Module, args: tuple[torch.Tensor, ...]) -> None:
+        rows = len(args[0])
         seen.append(rows)
         if rows > 2:
             raise RuntimeError(message) if message else torch.OutOfMemoryError("CUDA out of memory")
 
-    hook = model.runtime._model.register_forward_pre_hook(full, with_kwargs=True)
+    hook = model.runtime._model.register_forward_pre_hook(full)
     try:
         with pytest.warns(UserWarning, match=r"did not fit into memory and was halved; --batch_tokens \d+ avoids that"):
             found = scores(Engine(model, batch_tokens=10**6, batch_size=batch_size), inputs)
@@ -293,15 +319,12 @@ def test_a_stream_is_judged_in_constant_memory(make_judge: Callable[..., Path]) 
 
 
 def test_what_is_remembered_is_bounded(load: Callable[..., Model], monkeypatch: pytest.MonkeyPatch) -> None:
-    from bert_judge.encoder import engine as module
-
-    monkeypatch.setattr(module, "_REMEMBERED", 10)
     model = load("eurobert", "torch", "float32")
     inputs = tokens_of(model, [Sample(str(n), ("7",), "q") for n in range(25)])
-    engine = Engine(model)
+    engine = Engine(model, memory=10 * (8 + 256))  # two numbers in float32, and what an entry takes
     expected = engine.run(inputs)
     counted = Counted(monkeypatch, model)
-    assert engine.run(inputs[-10:]) == expected[-10:]
+    assert np.array_equal(engine.run(inputs[-10:]), expected[-10:])
     assert counted.rows in ([], [0])  # the newest are known
     assert np.allclose(engine.run(inputs[:15]), expected[:15], atol=1e-5)
     assert counted.rows[-1] == 15  # the oldest are not

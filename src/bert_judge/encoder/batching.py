@@ -22,6 +22,12 @@ class Batch(NamedTuple):
     mask: NDArray[np.int64]
     types: NDArray[np.int64] | None
 
+    def arrays(self, names: Sequence[str]) -> list[NDArray[np.int64]]:
+        """The arrays of these names, as the model's inputs are called; token types are 0 where there are none."""
+        types = np.zeros_like(self.ids) if self.types is None else self.types
+        arrays = {"input_ids": self.ids, "attention_mask": self.mask, "token_type_ids": types}
+        return [arrays[name] for name in names]
+
     def halves(self) -> tuple[Batch, Batch]:
         """The batch in two, for when it is too large for the memory."""
         middle = len(self.rows) // 2

@@ -1,4 +1,4 @@
-"""One way from token ids to logits, whatever the runtime: deduplicate, sort, pack, run, put back in order."""
+"""One way from token ids to logits or hidden states, whatever the runtime: deduplicate, sort, pack, run, reorder."""
 
 from __future__ import annotations
 
@@ -7,27 +7,30 @@ import importlib.util
 import shutil
 import sys
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bert_judge.encoder.batching import Batch, pack
+from bert_judge.encoder.output import LOGITS, Output
 from bert_judge.errors import InputError, MissingExtraError
 from bert_judge.types import Tokens
-from bert_judge.utils import find_model, load_tokenizer, max_input_tokens, read_config
+from bert_judge.utils import find_model, hash_files, load_tokenizer, max_input_tokens, read_config
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-Logits = tuple[float, ...]
+    from bert_judge.encoder.modules import Encoder
+
+Values = NDArray[np.float32]
 RuntimeName = Literal["auto", "torch", "openvino"]
-_REMEMBERED = 1 << 16  # inputs whose logits are kept, for files in which the same answers come again and again
+_ENTRY = 256  # bytes that a remembered output takes besides its numbers
 
 
 class Runtime(Protocol):
@@ -39,16 +42,17 @@ class Runtime(Protocol):
     batch_tokens: int
     multiple: int
 
-    def run(self, batches: Sequence[Batch]) -> Iterator[tuple[Batch, NDArray[np.float32]]]:
-        """The logits of each batch, rows by outputs, in any order; a batch may come back in parts."""
+    def run(self, batches: Sequence[Batch]) -> Iterator[tuple[Batch, Values]]:
+        """The output of each batch, rows first, in any order of batches; a batch may come back in parts."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """An encoder that is ready to run: its folder, tokenizer, limit in tokens, content hashes and runtime."""
+    """An encoder that is ready to run: its folder, output, tokenizer, limit in tokens, content hashes and runtime."""
 
     folder: Path
+    output: Output
     tokenizer: Tokenizer
     max_tokens: int
     pad_id: int
@@ -60,48 +64,72 @@ class Model:
 class Engine:
     """Runs inputs through a runtime. Identical inputs are computed once, also across calls.
 
-    `batch_tokens` bounds a batch in tokens (None: what suits the runtime), `batch_size` in rows.
+    `batch_tokens` bounds a batch in tokens (None: what suits the runtime), `batch_size` in rows, `memory` the bytes of
+    the newest outputs that are kept, for files in which the same texts come again and again.
     """
 
-    def __init__(self, model: Model, batch_tokens: int | None = None, batch_size: int | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        batch_tokens: int | None = None,
+        batch_size: int | None = None,
+        memory: int = 1 << 24,
+    ) -> None:
         for name, value in (("batch_tokens", batch_tokens), ("batch_size", batch_size)):
             if value is not None and value < 1:
                 raise InputError(f"{name} is {value}; a number of at least 1 was expected.")
         self._model = model
         self._batch_tokens = batch_tokens or model.runtime.batch_tokens
         self._batch_size = batch_size
-        self._known: dict[bytes, Logits] = {}
+        self._memory = memory
+        self._known: dict[bytes, Values] = {}
+        self._bytes = 0
         self._lock = Lock()  # a runtime runs one call at a time
 
-    def run(self, inputs: Sequence[Tokens], batch_size: int | None = None) -> list[Logits]:
-        """The logits of each input, in the order of the inputs; `batch_size` caps the rows of a batch for this call."""
+    def run(self, inputs: Sequence[Tokens], batch_size: int | None = None) -> list[Values]:
+        """The output of each input, in the order of the inputs; `batch_size` caps the rows of a batch for this call.
+
+        Logits have one axis. Hidden states are tokens by dimensions, or tokens by layers by dimensions.
+        """
         keys = [_key(tokens) for tokens in inputs]
         with self._lock:
             return self._run(keys, inputs, batch_size or self._batch_size)
 
-    def _run(self, keys: Sequence[bytes], inputs: Sequence[Tokens], batch_size: int | None) -> list[Logits]:
+    def forget(self) -> None:
+        """Drop the outputs that are kept."""
+        with self._lock:
+            self._known.clear()
+            self._bytes = 0
+
+    def _run(self, keys: Sequence[bytes], inputs: Sequence[Tokens], batch_size: int | None) -> list[Values]:
         new = {key: tokens for key, tokens in zip(keys, inputs, strict=True) if key not in self._known}
         outputs = {key: self._known[key] for key in keys if key not in new}
         outputs |= zip(new, self._compute(list(new.values()), batch_size), strict=True)
         self._remember({key: outputs[key] for key in new})
         return [outputs[key] for key in keys]
 
-    def _compute(self, inputs: Sequence[Tokens], batch_size: int | None) -> list[Logits]:
-        """The logits of inputs that are all different."""
+    def _compute(self, inputs: Sequence[Tokens], batch_size: int | None) -> list[Values]:
+        """The outputs of inputs that are all different."""
         model, runtime = self._model, self._model.runtime
         batches = pack(inputs, self._batch_tokens, batch_size, model.pad_id, runtime.multiple, model.max_tokens)
-        done = {
-            row: tuple(values)
-            for batch, logits in runtime.run(batches)
-            for row, values in zip(batch.rows, logits.tolist(), strict=True)
-        }
+        done: dict[int, Values] = {}
+        for batch, output in runtime.run(batches):
+            for row, values in zip(batch.rows, output, strict=True):
+                own = values if model.output == LOGITS else values[: len(inputs[row].ids)]
+                done[row] = own.copy()  # a view would keep the whole batch
         return [done[row] for row in range(len(inputs))]
 
-    def _remember(self, fresh: dict[bytes, Logits]) -> None:
-        """Keep the newest results; the oldest go."""
+    def _remember(self, fresh: dict[bytes, Values]) -> None:
+        """Keep the newest outputs; the oldest go."""
         self._known.update(fresh)
-        for key in list(islice(self._known, max(0, len(self._known) - _REMEMBERED))):
-            del self._known[key]
+        self._bytes += sum(_size(values) for values in fresh.values())
+        oldest = iter(list(self._known)) if self._bytes > self._memory else iter(())
+        while self._bytes > self._memory:
+            self._bytes -= _size(self._known.pop(next(oldest)))
+
+
+def _size(values: Values) -> int:
+    return values.nbytes + _ENTRY
 
 
 def _key(tokens: Tokens) -> bytes:
@@ -112,13 +140,14 @@ def _key(tokens: Tokens) -> bytes:
 
 def load_model(
     path: str,
+    output: Output = LOGITS,
     *,
     runtime: RuntimeName = "auto",
     device: str = "auto",
     dtype: str = "auto",
     trust_remote_code: bool = False,
 ) -> Model:
-    """Load an encoder with a classification head for scoring.
+    """Load an encoder for scoring: with its classification head, or for the hidden states that `output` names.
 
     `runtime="auto"` takes OpenVINO on a processor where it is installed and knows the architecture, else PyTorch;
     `device="auto"` an accelerator if there is one; `dtype="auto"` the fastest that the device computes natively
@@ -126,25 +155,28 @@ def load_model(
     """
     folder = find_model(path, trust_remote_code)
     config = read_config(folder)
+    digest = hash_files([folder / "config.json", *sorted(folder.glob("*.safetensors"))])
+    make = partial(_make_encoder, folder, output, trust_remote_code)
     return Model(
         folder=folder,
+        output=output,
         tokenizer=load_tokenizer(folder),
         max_tokens=max_input_tokens(config),
         pad_id=int(config.get("pad_token_id") or 0),
-        weights_hash=(digest := _hash_files([folder / "config.json", *sorted(folder.glob("*.safetensors"))])),
-        tokenizer_hash=_hash_files(sorted(folder.glob("tokenizer*.json"))),
-        runtime=_load_runtime(folder, config, digest, runtime, device, dtype, trust_remote_code),
+        weights_hash=digest,
+        tokenizer_hash=hash_files(sorted(folder.glob("tokenizer*.json"))),
+        runtime=_load_runtime(make, f"{digest}-{output}", config.get("model_type"), runtime, device, dtype),
     )
 
 
+def _make_encoder(folder: Path, output: Output, trust_remote_code: bool) -> Encoder:
+    from bert_judge.encoder.modules import make_encoder  # which imports torch
+
+    return make_encoder(folder, output, trust_remote_code)
+
+
 def _load_runtime(
-    folder: Path,
-    config: dict[str, Any],
-    digest: str,
-    runtime: RuntimeName,
-    device: str,
-    dtype: str,
-    trust_remote_code: bool,
+    make: Callable[[], Encoder], name: str, architecture: str | None, runtime: RuntimeName, device: str, dtype: str
 ) -> Runtime:
     if dtype not in ("auto", "float32", "bfloat16", "float16"):
         raise InputError(f"dtype is {dtype!r}; 'auto', 'float32', 'bfloat16' or 'float16' was expected.")
@@ -154,12 +186,12 @@ def _load_runtime(
     if installed and runtime != "torch" and device in ("auto", "cpu"):
         from bert_judge.encoder.openvino_runtime import ARCHITECTURES, OpenVinoRuntime
 
-        wanted = runtime == "openvino" or config.get("model_type") in ARCHITECTURES
+        wanted = runtime == "openvino" or architecture in ARCHITECTURES
         if wanted and (device == "cpu" or runtime == "openvino" or not _accelerator_in_sight()):
-            return OpenVinoRuntime(folder, digest, dtype, trust_remote_code)
+            return OpenVinoRuntime(make, name, dtype)
     from bert_judge.encoder.torch_runtime import TorchRuntime
 
-    return TorchRuntime(folder, device, dtype, trust_remote_code)
+    return TorchRuntime(make, device, dtype)
 
 
 def _accelerator_in_sight() -> bool:
@@ -175,12 +207,3 @@ def _accelerator_in_sight() -> bool:
     import torch
 
     return torch.cuda.is_available() or torch.backends.mps.is_available()
-
-
-def _hash_files(files: Sequence[Path]) -> str:
-    """Twelve hexadecimal digits for the content of files; their names count only by their order."""
-    digest = hashlib.sha256()
-    for file in files:
-        with file.open("rb") as content:
-            digest.update(hashlib.file_digest(content, "sha256").digest())
-    return digest.hexdigest()[:12]

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import importlib.metadata
 import logging
-import os
 import shutil
 import sys
 import tempfile
 import warnings
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 # OpenVINO reports its use to a server if it finds this package; without it, it has an empty stand-in of its own.
 sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
@@ -28,13 +27,17 @@ from numpy.typing import NDArray
 
 from bert_judge.encoder.batching import Batch
 from bert_judge.errors import InputError
-from bert_judge.utils import first_token_only, load_hf_encoder, quiet_transformers
+from bert_judge.utils import cache_folder, quiet_transformers
 from bert_judge.version import __version__
 
+if TYPE_CHECKING:
+    from bert_judge.encoder.modules import Encoder
+
 ARCHITECTURES = frozenset(["bert", "eurobert", "modernbert", "roberta", "xlm-roberta"])
-"""Architectures whose converted form is tested to give the same logits; others run on PyTorch unless asked for."""
+"""Architectures whose converted form is tested to give the same numbers; others run on PyTorch unless asked for."""
 
 _log = logging.getLogger(__name__)
+_CONVERSION = "2"  # counts the ways of converting a model, so that no cache holds one of an older way
 _PRECISIONS = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
 
 
@@ -43,24 +46,25 @@ class OpenVinoRuntime:
 
     device = "cpu"
     batch_tokens = 1_024
-    multiple = 8
+    multiple = 4
 
-    def __init__(self, folder: Path, digest: str, dtype: str, trust_remote_code: bool) -> None:
+    def __init__(self, make: Callable[[], Encoder], name: str, dtype: str) -> None:
+        """`name` stands for the model's weights and for what is asked of it, in the cache of converted models."""
         core = ov.Core()
         native = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         self.dtype = ("bfloat16" if "BF16" in native else "float32") if dtype == "auto" else dtype
         if self.dtype == "float16" and "FP16" not in native:
             raise InputError("this processor does not compute float16 natively; use --dtype bfloat16 or float32.")
         self.name = f"openvino-{ov.__version__.split('-')[0]}"
-        model = _read_converted(core, folder, digest, trust_remote_code)
-        self._inputs = {i.get_any_name() for i in model.inputs}
+        model = _read_converted(core, make, name)
+        self._inputs = [i.get_any_name() for i in model.inputs]
         hints = {"INFERENCE_PRECISION_HINT": _PRECISIONS[self.dtype], "PERFORMANCE_HINT": "THROUGHPUT"}
         compiled = core.compile_model(model, "CPU", hints)
         at_once = compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
         self._requests = [compiled.create_infer_request() for _ in range(at_once)]
 
     def run(self, batches: Sequence[Batch]) -> Iterator[tuple[Batch, NDArray[np.float32]]]:
-        """The logits of each batch, float32, rows by outputs."""
+        """The output of each batch, in float32."""
         # No AsyncInferQueue: its callbacks need Python's lock on OpenVINO's threads, which a model that is dropped
         # waits for while it holds that lock.
         under_way: deque[tuple[Batch, Any]] = deque()
@@ -70,7 +74,7 @@ class OpenVinoRuntime:
                 request = free[1] if free else self._requests[len(under_way)]
                 if free:
                     yield _finished(*free)
-                request.start_async(self._arrays(batch))
+                request.start_async(dict(zip(self._inputs, batch.arrays(self._inputs), strict=True)))
                 under_way.append((batch, request))
             while under_way:
                 yield _finished(*under_way.popleft())
@@ -78,34 +82,20 @@ class OpenVinoRuntime:
             for _, request in under_way:
                 request.wait()
 
-    def _arrays(self, batch: Batch) -> dict[str, NDArray[np.int64]]:
-        types = np.zeros_like(batch.ids) if batch.types is None else batch.types
-        arrays = {"input_ids": batch.ids, "attention_mask": batch.mask, "token_type_ids": types}
-        return {name: arrays[name] for name in self._inputs}
-
 
 def _finished(batch: Batch, request: Any) -> tuple[Batch, NDArray[np.float32]]:
     request.wait()
     return batch, request.get_output_tensor().data.astype(np.float32)
 
 
-def cache_folder() -> Path:
-    """Where converted models are kept: `BERT_JUDGE_CACHE`, else `bert-judge` in the user's cache folder."""
-    if path := os.environ.get("BERT_JUDGE_CACHE"):
-        return Path(path).expanduser()
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "bert-judge"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bert-judge"
-
-
-def _read_converted(core: ov.Core, folder: Path, digest: str, trust_remote_code: bool) -> ov.Model:
+def _read_converted(core: ov.Core, make: Callable[[], Encoder], name: str) -> ov.Model:
     """The converted model, from the cache or made now; another process may be making it at the same time."""
-    versions = [__version__, ov.__version__.split("-")[0], importlib.metadata.version("transformers")]
-    kept = cache_folder() / "openvino" / "-".join([digest, *versions])
+    versions = [_CONVERSION, __version__, ov.__version__.split("-")[0], importlib.metadata.version("transformers")]
+    kept = cache_folder() / "openvino" / "-".join([name, *versions])
     with suppress(RuntimeError):  # not there, or damaged
         return core.read_model(kept / "model.xml")
     _log.info("preparing the model for this processor (once, some seconds) …")
-    model = _convert(folder, trust_remote_code)
+    model = _convert(make())
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent, ignore_cleanup_errors=True) as beside:
@@ -121,23 +111,11 @@ def _read_converted(core: ov.Core, folder: Path, digest: str, trust_remote_code:
     return model
 
 
-def _convert(folder: Path, trust_remote_code: bool) -> ov.Model:
+def _convert(encoder: Encoder) -> ov.Model:
     """Trace the PyTorch model with rows and tokens of any number."""
     import torch
 
-    model = first_token_only(load_hf_encoder(str(folder), trust_remote_code, "float32"))
-    names = ["input_ids", "attention_mask"]
-    if getattr(model.config, "type_vocab_size", 0) > 1:
-        names.append("token_type_ids")
-
-    class Logits(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.encoder = model
-
-        def forward(self, *inputs: torch.Tensor) -> Any:
-            return self.encoder(**dict(zip(names, inputs, strict=True))).logits
-
+    encoder.avoid_empty_attention()
     # A padded example: a mask of ones only would be traced as no mask at all.
     mask = torch.ones(2, 16, dtype=torch.int64)
     mask[1, 8:] = 0
@@ -145,10 +123,10 @@ def _convert(folder: Path, trust_remote_code: bool) -> ov.Model:
     with warnings.catch_warnings(), quiet_transformers():
         warnings.simplefilter("ignore")  # tracing warns of every shape that becomes a constant; a test compares results
         converted = ov.convert_model(
-            Logits(),
-            example_input=tuple(example[name] for name in names),
-            input=[ov.PartialShape([-1, -1])] * len(names),
+            encoder,
+            example_input=tuple(example[name] for name in encoder.inputs),
+            input=[ov.PartialShape([-1, -1])] * len(encoder.inputs),
         )
-    for port, name in zip(converted.inputs, names, strict=True):
+    for port, name in zip(converted.inputs, encoder.inputs, strict=True):
         port.get_tensor().set_names({name})
     return converted

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from bert_judge.encoder.batching import Batch
-from bert_judge.errors import InputError, ModelError
-from bert_judge.utils import first_token_only, has_native_bf16, load_hf_encoder
+from bert_judge.encoder.modules import Encoder
+from bert_judge.errors import ModelError
+from bert_judge.utils import choose_device, fastest_dtype
 
 _BATCH_TOKENS = {"cpu": 2_048, "mps": 16_384, "cuda": 131_072}
 
@@ -22,38 +22,34 @@ class TorchRuntime:
 
     multiple = 8
 
-    def __init__(self, folder: Path, device: str, dtype: str, trust_remote_code: bool) -> None:
-        self._device = _choose_device(device)
+    def __init__(self, make: Callable[[], Encoder], device: str, dtype: str) -> None:
+        self._device = choose_device(device)
         self.device = self._device.type
-        self.dtype = _fastest_dtype(self._device) if dtype == "auto" else dtype
+        self.dtype = fastest_dtype(self._device) if dtype == "auto" else dtype
         self.name = f"torch-{torch.__version__}"
         self.batch_tokens = _BATCH_TOKENS.get(self.device, _BATCH_TOKENS["cuda"])
-        model = first_token_only(load_hf_encoder(str(folder), trust_remote_code, "float32"))
-        self._model = model.to(device=self._device, dtype=getattr(torch, self.dtype))
+        self._model = make().to(device=self._device, dtype=getattr(torch, self.dtype))
 
     def run(self, batches: Sequence[Batch]) -> Iterator[tuple[Batch, NDArray[np.float32]]]:
-        """The logits of each batch, float32, rows by outputs."""
+        """The output of each batch, in float32."""
         pending = list(reversed(batches))
         while pending:
             batch = pending.pop()
             try:
-                logits = self._logits(batch)
+                output = self._output(batch)
             except (torch.OutOfMemoryError, RuntimeError) as error:
                 if not _is_out_of_memory(error):
                     raise
-                logits = None
-            if logits is None:  # out here the failed pass holds no memory any more
+                output = None
+            if output is None:  # out here the failed pass holds no memory any more
                 pending.extend(reversed(self._smaller(batch)))
             else:
-                yield batch, logits
+                yield batch, output
 
-    def _logits(self, batch: Batch) -> NDArray[np.float32]:
-        inputs = {"input_ids": batch.ids, "attention_mask": batch.mask}
-        if batch.types is not None:
-            inputs["token_type_ids"] = batch.types
+    def _output(self, batch: Batch) -> NDArray[np.float32]:
+        inputs = [torch.from_numpy(array).to(self._device) for array in batch.arrays(self._model.inputs)]
         with torch.inference_mode():
-            output = self._model(**{name: torch.from_numpy(a).to(self._device) for name, a in inputs.items()})
-            return output.logits.float().cpu().numpy()  # type: ignore[no-any-return]
+            return self._model(*inputs).float().cpu().numpy()  # type: ignore[no-any-return]
 
     def _smaller(self, batch: Batch) -> tuple[Batch, Batch]:
         rows, tokens = batch.ids.shape
@@ -70,22 +66,6 @@ class TorchRuntime:
             stacklevel=2,
         )
         return batch.halves()
-
-
-def _choose_device(device: str) -> torch.device:
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    try:
-        torch.empty(0, device=device)
-        return torch.device(device)
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).strip().split("\n")[0]
-        raise InputError(f"the device {device!r} can't be used ({reason}); 'auto' or 'cpu' always can.") from error
-
-
-def _fastest_dtype(device: torch.device) -> str:
-    native = torch.cuda.is_bf16_supported() if device.type == "cuda" else device.type == "cpu" and has_native_bf16()
-    return "bfloat16" if native else "float32"
 
 
 def _is_out_of_memory(error: Exception) -> bool:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.errors import ModelError
+from bert_judge.errors import InputError, ModelError
 
 if TYPE_CHECKING:
+    import torch
     from tokenizers import Tokenizer
     from transformers import PretrainedConfig, PreTrainedModel
 
 STARTER = "starter"
 """The name of the judge that ships inside this package."""
 
-STARTER_FOLDER = Path(__file__).parent / "starter"
+STARTER_FOLDER = Path(__file__).parents[1] / "starter"
 
-_HEAD_READS_FIRST_TOKEN = frozenset(["bert", "roberta", "xlm-roberta"])
+_UNREAD = ("pooler.", "decoder.")  # weights that no hidden state of an encoder depends on
+_RELATIVE_POSITIONS = frozenset(["t5", "mt5", "umt5", "longt5", "xlnet"])
 _OFFSET_POSITIONS = frozenset(
     ["roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "longformer", "roberta-prelayernorm", "xmod"]
 )
@@ -35,7 +39,7 @@ def find_model(path: str, with_code: bool = False) -> Path:
     if path == STARTER:
         return STARTER_FOLDER
     local = os.environ.get("LOCAL_MODELS_DIR")
-    tried = [Path(local) / path.split("/")[-1], Path(local) / path] if local else []
+    tried = [Path(local) / path.rstrip("/").split("/")[-1], Path(local) / path] if local else []
     tried.append(Path(path))
     for folder in map(Path, map(os.path.expanduser, tried)):
         if folder.is_dir():
@@ -56,7 +60,9 @@ def _download(path: str, tried: list[Path], code: list[str]) -> Path:
     )
 
     try:
-        return Path(snapshot_download(path, allow_patterns=["*.json", "*.safetensors", "*.model", "*.txt", *code]))
+        return Path(
+            snapshot_download(path, allow_patterns=["*.json", "*.safetensors", "*.model", "*.txt", "*.jinja", *code])
+        )
     except HFValidationError:
         reason = "and it is no name that the Hub could know"
     except (LocalEntryNotFoundError, OfflineModeIsEnabled):
@@ -88,9 +94,6 @@ def load_hf_encoder(
     has is always loaded natively. `attention_dropout` replaces the model's own.
     Raises ModelError with what was expected.
     """
-    from safetensors import SafetensorError
-    from transformers import AutoModelForSequenceClassification
-
     folder = find_model(path, trust_remote_code)
     config = load_config(folder, trust_remote_code)
     if not new_head and config.num_labels != 2:
@@ -102,30 +105,58 @@ def load_hf_encoder(
     for name in ("attention_probs_dropout_prob", "attention_dropout"):
         if attention_dropout is not None and hasattr(config, name):
             setattr(config, name, attention_dropout)
+    model, missing = _load_weights(folder, config, "AutoModelForSequenceClassification", dtype, new_head)
+    if missing and not new_head:
+        raise ModelError(
+            f"{folder} is no judge: its weights lack {_some(missing)}; "
+            "a model trained for sequence classification was expected."
+        )
+    return model.eval()
+
+
+def load_hf_backbone(path: str, trust_remote_code: bool = False, dtype: str = "auto") -> PreTrainedModel:
+    """Load an encoder without a head, or the encoder of an encoder-decoder model, in evaluation mode.
+
+    Otherwise as `load_hf_encoder`. Its hidden states are what BERTScore compares.
+    """
+    folder = find_model(path, trust_remote_code)
+    config = load_config(folder, trust_remote_code)
+    model, missing = _load_weights(folder, config, "AutoModel", dtype, False)
+    lacking = [name for name in missing if not name.startswith(_UNREAD)]
+    if lacking:
+        raise ModelError(f"{folder} lacks weights of its encoder: {_some(lacking)}; a whole model was expected.")
+    return (model.get_encoder() if config.is_encoder_decoder else model).eval()
+
+
+def _load_weights(
+    folder: Path, config: PretrainedConfig, auto_class: str, dtype: str, other_shapes: bool
+) -> tuple[PreTrainedModel, list[str]]:
+    """A model from safetensors, and the names of the weights that the files lack (they start at random)."""
+    import transformers
+    from safetensors import SafetensorError
+
     if not list(folder.glob("*.safetensors")):
         pickles = ", ".join(sorted(file.name for file in folder.glob("*.bin")))
         found = f"only {pickles}, a pickle that can run code" if pickles else "no weights"
         raise ModelError(f"{folder} has {found}; model.safetensors was expected (convert it with save_pretrained).")
     try:
         with quiet_transformers():
-            model, info = AutoModelForSequenceClassification.from_pretrained(
+            model, info = getattr(transformers, auto_class).from_pretrained(
                 folder,
                 config=config,
                 dtype=dtype,
                 use_safetensors=True,
                 trust_remote_code=hasattr(config, "auto_map"),
                 output_loading_info=True,
-                ignore_mismatched_sizes=new_head,
+                ignore_mismatched_sizes=other_shapes,
             )
     except (ValueError, OSError, RuntimeError, KeyError, SafetensorError) as error:
         raise ModelError(f"{folder} can't be loaded as an encoder: {_first_line(error)}") from error
-    missing = sorted(info["missing_keys"])
-    if missing and not new_head:
-        raise ModelError(
-            f"{folder} is no judge: its weights lack {', '.join(missing[:3])}{' …' if len(missing) > 3 else ''}; "
-            "a model trained for sequence classification was expected."
-        )
-    return model.eval()
+    return model, sorted(info["missing_keys"])
+
+
+def _some(names: list[str]) -> str:
+    return f"{', '.join(names[:3])}{' …' if len(names) > 3 else ''}"
 
 
 @contextmanager
@@ -142,20 +173,6 @@ def quiet_transformers() -> Iterator[None]:
         logging.set_verbosity(verbosity)
         if bar:
             logging.enable_progress_bar()
-
-
-def first_token_only(model: PreTrainedModel) -> PreTrainedModel:
-    """Let the last layer work on the first token alone, where the head reads no other: the same logits for less.
-
-    In a judge of six layers this is a tenth of all arithmetic. The attention still sees every token.
-    """
-
-    def first(_: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(hidden[:, :1] for hidden in inputs)
-
-    if model.config.model_type in _HEAD_READS_FIRST_TOKEN:
-        model.base_model.encoder.layer[-1].attention.output.register_forward_pre_hook(first)
-    return model
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -234,8 +251,63 @@ def max_input_tokens(config: Mapping[str, Any]) -> int:
     return limit
 
 
+def unlimited_input(config: Mapping[str, Any]) -> bool:
+    """Whether a model reads inputs of any length, as its positions are relative; `max_input_tokens` is then a habit."""
+    return config.get("model_type") in _RELATIVE_POSITIONS
+
+
+def tokenizer_limit(folder: Path) -> int | None:
+    """The longest input by the tokenizer's own configuration, in tokens, if it names a limit that is meant."""
+    path = folder / "tokenizer_config.json"
+    try:
+        limit = json.loads(path.read_text(encoding="utf-8")).get("model_max_length")
+    except (OSError, ValueError, AttributeError):
+        return None
+    return limit if isinstance(limit, int) and 0 < limit < 1 << 24 else None  # 1e30 stands for none
+
+
+def count_layers(config: Mapping[str, Any]) -> int:
+    """How many layers an encoder has (of an encoder-decoder model, its encoder), from its config.json."""
+    for name in ("encoder_layers", "num_encoder_layers", "num_hidden_layers", "n_layers", "n_layer", "num_layers"):
+        if isinstance(layers := config.get(name), int):
+            return layers
+    raise ModelError(f"a model of the architecture {config.get('model_type')!r} does not say how many layers it has.")
+
+
 def _first_line(error: BaseException) -> str:
     return str(error).strip().split("\n")[0]
+
+
+def choose_device(device: str) -> torch.device:
+    """A device of PyTorch by its name; "auto" is an accelerator if there is one. InputError where it can't be used."""
+    import torch
+
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+        return torch.device(device)
+    except (RuntimeError, AssertionError) as error:
+        raise InputError(
+            f"the device {device!r} can't be used ({_first_line(error)}); 'auto' or 'cpu' always can."
+        ) from error
+
+
+def fastest_dtype(device: torch.device) -> str:
+    """The fastest type that a device computes natively: bfloat16, else float32."""
+    import torch
+
+    native = torch.cuda.is_bf16_supported() if device.type == "cuda" else device.type == "cpu" and has_native_bf16()
+    return "bfloat16" if native else "float32"
+
+
+def hash_files(files: Iterable[Path]) -> str:
+    """Twelve hexadecimal digits for the content of files; their names count only by their order."""
+    digest = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as content:
+            digest.update(hashlib.file_digest(content, "sha256").digest())
+    return digest.hexdigest()[:12]
 
 
 def has_native_bf16() -> bool:
@@ -244,3 +316,12 @@ def has_native_bf16() -> bool:
 
     capabilities = torch.cpu.get_capabilities()
     return any(capabilities.get(name, False) for name in ("amx_bf16", "avx512_bf16", "bf16"))
+
+
+def cache_folder() -> Path:
+    """Where what was made once is kept: `BERT_JUDGE_CACHE`, else `bert-judge` in the user's cache folder."""
+    if path := os.environ.get("BERT_JUDGE_CACHE"):
+        return Path(path).expanduser()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "bert-judge"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bert-judge"

@@ -1,0 +1,102 @@
+"""What a runtime runs: a PyTorch module from token ids to what is asked for, logits or hidden states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from bert_judge.encoder.output import LOGITS, Hidden, Output
+from bert_judge.errors import ModelError
+from bert_judge.utils import count_layers, load_hf_backbone, load_hf_encoder
+
+_HEAD_READS_FIRST_TOKEN = frozenset(["bert", "roberta", "xlm-roberta"])
+_FINAL_NORMS = ("final_layer_norm", "final_norm", "layer_norm", "norm")  # T5; ModernBERT; mBART, Pegasus; EuroBERT
+
+
+class Encoder(nn.Module):
+    """Takes the arrays that `inputs` names, rows by tokens each; `read` takes what is wanted out of what comes out."""
+
+    def __init__(self, model: Any, read: Callable[[Any], torch.Tensor], **flags: bool) -> None:
+        super().__init__()
+        typed = getattr(model.config, "type_vocab_size", 0) > 1
+        self.inputs = ("input_ids", "attention_mask", *(["token_type_ids"] if typed else []))
+        self._model, self._read, self._flags = model, read, flags
+
+    def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
+        """Logits as rows by outputs; hidden states as rows by tokens by dimensions, or with layers before the last."""
+        return self._read(self._model(**dict(zip(self.inputs, inputs, strict=True)), **self._flags))
+
+    def avoid_empty_attention(self) -> None:
+        """Let padding far from any token attend to something: OpenVINO makes NaN of attention to nothing.
+
+        It happens in sliding windows (ModernBERT). The plain implementation of attention has no such case.
+        """
+        if "sliding_attention" in (getattr(self._model.config, "layer_types", None) or ()):
+            self._model.set_attn_implementation("eager")
+
+
+def make_encoder(folder: Path, output: Output, trust_remote_code: bool) -> Encoder:
+    """Load the model of a folder in float32, for one kind of output."""
+    if output == LOGITS:
+        model = _first_token_only(load_hf_encoder(str(folder), trust_remote_code, "float32"))
+        return Encoder(model, lambda found: found.logits)
+    model = load_hf_backbone(str(folder), trust_remote_code, "float32")
+    if output.layer is None:
+        return Encoder(model, _all_layers(model, output), output_hidden_states=True)
+    if output.layer == 0 and model.config.model_type == "deberta-v2":  # transformers fails where it has no layer
+        _cut(model, 1)
+        return Encoder(model, lambda found: found.hidden_states[0], output_hidden_states=True)
+    _cut(model, output.layer)
+    return Encoder(model, lambda found: found.last_hidden_state)
+
+
+def _first_token_only(model: Any) -> Any:
+    """Let the last layer work on the first token alone, where the head reads no other: the same logits for less.
+
+    In a judge of six layers this is a tenth of all arithmetic. The attention still sees every token.
+    """
+
+    def first(_: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(hidden[:, :1] for hidden in inputs)
+
+    if model.config.model_type in _HEAD_READS_FIRST_TOKEN:
+        model.base_model.encoder.layer[-1].attention.output.register_forward_pre_hook(first)
+    return model
+
+
+def _cut(model: Any, layer: int) -> None:
+    """Drop the layers after `layer`; what the model does after its last layer (a norm, say) it then does there."""
+    layers = count_layers(model.config.to_dict())
+    architecture = model.config.model_type
+    if architecture == "albert":  # one layer, run again and again
+        model.encoder.config.num_hidden_layers = layer
+    elif architecture in ("xlm", "flaubert"):  # each part of a layer in a list of its own
+        model.n_layers = layer
+    else:
+        stacks = (
+            (parent, name, child)
+            for parent in model.modules()
+            for name, child in parent.named_children()
+            if isinstance(child, nn.ModuleList) and len(child) == layers
+        )
+        parent, name, stack = next(stacks, (None, "", None))
+        if parent is None or stack is None:
+            raise ModelError(f"the layers of the architecture {architecture!r} can't be told; use another model.")
+        setattr(parent, name, stack[:layer])
+
+
+def _all_layers(model: Any, output: Hidden) -> Callable[[Any], torch.Tensor]:
+    """Stacks the hidden states of all layers, each as it would be were the model cut there."""
+    norm = next((getattr(model, name) for name in _FINAL_NORMS if hasattr(model, name)), None)
+
+    def read(found: Any) -> torch.Tensor:
+        *inner, last = found.hidden_states  # the model has given the last one its norm
+        if norm is not None and output.final_norm:
+            inner = [norm(hidden) for hidden in inner]
+        return torch.stack([*inner, last], dim=2)
+
+    return read

@@ -1,0 +1,47 @@
+"""Finding and loading models and data sets; nothing heavy is imported before it is needed."""
+
+from bert_judge.utils.data import find_dataset, load_dataset, quiet_datasets
+from bert_judge.utils.models import (
+    STARTER,
+    STARTER_FOLDER,
+    cache_folder,
+    choose_device,
+    count_layers,
+    fastest_dtype,
+    find_model,
+    has_native_bf16,
+    hash_files,
+    load_config,
+    load_hf_backbone,
+    load_hf_encoder,
+    load_tokenizer,
+    max_input_tokens,
+    quiet_transformers,
+    read_config,
+    tokenizer_limit,
+    unlimited_input,
+)
+
+__all__ = [
+    "STARTER",
+    "STARTER_FOLDER",
+    "cache_folder",
+    "choose_device",
+    "count_layers",
+    "fastest_dtype",
+    "find_dataset",
+    "find_model",
+    "has_native_bf16",
+    "hash_files",
+    "load_config",
+    "load_dataset",
+    "load_hf_backbone",
+    "load_hf_encoder",
+    "load_tokenizer",
+    "max_input_tokens",
+    "quiet_datasets",
+    "quiet_transformers",
+    "read_config",
+    "tokenizer_limit",
+    "unlimited_input",
+]
