@@ -1,0 +1,190 @@
+"""Which token of one text BERTScore matches with which one of the other: everything that a plot of it shows."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from bert_judge.bertscore.matching import harmonic_mean
+from bert_judge.bertscore.pairs import PairScorer
+from bert_judge.bertscore.texts import Text, TextReader
+from bert_judge.errors import InputError
+
+CONTINUED = "##"
+"""Stands before a token that goes on with the word of the token before it."""
+
+_NO_CHARACTER = "\ufffd"  # what some of a character's bytes, not all, are decoded to
+_MOST_PIECES = 8  # tokens in a row that hold parts of characters
+_SPACE = "\u2581"  # of SentencePiece, left over where a tokenizer does not know how to decode
+_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedText:
+    """The tokens of a text, and those special ones ([CLS] …) that are the best match of some token.
+
+    `tokens` are as a person reads them, "##" before those that go on with a word. `weights`, what each one counts, add
+    up to 1. `special` says which ones the tokenizer put around the text. `matches` has the index of the most similar
+    token in the other text; None for special ones, which count for nothing.
+    """
+
+    tokens: tuple[str, ...]
+    weights: tuple[float, ...]
+    special: tuple[bool, ...]
+    matches: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """How BERTScore aligns a candidate with a reference (arXiv 1904.09675, figure 1).
+
+    `similarity` holds cosines, candidate tokens by reference tokens. Precision is the sum over the candidate's tokens
+    of weight times best similarity, recall that over the reference's. If the scorer rescales, `baseline` holds the b of
+    precision, recall and F1; each of the three, x, is shown as (x - b) / (1 - b), and the similarities with the b of
+    F1, as bert-score shows them. `truncated` maps "candidate" and "reference", where they did not fit, to the number of
+    characters cut. `signature` is the scorer's.
+    """
+
+    candidate: AlignedText
+    reference: AlignedText
+    similarity: tuple[tuple[float, ...], ...]
+    precision: float
+    recall: float
+    f1: float
+    baseline: tuple[float, float, float] | None
+    truncated: Mapping[str, int]
+    signature: str
+
+    def to_json(self) -> str:
+        """The record as a JSON object with the names of the attributes."""
+        return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False)
+
+
+def align_texts(scorer: PairScorer, tokenizer: Tokenizer, candidate: str, reference: str, signature: str) -> Alignment:
+    """Align two texts with a scorer of one layer, whose tokenizer and signature the others are.
+
+    Raises InputError for a text without tokens, for one without weight (which only the defects of bert-score leave so),
+    and for a scorer of all layers.
+    """
+    if scorer.layers != 1:
+        raise InputError("the scorer reads all layers, but an alignment shows one; make it without all_layers.")
+    texts = _read(scorer.reader, {"candidate": candidate, "reference": reference})
+    vectors, weights, starts, _ = scorer.vectors(texts)
+    if not np.isfinite(weights).all():
+        raise InputError("the tokens of a text all have the weight 0; give other idf weights, or leave out compat.")
+    end = int(starts[1])
+    similarity = vectors[:end, 0] @ vectors[end:, 0].T
+    sides = _Side.of(texts[0], weights[:end], similarity), _Side.of(texts[1], weights[end:], similarity.T)
+    precision, recall = (np.array((side.weights * side.highest).sum()) for side in sides)
+    scores = np.stack([precision, recall, harmonic_mean(precision, recall)])
+    baseline = scorer.baseline[0] if scorer.baseline is not None else None
+    if baseline is not None:
+        scores, similarity = (scores - baseline) / (1 - baseline), (similarity - baseline[2]) / (1 - baseline[2])
+    shown = [side.shown(other) for side, other in (sides, sides[::-1])]
+    labels = [_labels(scorer.reader, tokenizer, text) for text in texts]
+    return Alignment(
+        candidate=sides[0].aligned(labels[0], *shown),
+        reference=sides[1].aligned(labels[1], *shown[::-1]),
+        similarity=tuple(map(tuple, np.round(similarity[np.ix_(*shown)].astype(float), _DIGITS).tolist())),
+        precision=float(scores[0]),
+        recall=float(scores[1]),
+        f1=float(scores[2]),
+        baseline=(float(baseline[0]), float(baseline[1]), float(baseline[2])) if baseline is not None else None,
+        truncated={name: text.cut for name, text in zip(("candidate", "reference"), texts, strict=True) if text.cut},
+        signature=signature,
+    )
+
+
+class _Side(NamedTuple):
+    """One text's tokens: which are its own, their weights, which of them choose a match, which one, how similar."""
+
+    own: NDArray[np.bool_]
+    weights: NDArray[np.float32]
+    choosing: NDArray[np.bool_]
+    matches: NDArray[np.int64]
+    highest: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, text: Text, weights: NDArray[np.float32], similarity: NDArray[np.float32]) -> _Side:
+        """Of a text whose tokens are the rows of the similarities."""
+        choosing = text.counted | (weights != 0)
+        return cls(text.counted, weights, choosing, similarity.argmax(axis=1), similarity.max(axis=1))
+
+    def shown(self, other: _Side) -> NDArray[np.int64]:
+        """The tokens that choose a match or are one."""
+        shown = self.choosing.copy()
+        shown[other.matches[other.choosing]] = True
+        return np.flatnonzero(shown)
+
+    def aligned(self, labels: Sequence[str], shown: NDArray[np.int64], others: NDArray[np.int64]) -> AlignedText:
+        """The tokens that are shown, their matches counted among those of the other text that are."""
+        places = np.searchsorted(others, self.matches)
+        return AlignedText(
+            tokens=tuple(labels[token] for token in shown),
+            weights=tuple(self.weights[shown].tolist()),
+            special=tuple((~self.own[shown]).tolist()),
+            matches=tuple(int(places[token]) if self.choosing[token] else None for token in shown),
+        )
+
+
+def _read(reader: TextReader, named: Mapping[str, str]) -> list[Text]:
+    for name, given in named.items():
+        if not isinstance(given, str):
+            raise InputError(f"the {name} is {given!r} ({type(given).__name__}); one text was expected.")
+    texts = reader.read(list(named.values()))
+    for (name, given), text in zip(named.items(), texts, strict=True):
+        if not text.counted.any():
+            raise InputError(f"the {name} is {given!r}, which has no tokens; a text with a word in it was expected.")
+    return texts
+
+
+def _labels(reader: TextReader, tokenizer: Tokenizer, text: Text) -> list[str]:
+    """Each token as a person reads it: on one line, marked where it goes on with a word."""
+    ids, pieces = text.tokens.ids, reader.decode(text)
+    labels: list[str] = []
+    while len(labels) < len(ids):
+        start = len(labels)
+        end, whole = _whole_characters(tokenizer, ids, start)
+        rest = whole.removeprefix(CONTINUED) or whole
+        both = text.counted[start - 1 : start + 1].sum() == 2
+        goes_on = both and _is_joined(tokenizer, ids[start - 1], pieces[start - 1], ids[start:end], rest)
+        label = _printable(rest if goes_on else whole)
+        labels.append(CONTINUED + label if goes_on else label)
+        labels += [CONTINUED + label] * (end - start - 1)
+    return labels
+
+
+def _whole_characters(tokenizer: Tokenizer, ids: Sequence[int], start: int) -> tuple[int, str]:
+    """The end of the shortest run of tokens from `start` on that holds no part of a character, and its text."""
+    for end in range(start + 1, min(start + _MOST_PIECES, len(ids)) + 1):
+        run: str = tokenizer.decode(ids[start:end], skip_special_tokens=False)
+        if _NO_CHARACTER not in run:
+            return end, run
+    return start + 1, _NO_CHARACTER
+
+
+def _is_joined(tokenizer: Tokenizer, before: int, piece: str, ids: Sequence[int], text: str) -> bool:
+    """Whether a run of tokens goes on with the word of the token before it."""
+    together = tokenizer.decode([before, *ids], skip_special_tokens=False)
+    return together == piece + text and _in_word(piece[-1:]) and _in_word(text[:1])
+
+
+def _in_word(character: str) -> bool:
+    """Whether it is a letter, a mark or a digit of a script that writes words apart (Han and kana don't)."""
+    if not character or "\u3040" <= character <= "\u30ff" or "\u3400" <= character <= "\u9fff":
+        return False
+    return unicodedata.category(character)[0] in "LMN"
+
+
+def _printable(text: str) -> str:
+    """Without spaces around it, control characters (those of the writing direction, too) as escapes."""
+    stripped = text.replace(_SPACE, " ").strip(" ")
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in stripped)
+    return shown or "␣"

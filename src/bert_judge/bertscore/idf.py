@@ -1,0 +1,102 @@
+"""Weights of tokens: how rare they are among the references (inverse document frequency)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bert_judge.errors import InputError, OutputError
+
+Weights = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Idf:
+    """In how many of `documents` references each token occurs; kept in a file, so that scores stay comparable.
+
+    The weight of a token is log((documents + 1) / (count + 1)), of one that occurs in none log(documents + 1)
+    (arXiv 1904.09675, section 3, with the smoothing of bert-score). `tokenizer` is the hash of the tokenizer whose
+    ids are counted.
+    """
+
+    documents: int
+    counts: Mapping[int, int]
+    tokenizer: str
+
+    @classmethod
+    def count(cls, documents: Iterable[Iterable[int]], tokenizer: str) -> Idf:
+        """Count the tokens of references, each a document."""
+        counts: Counter[int] = Counter()
+        number = 0
+        for ids in documents:
+            counts.update(set(ids))
+            number += 1
+        return cls(number, dict(sorted(counts.items())), tokenizer)
+
+    @property
+    def digest(self) -> str:
+        """Eight hexadecimal digits that stand for these counts, with the number of documents."""
+        content = json.dumps([self.documents, sorted(self.counts.items())]).encode()
+        return f"{hashlib.sha256(content).hexdigest()[:8]}({self.documents})"
+
+    def weights(self, vocabulary: int) -> Weights:
+        """The weight of each id of the vocabulary."""
+        counts = np.zeros(vocabulary)
+        counts[list(self.counts)] = list(self.counts.values())
+        return np.log((self.documents + 1) / (counts + 1)).astype(np.float32)
+
+    def save(self, path: Path) -> None:
+        """Write the counts as JSON."""
+        content = {"documents": self.documents, "tokenizer": self.tokenizer, "counts": self.counts}
+        try:
+            path.write_text(json.dumps(content) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise OutputError(f"the idf file {path} can't be written ({error.strerror}).") from error
+
+    @classmethod
+    def load(cls, path: Path, tokenizer: str) -> Idf:
+        """Read what `save` wrote. Raises InputError where it is none, or of another tokenizer."""
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            idf = cls(
+                int(content["documents"]),
+                {int(token): int(count) for token, count in content["counts"].items()},
+                str(content["tokenizer"]),
+            )
+            if not all(token >= 0 and 0 < count <= idf.documents for token, count in idf.counts.items()):
+                raise ValueError("a token is in no document, or in more than there are")
+        except OSError as error:
+            raise InputError(f"the idf file {path} can't be read ({error.strerror}).") from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(
+                f"{path} is no idf file (documents, tokenizer and counts were expected): {error}."
+            ) from error
+        if idf.tokenizer != tokenizer:
+            raise InputError(
+                f"{path} was counted with another tokenizer ({idf.tokenizer}, this model's is {tokenizer}); "
+                "count the references anew with this model."
+            )
+        return idf
+
+
+def dictionary_weights(dictionary: Mapping[int, float], vocabulary: int) -> Weights:
+    """The weight of each id from a dictionary; one that it lacks has its default (defaultdict) or its largest value."""
+    if isinstance(dictionary, defaultdict) and dictionary.default_factory is not None:
+        missing = dictionary.default_factory()
+    else:
+        missing = max(dictionary.values(), default=1.0)
+    weights = np.full(vocabulary, missing, dtype=np.float32)
+    for token, weight in dictionary.items():
+        if isinstance(token, int) and 0 <= token < vocabulary:
+            weights[token] = weight
+    if not np.isfinite(weights).all() or math.isnan(float(missing)):
+        raise InputError("the idf dictionary holds a weight that is no finite number.")
+    return weights

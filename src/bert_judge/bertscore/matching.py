@@ -1,0 +1,95 @@
+"""Greedy matching: each token of one text with the most similar one of the other (arXiv 1904.09675, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+_CELLS = 1 << 20  # of similarity matrices, at once
+_VALUES = 1 << 22  # of gathered vectors, at once
+
+
+class Texts(NamedTuple):
+    """Token vectors of many texts, one after the other.
+
+    `vectors` are of length one, tokens by dimensions. `weights` add up to 1 over each text. Text i has the `lengths[i]`
+    tokens from `starts[i]` on.
+    """
+
+    vectors: Vectors
+    weights: NDArray[np.float32]
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+
+def match(texts: Texts, pairs: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Precision and recall of pairs (candidate, reference), rows of indices of texts.
+
+    With candidate tokens x̂ and reference tokens x, precision = Σ w(x̂) max x·x̂ and recall = Σ w(x) max x·x̂, the weights
+    of a text adding up to 1. Pairs are taken in batches of similar length, their similarities in one product.
+    """
+    found = np.empty((len(pairs), 2), np.float32)
+    lengths = texts.lengths[pairs]
+    for rows in _batches(lengths, texts.vectors.shape[1]):
+        found[rows] = _match(texts, pairs[rows], None)
+    return found
+
+
+def match_padded(texts: Texts, pairs: NDArray[np.int64], batch_size: int) -> NDArray[np.float32]:
+    """The same with a defect of bert-score: padding is a token whose similarity to all others is 0.
+
+    Where all similarities of a token are negative it wins, if the text is shorter than another of its batch. The
+    batches are `batch_size` pairs in their order.
+    """
+    found = np.empty((len(pairs), 2), np.float32)
+    zero = np.zeros((1, texts.vectors.shape[1]), np.float32)
+    padded = texts._replace(vectors=np.concatenate([texts.vectors, zero]))
+    for start in range(0, len(pairs), batch_size):
+        rows = slice(start, start + batch_size)
+        found[rows] = _match(padded, pairs[rows], len(texts.vectors))
+    return found
+
+
+def harmonic_mean(precision: NDArray[np.float32], recall: NDArray[np.float32]) -> NDArray[np.float32]:
+    """F1 of precision and recall; 0 where there is none, as both are 0 or one is no number."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.nan_to_num(2 * precision * recall / (precision + recall), posinf=0, neginf=0)
+
+
+def _batches(lengths: NDArray[np.int64], dimensions: int) -> Iterator[NDArray[np.int64]]:
+    """Rows of pairs of similar length, so many that their matrices stay within bounds."""
+    order = np.lexsort((lengths[:, 0], lengths.max(axis=1)))[::-1]
+    start = 0
+    while start < len(order):
+        longest = int(lengths[order[start]].max())
+        count = max(1, min(_CELLS // longest**2, _VALUES // (2 * longest * dimensions)))
+        yield order[start : start + count]
+        start += count
+
+
+def _match(texts: Texts, pairs: NDArray[np.int64], padding: int | None) -> NDArray[np.float32]:
+    candidates, candidate_weights = _gather(texts, pairs[:, 0], padding)
+    references, reference_weights = _gather(texts, pairs[:, 1], padding)
+    similarity = candidates @ references.transpose(0, 2, 1)
+    precision = (similarity.max(axis=2) * candidate_weights).sum(axis=1)
+    recall = (similarity.max(axis=1) * reference_weights).sum(axis=1)
+    return np.stack([precision, recall], axis=1)
+
+
+def _gather(texts: Texts, rows: NDArray[np.int64], padding: int | None) -> tuple[Vectors, NDArray[np.float32]]:
+    """The vectors and weights of texts, padded to the longest.
+
+    What fills up a text repeats its last token, with no weight: so padding can't win a maximum.
+    """
+    lengths = texts.lengths[rows, None]
+    columns = np.arange(lengths.max())
+    own = columns < lengths
+    index = texts.starts[rows, None] + np.minimum(columns, lengths - 1)
+    weights = np.where(own, texts.weights[index], 0)
+    if padding is not None:
+        index = np.where(own, index, padding)
+    return texts.vectors[index], weights

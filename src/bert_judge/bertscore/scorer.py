@@ -1,0 +1,388 @@
+"""BERTScore (arXiv 1904.09675) with the interface of bert-score 0.3.13: how alike two texts are to an encoder."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from bert_judge.bertscore.alignment import Alignment, align_texts
+from bert_judge.bertscore.idf import Idf, Weights, dictionary_weights
+from bert_judge.bertscore.pairs import FIRST_WINDOW, WINDOW, Pair, PairScore, PairScorer
+from bert_judge.bertscore.plot import check_target, draw, save
+from bert_judge.bertscore.tables import Baseline, choose_layer, default_model, find_baseline
+from bert_judge.bertscore.texts import TextReader
+from bert_judge.encoder import Engine, Hidden, Model, RuntimeName, load_model, windows
+from bert_judge.errors import InputError
+from bert_judge.utils import count_layers, read_config, tokenizer_limit, unlimited_input
+from bert_judge.version import __version__
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from torch import Tensor
+
+Compat = Literal["bert_score"]
+_PREFIXED = frozenset(["roberta", "gpt2"])  # their (slow) tokenizers in bert-score put a space before a text
+
+
+class BERTScorer:
+    """Scores texts with one model, loaded once. The parameters up to `use_fast_tokenizer` are those of bert-score.
+
+    `model_type` is a name on the Hub, a folder or "starter", the encoder of this package; without it, the model for
+    `lang` is taken, without both the starter. `num_layers` is the layer that is read (0: the embeddings; default: see
+    `choose_layer`). With `all_layers` every score has a row for each layer. `idf` weighs tokens by how rare they are:
+    True (counted in `idf_sents`, or later by `compute_idf` or `load_idf`), a dictionary from ids to weights, or the
+    sentences themselves. `rescale_with_baseline` maps scores so that random pairs have about 0, with the baseline of
+    `baseline_path`, of the model's folder, or of bert-score for `lang`. `batch_size` is the most texts in a batch.
+    `nthreads` and `use_fast_tokenizer` are accepted and change nothing (the latter does with `compat`).
+
+    `dtype`, `runtime`, `device`, `batch_tokens` and `trust_remote_code` are as for BERTJudge. `max_tokens` is the
+    longest text in tokens (default: the model's limit); what is longer loses its end. `memory` is the bytes of vectors
+    that are kept for texts that come again. `compat="bert_score"` repeats the defects of bert-score and computes in
+    float32; docs/bertscore.md lists them.
+
+    Raises InputError and ModelError, each with what to do.
+    """
+
+    def __init__(
+        self,
+        model_type: str | None = None,
+        num_layers: int | None = None,
+        batch_size: int = 64,
+        nthreads: int = 4,
+        all_layers: bool = False,
+        idf: bool | Mapping[int, float] | Sequence[str] = False,
+        idf_sents: Iterable[str] | None = None,
+        device: str | None = None,
+        lang: str | None = None,
+        rescale_with_baseline: bool = False,
+        baseline_path: str | None = None,
+        use_fast_tokenizer: bool = False,
+        *,
+        dtype: str = "auto",
+        runtime: RuntimeName = "auto",
+        compat: Compat | None = None,
+        max_tokens: int | None = None,
+        batch_tokens: int | None = None,
+        memory: int = 1 << 27,
+        trust_remote_code: bool = False,
+    ) -> None:
+        if compat not in (None, "bert_score"):
+            raise InputError(f"compat is {compat!r}; None or 'bert_score' was expected.")
+        self.model_type = model_type or default_model(lang, any_language=compat is not None)
+        self.lang, self.all_layers, self.batch_size, self.nthreads = lang, all_layers, batch_size, nthreads
+        self.use_fast_tokenizer, self.rescale_with_baseline = use_fast_tokenizer, rescale_with_baseline
+        self._compat: Compat | None = compat
+        self._layer = choose_layer(self.model_type, num_layers, trust_remote_code)
+        self.num_layers = self._layer.number
+        self._baseline = self._find_baseline(baseline_path) if rescale_with_baseline else None
+        model = load_model(
+            self.model_type,
+            Hidden(None if all_layers else self.num_layers, final_norm=compat is None),
+            runtime=runtime,
+            device=device or "auto",
+            dtype="float32" if compat and dtype == "auto" else dtype,
+            trust_remote_code=trust_remote_code,
+        )
+        config = read_config(model.folder)
+        self._model = replace(model, max_tokens=_choose_limit(model, config, max_tokens))
+        self._pairs = self._make_pairs(config, batch_tokens, memory)
+        if compat and idf is False:
+            idf_sents = None  # bert-score uses them with idf=True only
+        self.idf, self._idf_source = bool(idf) or idf_sents is not None, "none"
+        self._counts: Idf | None = None
+        if isinstance(idf, Mapping):
+            weights = dictionary_weights(idf, self._pairs.reader.vocabulary)
+            self._weigh(weights, f"dictionary@{hashlib.sha256(weights.tobytes()).hexdigest()[:8]}")
+        elif (sentences := idf_sents if isinstance(idf, bool) else idf) is not None:
+            self.compute_idf(sentences)
+
+    @property
+    def baseline_vals(self) -> Tensor:
+        """The baseline of the layer (P, R, F1), or of all of them (layers by 1 by 3), as in bert-score."""
+        import torch
+
+        if self._pairs.baseline is None:
+            raise InputError("the scorer has no baseline; make it with rescale_with_baseline=True.")
+        rows = torch.from_numpy(self._pairs.baseline)
+        return rows.unsqueeze(1) if self.all_layers else rows[0]
+
+    @property
+    def signature(self) -> str:
+        """Everything that changes a number, as `key:value` pairs joined by `|`."""
+        model, runtime = self._model, self._model.runtime
+        layer = "all" if self.all_layers else f"{self.num_layers}({self._layer.chosen})"
+        compat = f"{self._compat}{'+fast_tokenizer' if self.use_fast_tokenizer else ''}+batch{self.batch_size}"
+        return "|".join(
+            [
+                "BERTScore",
+                f"model:{self.model_type.rstrip('/').split('/')[-1]}@{model.weights_hash}",
+                f"tokenizer:{model.tokenizer_hash}",
+                f"layer:{layer}",
+                f"idf:{self._idf_source}",
+                f"baseline:{self._baseline_name()}",
+                f"trunc:right{model.max_tokens}",
+                *([f"compat:{compat}"] if self._compat else []),
+                f"runtime:{runtime.name}",
+                f"device:{runtime.device}",
+                f"dtype:{runtime.dtype}",
+                f"version:{__version__}",
+            ]
+        )
+
+    @property
+    def hash(self) -> str:
+        """The signature; with `compat`, the string that bert-score 0.3.13 makes (which calls itself 0.3.12)."""
+        if not self._compat:
+            return self.signature
+        import transformers
+
+        custom = self._baseline is not None and not self._baseline.source.startswith("bert-score/")
+        rescaled = "-custom-rescaled" if custom else "-rescaled"
+        return (
+            f"{self.model_type}_L{self.num_layers}{'_idf' if self.idf else '_no-idf'}_version=0.3.12"
+            f"(hug_trans={transformers.__version__}){rescaled if self.rescale_with_baseline else ''}"
+            f"{'_fast-tokenizer' if self.use_fast_tokenizer else ''}"
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.hash})"
+
+    def compute_idf(self, sents: Iterable[str]) -> None:
+        """Weigh tokens by how rare they are in sentences, each a document: the references, in the paper."""
+        if isinstance(sents, str):
+            raise InputError("the sentences for idf are one text; a list of texts was expected.")
+        if self._idf_source != "none":
+            warnings.warn("the idf weights that the scorer had are replaced.", stacklevel=2)
+        self._use_counts(Idf.count(self._ids(sents), self._model.tokenizer_hash))
+
+    def save_idf(self, path: str | Path) -> None:
+        """Write the counts behind the idf weights to a file, for later runs."""
+        if self._counts is None:
+            raise InputError("the scorer has no idf weights that were counted; call compute_idf first.")
+        self._counts.save(Path(path))
+
+    def load_idf(self, path: str | Path) -> None:
+        """Weigh tokens by the counts in a file that `save_idf` wrote with the same tokenizer."""
+        self._use_counts(Idf.load(Path(path), self._model.tokenizer_hash))
+
+    def score(
+        self,
+        cands: Sequence[str],
+        refs: Sequence[str] | Sequence[Sequence[str]],
+        verbose: bool = False,
+        batch_size: int | None = None,
+        return_hash: bool = False,
+    ) -> Any:
+        """(P, R, F1) of candidates, each a float32 tensor as long as `cands` (layers by that with `all_layers`).
+
+        `refs` holds a text or several for each candidate; of several, the one with the best F1 counts. `batch_size`
+        replaces that of the scorer for this call. With `return_hash` the result is ((P, R, F1), hash).
+        Raises InputError where the lists don't fit together.
+        """
+        import torch
+        from tqdm import tqdm
+
+        pairs = checked_pairs(cands, refs)
+        start = time.perf_counter()
+        shown = tqdm(
+            self._score_each(pairs, batch_size, WINDOW),
+            total=len(pairs),
+            unit="pair",
+            disable=not verbose,
+            desc="BERTScore",
+        )
+        rows, cut = [], 0
+        for score in shown:
+            rows.append((score.precision, score.recall, score.f1))
+            cut += bool(score.truncated)
+        if cut:
+            warnings.warn(
+                f"{cut} of {len(rows)} pairs hold a text of more than {self._model.max_tokens} tokens, whose end was "
+                "not read; score sentences or paragraphs of it, or take a model that reads more.",
+                stacklevel=2,
+            )
+        found = torch.from_numpy(np.array(rows, np.float32).reshape(len(rows), 3, self._pairs.layers))
+        P, R, F = (part.T if self.all_layers else part[:, 0] for part in found.unbind(1))  # noqa: N806
+        if verbose:
+            seconds = time.perf_counter() - start
+            print(f"done in {seconds:.2f} seconds, {len(rows) / seconds:.2f} pairs/sec", file=sys.stderr)  # noqa: T201
+        return ((P, R, F), self.hash) if return_hash else (P, R, F)
+
+    def score_each(self, pairs: Iterable[Pair], batch_size: int | None = None) -> Iterator[PairScore]:
+        """The scores of candidates with their references, in order, as a stream in constant memory."""
+        return self._score_each(pairs, batch_size, FIRST_WINDOW)
+
+    def _score_each(self, pairs: Iterable[Pair], batch_size: int | None, first: int) -> Iterator[PairScore]:
+        self._require_weights()
+        checked = (_checked_pair(number, *pair) for number, pair in enumerate(pairs))
+        return replace(self._pairs, batch_size=batch_size or self.batch_size).score_each(checked, first)
+
+    def align(self, candidate: str, reference: str) -> Alignment:
+        """How the tokens of a candidate and a reference match, as data: what `plot_example` draws.
+
+        Raises InputError for a text without tokens, and with `all_layers`.
+        """
+        self._require_weights()
+        return align_texts(self._pairs, self._model.tokenizer, candidate, reference, self.signature)
+
+    def plot_example(self, candidate: str, reference: str, fname: str = "") -> Figure:
+        """Draw the similarities of all tokens of two texts, the matches marked; returns matplotlib's figure.
+
+        With `fname` it is also saved, as .png, .svg or .pdf, a page (.html) or data (.json). Needs the extra [plot].
+        Raises InputError and OutputError where `fname` or a text can't be used.
+        """
+        if fname:
+            check_target(Path(fname))
+        alignment = self.align(candidate, reference)
+        if fname:
+            save(alignment, Path(fname))
+        return draw(alignment)
+
+    def _require_weights(self) -> None:
+        if self.idf and self._idf_source == "none":
+            raise InputError("the idf weights are not counted; give idf_sents, or call compute_idf or load_idf.")
+
+    def _find_baseline(self, path: str | None) -> Baseline | None:
+        try:
+            return find_baseline(self.model_type, self.lang, path)
+        except InputError as error:
+            if not self._compat:
+                raise
+            warnings.warn(f"{error} As bert-score does, scores are not rescaled.", stacklevel=3)
+            return None
+
+    def _baseline_name(self) -> str:
+        if self._baseline is None:
+            return "none"
+        digest = hashlib.sha256(repr(self._baseline.rows).encode()).hexdigest()[:8]
+        return f"{Path(self._baseline.source).name}@{digest}"
+
+    def _make_pairs(self, config: Mapping[str, Any], batch_tokens: int | None, memory: int) -> PairScorer:
+        model, compat = self._model, self._compat is not None
+        prefixed = config.get("model_type") in _PREFIXED and not (compat and self.use_fast_tokenizer)
+        reader = TextReader(model.tokenizer, model.max_tokens, prefixed, parse_specials=compat)
+        weights = np.ones(reader.vocabulary, np.float32)
+        if compat:
+            weights[_ends(model.folder)] = 0
+        layers = count_layers(config) + 1
+        return PairScorer(
+            engine=Engine(model, batch_tokens, self.batch_size, memory),
+            reader=reader,
+            weights=weights,
+            layers=layers if self.all_layers else 1,
+            baseline=self._baseline.of(None if self.all_layers else self.num_layers, layers)
+            if self._baseline
+            else None,
+            batch_size=self.batch_size,
+            defects=compat,
+        )
+
+    def _ids(self, sentences: Iterable[str]) -> Iterator[Iterable[int]]:
+        """The ids of each sentence that count: with `compat` special tokens, too."""
+        for window in windows(map(_checked_sentence, sentences), len, 1 << 20, 1024, 1024):
+            for text in self._pairs.reader.read(window):
+                ids = np.array(text.tokens.ids, dtype=np.int64)
+                yield (ids if self._compat else ids[text.counted]).tolist()
+
+    def _use_counts(self, counts: Idf) -> None:
+        self._weigh(counts.weights(self._pairs.reader.vocabulary), counts.digest)
+        self._counts = counts
+
+    def _weigh(self, weights: Weights, source: str) -> None:
+        self._pairs = replace(self._pairs, weights=weights)
+        self.idf, self._idf_source, self._counts = True, source, None
+
+
+def bert_score(
+    cands: Sequence[str],
+    refs: Sequence[str] | Sequence[Sequence[str]],
+    model_type: str | None = None,
+    num_layers: int | None = None,
+    verbose: bool = False,
+    idf: bool | Mapping[int, float] | Sequence[str] = False,
+    device: str | None = None,
+    batch_size: int = 64,
+    nthreads: int = 4,
+    all_layers: bool = False,
+    lang: str | None = None,
+    return_hash: bool = False,
+    rescale_with_baseline: bool = False,
+    baseline_path: str | None = None,
+    use_fast_tokenizer: bool = False,
+    **options: Any,
+) -> Any:
+    """(P, R, F1) of candidates, as `bert_score.score` gives them; the model is loaded for this call.
+
+    See `BERTScorer` for the parameters; `idf=True` counts in `refs`. `options` are the parameters of BERTScorer that
+    bert-score lacks (`dtype`, `runtime`, `compat`, …).
+    """
+    pairs = checked_pairs(cands, refs)
+    scorer = BERTScorer(
+        model_type,
+        num_layers,
+        batch_size,
+        nthreads,
+        all_layers,
+        idf,
+        [reference for _, references in pairs for reference in references] if idf is True else None,
+        device,
+        lang,
+        rescale_with_baseline,
+        baseline_path,
+        use_fast_tokenizer,
+        **options,
+    )
+    return scorer.score(cands, refs, verbose, return_hash=return_hash)
+
+
+def checked_pairs(cands: Sequence[str], refs: Sequence[str] | Sequence[Sequence[str]]) -> list[Pair]:
+    """Each candidate with its references. Raises InputError where the lists don't fit together or hold no texts."""
+    for name, texts in (("candidates", cands), ("references", refs)):
+        if isinstance(texts, str):
+            raise InputError(f"the {name} are one text; a list with one entry for each candidate was expected.")
+    if len(cands) != len(refs):
+        raise InputError(f"there are {len(cands)} candidates but {len(refs)} references; one entry each was expected.")
+    return [_checked_pair(number, cand, ref) for number, (cand, ref) in enumerate(zip(cands, refs, strict=True))]
+
+
+def _checked_pair(number: int, candidate: str, references: str | Sequence[str]) -> Pair:
+    """A candidate with its references, or with the only one."""
+    several = not isinstance(references, str) and isinstance(references, Iterable)
+    texts: tuple[Any, ...] = tuple(references) if several else (references,)
+    if not texts:
+        raise InputError(f"candidate {number} has no reference; at least one was expected.")
+    for text in (candidate, *texts):
+        if not isinstance(text, str):
+            raise InputError(f"entry {number} holds {text!r} ({type(text).__name__}); texts were expected.")
+    return candidate, texts
+
+
+def _checked_sentence(sentence: str) -> str:
+    if not isinstance(sentence, str):
+        raise InputError(f"the sentences for idf hold {sentence!r} ({type(sentence).__name__}); texts were expected.")
+    return sentence
+
+
+def _choose_limit(model: Model, config: Mapping[str, Any], wanted: int | None) -> int:
+    """The longest text in tokens: what was asked for, else the limit of the model or, where less, of the tokenizer."""
+    if wanted is None:
+        return min(model.max_tokens, tokenizer_limit(model.folder) or model.max_tokens)
+    if wanted < 4 or (wanted > model.max_tokens and not unlimited_input(config)):
+        raise InputError(f"max_tokens is {wanted}; a number from 4 to {model.max_tokens} was expected for this model.")
+    return wanted
+
+
+def _ends(folder: Path) -> list[int]:
+    """The ids that bert-score gives no weight: those of the tokenizer's [CLS] and [SEP], and no other special ones."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    return [token for token in (tokenizer.cls_token_id, tokenizer.sep_token_id) if token is not None]

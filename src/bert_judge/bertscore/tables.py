@@ -1,0 +1,165 @@
+"""Which model, which layer and which baseline: the figures of bert-score, of a model's own folder, or of a rule."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bert_judge.errors import InputError, ModelError
+from bert_judge.utils import STARTER, count_layers, find_model, read_config
+
+OWN_FIGURES = "bertscore.json"
+"""A file in a model's folder with its best layer and its baseline: `{"num_layers": 4, "baseline": [[P, R, F1], …]}`."""
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    tables: dict[str, Any] = json.loads((Path(__file__).parent / "models.json").read_text(encoding="utf-8"))
+    return tables
+
+
+def default_model(lang: str | None, any_language: bool = False) -> str:
+    """The model for a language as bert-score chooses it ("en": roberta-large), or the starter for None.
+
+    Languages without a model of their own have the multilingual BERT, if it was trained on them; with `any_language`
+    all others too. Raises InputError for a language without a model.
+    """
+    if lang is None:
+        return STARTER
+    tables, code = _tables(), lang.lower()
+    if code in tables["languages"]:
+        return str(tables["languages"][code])
+    multilingual = tables["multilingual"]
+    if any_language or code in multilingual["languages"].split():
+        return str(multilingual["model"])
+    raise InputError(
+        f"there is no model for the language {lang!r}; name a model, or give a code such as en, zh, de or en-sci."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The layer that is read, and how it was chosen: "given", by the model's own file, "bert-score" or "rule"."""
+
+    number: int
+    chosen: str
+
+
+def choose_layer(model: str, num_layers: int | None, trust_remote_code: bool = False) -> Layer:
+    """The layer that is read: `num_layers`; else that of the model's `bertscore.json`; else bert-score's; else a rule.
+
+    The rule is three quarters of the layers, rounded up: there lie the best layers of bert-score's models. Names are
+    compared with its table by their last part, so that `FacebookAI/roberta-large` and a folder
+    `models/roberta-large` are known. Raises InputError where the model has no such layer.
+    """
+    folder = find_model(model, trust_remote_code)
+    layers = count_layers(read_config(folder))
+    own = _own_figures(folder)
+    known = _lookup(_tables()["layers"], model)
+    if num_layers is not None:
+        layer = Layer(num_layers, "given")
+    elif own:
+        layer = Layer(own["num_layers"], OWN_FIGURES)
+    elif known is not None and known <= layers:
+        layer = Layer(known, "bert-score")
+    else:
+        layer = Layer(-(-3 * layers // 4), "rule")
+    if not 0 <= layer.number <= layers:
+        raise InputError(f"num_layers is {layer.number}, but {model} has layers 0 (the embeddings) to {layers}.")
+    return layer
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Means of P, R and F1 over random pairs of texts, one row a layer from 0 on, and where they are from."""
+
+    rows: Sequence[Sequence[float]]
+    source: str
+
+    def of(self, layer: int | None, layers: int) -> NDArray[np.float32]:
+        """The row of a layer, or those of all `layers` (None), as rows by 3. Raises InputError where one is missing."""
+        wanted = range(layers) if layer is None else [layer]
+        if len(self.rows) <= max(wanted):
+            raise InputError(
+                f"the baseline ({self.source}) has layers 0 to {len(self.rows) - 1}, but layer {max(wanted)} is read; "
+                "make one for this model with bert-judge bertscore-baseline."
+            )
+        return np.array([self.rows[number] for number in wanted], np.float32)
+
+
+def find_baseline(model: str, lang: str | None, path: str | None) -> Baseline:
+    """The baseline for rescaling: a file's, else that of the model's `bertscore.json`, else bert-score's of a language.
+
+    Raises InputError where there is none.
+    """
+    if path is not None:
+        return read_baseline(Path(path))
+    if own := _own_figures(find_model(model)):
+        return Baseline(own["baseline"], OWN_FIGURES)
+    tables, code = _tables()["baselines"], (lang or "").lower()
+    known = {code: rows for code, models in tables.items() if (rows := _lookup(models, model))}
+    if code in known:
+        return Baseline(known[code], f"bert-score/{code}")
+    languages = list(known)
+    if languages:
+        asked = "no language was given" if lang is None else f"none for {lang!r}"
+        raise InputError(
+            f"{model} has rescaling baselines for {', '.join(languages)}, but {asked}; choose one of these."
+        )
+    raise InputError(
+        f"there is no rescaling baseline for {model}; make one with `bert-judge bertscore-baseline --model {model} "
+        "--texts FILE` and give it as baseline_path."
+    )
+
+
+def read_baseline(path: Path) -> Baseline:
+    """Read a baseline file as bert-score has it: CSV with the header LAYER,P,R,F, layers from 0 on."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [row for row in csv.reader(file) if row]
+        header = ",".join(rows[0]) if rows else ""
+        if header.upper() != "LAYER,P,R,F":
+            raise ValueError(f"its first line is {header!r}")
+        if [row[0] for row in rows[1:]] != list(map(str, range(len(rows) - 1))) or {len(row) for row in rows} != {4}:
+            raise ValueError("its rows are not the layers 0, 1, 2 …, each with three numbers")
+        numbers = [[float(value) for value in row[1:]] for row in rows[1:]]
+        if not all(-1 <= value < 1 for row in numbers for value in row):
+            raise ValueError("it holds a mean that is not from -1 to below 1")
+        return Baseline(numbers, str(path))
+    except OSError as error:
+        raise InputError(f"the baseline file {path} can't be read ({error.strerror}).") from error
+    except ValueError as error:
+        raise InputError(
+            f"{path} is no baseline file: {error}; LAYER,P,R,F and a row for each layer were expected."
+        ) from error
+
+
+def _own_figures(folder: Path) -> dict[str, Any]:
+    path = folder / OWN_FIGURES
+    if not path.exists():
+        return {}
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+        rows = [[float(value) for value in row] for row in raw["baseline"]]
+        if any(len(row) != 3 for row in rows):
+            raise ValueError("a row of its baseline has not three numbers")
+        return {"num_layers": int(raw["num_layers"]), "baseline": rows}
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{path} can't be read ({error}); num_layers and baseline were expected.") from error
+
+
+def _lookup(table: Mapping[str, Any], model: str) -> Any:
+    """The entry of a model by its name, else by the last part of its name, where that is of one model only."""
+    if model in table:
+        return table[model]
+    last = Path(model).name
+    alike = [name for name in table if name.split("/")[-1] == last]
+    return table[alike[0]] if len(alike) == 1 else None

@@ -1,0 +1,57 @@
+"""From a text to the tokens that BERTScore compares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Encoding, Tokenizer
+
+from bert_judge.types import Tokens
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """A tokenised text. `counted` is 1 for its own tokens and 0 for those that the tokenizer put around it."""
+
+    tokens: Tokens
+    counted: NDArray[np.bool_]
+    cut: int
+    """Characters that did not fit into the model's input."""
+
+
+class TextReader:
+    """Tokenises texts of at most `limit` tokens; what is longer loses its end, and `cut` says how much.
+
+    A special token that stands in a text is plain text, unless `parse_specials`. With `prefix_space` a text is read as
+    if a space stood before it, as RoBERTa's words have it. The tokenizer is this reader's own from here on.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, limit: int, prefix_space: bool, parse_specials: bool) -> None:
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(limit)
+        tokenizer.encode_special_tokens = not parse_specials
+        self._tokenizer = tokenizer
+        self._prefix = " " if prefix_space else ""
+        self.vocabulary = tokenizer.get_vocab_size()
+
+    def read(self, texts: Sequence[str]) -> list[Text]:
+        """The tokens of each text."""
+        shown = [self._prefix + stripped if (stripped := text.strip()) else "" for text in texts]
+        encodings = self._tokenizer.encode_batch_fast(shown)
+        return [self._text(text, encoding) for text, encoding in zip(shown, encodings, strict=True)]
+
+    def decode(self, text: Text) -> list[str]:
+        """Each token as a person reads it."""
+        return [self._tokenizer.decode([token], skip_special_tokens=False) for token in text.tokens.ids]
+
+    def _text(self, text: str, encoding: Encoding) -> Text:
+        counted = np.array(encoding.special_tokens_mask, dtype=np.int8) == 0
+        return Text(Tokens(tuple(encoding.ids)), counted, self._cut(text) if encoding.overflowing else 0)
+
+    def _cut(self, text: str) -> int:
+        """Characters after the last token that was kept; asked of the few texts that are too long."""
+        offsets = self._tokenizer.encode(text).offsets
+        return len(text) - max(end for _, end in offsets)

@@ -1,0 +1,117 @@
+"""BERTScore as a judge: how similar candidate and reference are, not whether the candidate is right."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from bert_judge.errors import InputError
+from bert_judge.judges.base import Judge
+from bert_judge.types import Sample, Verdict
+
+if TYPE_CHECKING:
+    from bert_judge.bertscore import PairScore
+
+
+class BERTScore(Judge):
+    """A judge of similarity (arXiv 1904.09675): the score is F1, at most 1, of the reference that fits best.
+
+    Precision and recall are in the details. Questions are not read. There is no label unless `threshold` is given: two
+    texts can be similar and differ in the one word that matters. See docs/bertscore.md.
+
+    Raises ModelError where the model can't be found or used, InputError where an argument is wrong.
+    """
+
+    def __init__(
+        self,
+        model_path: Annotated[
+            str | None, "'starter', a folder, or a name on the Hub (default: the one for --lang, else 'starter')"
+        ] = None,
+        trust_remote_code: Annotated[bool, "run the model's own code if transformers lacks its architecture"] = False,
+        dtype: Annotated[str, "auto (the fastest native one), float32 (exact), bfloat16 or float16"] = "auto",
+        *,
+        lang: Annotated[str | None, "language of the texts, which chooses model and baseline: en, zh, de …"] = None,
+        num_layers: Annotated[int | None, "layer that is compared (default: the best known for the model)"] = None,
+        idf: Annotated[bool, "weigh tokens by how rare they are among the references of the input"] = False,
+        idf_path: Annotated[str | None, "file of these weights: read if it is there, else counted and written"] = None,
+        rescale_with_baseline: Annotated[bool, "rescale so that unrelated texts score about 0"] = False,
+        baseline_path: Annotated[str | None, "a baseline file of your own"] = None,
+        threshold: Annotated[float | None, "scores from here on are labelled right (default: no labels)"] = None,
+        device: Annotated[str, "auto, cpu, cuda, cuda:1, mps …"] = "auto",
+        runtime: Annotated[Literal["auto", "torch", "openvino"], "what runs the encoder"] = "auto",
+        compat: Annotated[Literal["bert_score"] | None, "repeat the defects of bert-score 0.3.13"] = None,
+        max_tokens: Annotated[int | None, "the longest text in tokens (default: the model's limit)"] = None,
+        batch_tokens: Annotated[int | None, "tokens in a batch (default: what suits the device)"] = None,
+        batch_size: Annotated[int, "the most texts in a batch"] = 64,
+    ) -> None:
+        from bert_judge.bertscore import BERTScorer
+
+        if threshold is not None and not math.isfinite(threshold):
+            raise InputError(f"threshold is {threshold}; a number was expected.")
+        self._threshold = threshold
+        self._idf_path = None if idf_path is None else Path(idf_path)
+        self._scorer = BERTScorer(
+            model_path,
+            num_layers,
+            batch_size,
+            device=device,
+            lang=lang,
+            rescale_with_baseline=rescale_with_baseline or baseline_path is not None,
+            baseline_path=baseline_path,
+            dtype=dtype,
+            runtime=runtime,
+            compat=compat,
+            max_tokens=max_tokens,
+            batch_tokens=batch_tokens,
+            trust_remote_code=trust_remote_code,
+        )
+        self._to_count = idf or idf_path is not None
+        if self._idf_path and self._idf_path.exists():
+            self._scorer.load_idf(self._idf_path)
+            self._to_count = False
+
+    @property
+    def variant(self) -> str:
+        """The last part of the model's name or folder, and the layer."""
+        return f"{self._scorer.model_type.rstrip('/').split('/')[-1]}_L{self._scorer.num_layers}"
+
+    @property
+    def signature(self) -> str:
+        """Model and content hash, layer, idf, baseline, truncation, runtime and versions."""
+        threshold = "none" if self._threshold is None else f"{self._threshold:g}"
+        return f"{self._scorer.signature}|threshold:{threshold}"
+
+    def fitted(self, samples: Iterable[Sample]) -> BERTScore:
+        """This judge with the idf weights of the samples' references, where it wants such; written to `idf_path`."""
+        if not self._to_count:
+            return self
+        judge = copy.copy(self)
+        judge._scorer = copy.copy(self._scorer)
+        judge._scorer.compute_idf(reference for sample in samples for reference in sample.references)
+        judge._to_count = False
+        if self._idf_path:
+            judge._scorer.save_idf(self._idf_path)
+        return judge
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        """One verdict a sample, in order. An empty text has the score 0, before rescaling."""
+        if self._to_count:
+            raise InputError("the idf weights depend on the whole input: call fitted(samples) first, or give idf_path.")
+        pairs = ((sample.candidate, sample.references) for sample in samples)
+        return map(self._verdict, self._scorer.score_each(pairs))
+
+    def _verdict(self, score: PairScore) -> Verdict:
+        precision, recall, f1 = (float(values[0]) for values in (score.precision, score.recall, score.f1))
+        if not all(map(math.isfinite, (precision, recall, f1))):
+            return Verdict(None, None, "the model returned no number")
+        return Verdict(
+            f1,
+            None if self._threshold is None else int(f1 >= self._threshold),
+            f"the {score.empty} is empty" if score.empty else None,
+            matched_reference=score.reference,
+            truncated=score.truncated,
+            details={"precision": precision, "recall": recall},
+        )

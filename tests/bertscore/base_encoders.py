@@ -1,0 +1,167 @@
+"""Encoders without a head, three layers deep, of every architecture that BERTScore is compared on."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+
+from bert_judge import BERTScorer
+from conftest import make_tokenizer
+
+EXACT = 1e-5
+Scores = Sequence[torch.Tensor]
+
+_STACK = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 48}
+_COMMON = {"max_position_embeddings": 130}
+_BOTH_SIDES = {
+    "d_model": 32,
+    "encoder_layers": 3,
+    "decoder_layers": 1,
+    "encoder_attention_heads": 2,
+    "decoder_attention_heads": 2,
+    "encoder_ffn_dim": 48,
+    "decoder_ffn_dim": 48,
+    **_COMMON,
+}
+_T5 = {"d_model": 32, "d_kv": 16, "d_ff": 48, "num_layers": 3, "num_heads": 2}
+
+
+class Kind(NamedTuple):
+    """How an architecture is made: its configuration, its kind of tokenizer, and what that puts around a text."""
+
+    config: dict[str, Any]
+    tokenizer: str = "bert"  # as tests/conftest.py has them: WordPiece, Unigram ("xlm-roberta") or byte-level BPE
+    template: str = "<s> $A </s>"
+
+
+KINDS = {
+    "bert": Kind(_STACK | _COMMON),
+    "roberta": Kind(_STACK | _COMMON | {"type_vocab_size": 1}, "roberta"),
+    "deberta": Kind(
+        _STACK | _COMMON | {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False},
+        "roberta",
+    ),
+    "deberta-v2": Kind(
+        _STACK | _COMMON | {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False},
+        "xlm-roberta",
+    ),
+    "xlm-roberta": Kind(_STACK | _COMMON | {"type_vocab_size": 1}, "xlm-roberta"),
+    "albert": Kind(_STACK | _COMMON | {"embedding_size": 16}, "xlm-roberta"),
+    "distilbert": Kind({"dim": 32, "n_layers": 3, "n_heads": 2, "hidden_dim": 48, **_COMMON}),
+    "xlnet": Kind({"d_model": 32, "n_layer": 3, "n_head": 2, "d_inner": 48}, "xlm-roberta", "$A </s> <s>"),
+    "bart": Kind(_BOTH_SIDES, "roberta"),
+    "mbart": Kind(_BOTH_SIDES, "xlm-roberta"),
+    "t5": Kind(_T5, "xlm-roberta", "$A </s>"),
+    "mt5": Kind(_T5, "xlm-roberta", "$A </s>"),
+    "electra": Kind(_STACK | _COMMON | {"embedding_size": 16}),
+    "mpnet": Kind(_STACK | _COMMON),
+    "modernbert": Kind(
+        _STACK | _COMMON | {"global_attn_every_n_layers": 2, "local_attention": 16, "reference_compile": False},
+        "roberta",
+    ),
+    "eurobert": Kind(_STACK | {"num_key_value_heads": 2, "max_position_embeddings": 128}, "roberta"),
+    "xlm": Kind({"emb_dim": 32, "n_layers": 3, "n_heads": 2, **_COMMON}),
+    "pegasus": Kind(_BOTH_SIDES, "xlm-roberta", "$A </s>"),
+    "longformer": Kind(_STACK | _COMMON | {"attention_window": 16, "type_vocab_size": 1}, "roberta"),
+    "big_bird": Kind(_STACK | _COMMON | {"attention_type": "original_full"}, "xlm-roberta"),
+}
+LAYERS = 3
+WITH_FINAL_NORM = ("t5", "mt5", "mbart", "modernbert", "eurobert", "pegasus")
+
+
+def base_maker(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """A function that makes the encoder of an architecture, each once; it takes settings of its configuration, too."""
+    made: dict[str, Path] = {}
+
+    def make(architecture: str, **config: Any) -> Path:
+        key = f"{architecture}-{json.dumps(config, sort_keys=True)}"
+        if key not in made:
+            made[key] = tmp_path_factory.mktemp("encoder") / f"tiny-{architecture}"
+            save_base_encoder(architecture, made[key], config)
+        return made[key]
+
+    return make
+
+
+def save_base_encoder(architecture: str, folder: Path, config: dict[str, Any]) -> None:
+    """Weights at random, the norm layers' too: one that is an identity would hide where a stack of layers is cut."""
+    from tokenizers import pre_tokenizers, processors
+    from transformers import CONFIG_MAPPING, AutoModel, PreTrainedTokenizerFast
+
+    kind = KINDS[architecture]
+    tokenizer = make_tokenizer(kind.tokenizer)
+    if architecture == "roberta":  # as its slow tokenizer in bert-score reads a text
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    ends = [(token, tokenizer.token_to_id(token)) for token in ("<s>", "</s>") if token in kind.template]
+    tokenizer.post_processor = processors.TemplateProcessing(single=kind.template, special_tokens=ends)
+    names = {"cls_token": "<s>", "sep_token": "</s>"} if "<s>" in kind.template else {}
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token="<pad>",
+        eos_token="</s>",
+        unk_token="<unk>",
+        mask_token="<mask>",
+        model_max_length=100,
+        **names,
+    )
+    torch.manual_seed(0)
+    settings = kind.config | {"pad_token_id": fast.pad_token_id, "vocab_size": len(fast)} | config
+    model = AutoModel.from_config(CONFIG_MAPPING[architecture](**settings))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.15)
+    model.save_pretrained(folder)
+    fast.save_pretrained(folder)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """bert-score and the libraries that it calls in old ways warn of much that is not ours."""
+    from transformers.utils import logging
+
+    verbosity, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bar:
+            logging.enable_progress_bar()
+
+
+def reference_scorer(path: Path, **options: Any) -> Any:
+    """bert-score's own, with a model that it is told to find in a folder."""
+    with quietly():
+        import bert_score
+
+        return bert_score.BERTScorer(str(path), nthreads=0, device="cpu", **options)
+
+
+def reference_scores(scorer: Any, cands: Sequence[str], refs: Sequence[Any], batch_size: int = 1) -> Scores:
+    """P, R and F1 of bert-score; with one text and one pair a batch there is no padding."""
+    with quietly():
+        return scorer.score(list(cands), list(refs), batch_size=batch_size)
+
+
+def own_scorer(path: Path | str, **options: Any) -> BERTScorer:
+    """Ours, exact; on PyTorch, which needs no conversion."""
+    return BERTScorer(str(path), **{"runtime": "torch", "dtype": "float32", **options})
+
+
+def assert_equal(ours: Scores, theirs: Scores, within: float = EXACT) -> None:
+    """Equal within a tolerance, float32, and numbers."""
+    for one, other in zip(ours, theirs, strict=True):
+        assert one.shape == other.shape
+        assert one.dtype == torch.float32
+        assert one.numpy() == pytest.approx(other.numpy(), abs=within)
+        assert one.isfinite().all()

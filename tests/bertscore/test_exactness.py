@@ -1,0 +1,230 @@
+"""P, R and F1 are those of bert-score 0.3.13 on the same weights, for every architecture and in every mode."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from base_encoders import (
+    KINDS,
+    LAYERS,
+    WITH_FINAL_NORM,
+    assert_equal,
+    base_maker,
+    own_scorer,
+    reference_scorer,
+    reference_scores,
+)
+
+from bert_judge.encoder.openvino_runtime import ARCHITECTURES
+from bert_judge.utils import STARTER_FOLDER
+
+CANDIDATES = [
+    "The capital is Paris.",
+    "London it was",
+    "I would say Berlin or " * 4,
+    "the very same text here",
+    "(A) 12.5 % of them",
+    "Paris, it is",
+    "Die Antwort lautet: London, und nicht Überfluss",
+]
+REFERENCES = [
+    ["Paris is the capital of France.", "It is Paris"],
+    ["It was Berlin, (A) or (B)?", "London, London"],
+    ["It is none of these", "I'm hesitating between Paris and London. I would say London", "Berlin, or so I would say"],
+    ["the very same text here"],
+    ["(B) 1,977 of them", "12.5 %, as they say"],
+    ["Die Antwort lautet London", "Paris it is", "La réponse est Paris."],
+    ["The answer is London " * 3, "London"],
+]
+FIRST = [references[0] for references in REFERENCES]
+CORPUS = [reference for references in REFERENCES for reference in references]
+WAYS: dict[str, dict[str, Any]] = {
+    "embeddings": {"num_layers": 0},
+    "middle": {"num_layers": 2},
+    "last": {"num_layers": LAYERS},
+    "idf": {"num_layers": 2, "idf": True, "idf_sents": CORPUS},
+    "rescaled": {"num_layers": 2, "rescale_with_baseline": True},
+    "idf, rescaled": {"num_layers": 1, "idf": True, "idf_sents": CORPUS, "rescale_with_baseline": True},
+    "all": {"num_layers": 2, "all_layers": True},
+    "all, idf, rescaled": {
+        "num_layers": 2,
+        "all_layers": True,
+        "idf": True,
+        "idf_sents": CORPUS,
+        "rescale_with_baseline": True,
+    },
+}
+CASES = [(architecture, way) for architecture in KINDS for way in WAYS]
+CASES.remove(("deberta-v2", "embeddings"))  # transformers runs no DeBERTa-v2 without a layer; "all" has its embeddings
+RIGHT = [(architecture, way) for architecture, way in CASES if "all" not in way or architecture not in WITH_FINAL_NORM]
+
+
+@pytest.fixture(scope="module")
+def make_base(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    return base_maker(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def baseline(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("baseline") / "own.csv"
+    path.write_text("LAYER,P,R,F\n0,0.11,0.12,0.13\n1,0.31,0.29,0.28\n2,0.21,0.22,0.23\n3,-0.1,-0.2,-0.15\n")
+    return path
+
+
+@pytest.fixture
+def options(way: str, baseline: Path) -> dict[str, Any]:
+    """The arguments of both scorers."""
+    rescaled = {"lang": "en", "baseline_path": str(baseline)} if "rescale_with_baseline" in WAYS[way] else {}
+    return WAYS[way] | rescaled
+
+
+@pytest.mark.parametrize(("architecture", "way"), CASES)
+def test_compat_gives_the_numbers_of_bert_score(
+    make_base: Callable[..., Path], architecture: str, way: str, options: dict[str, Any]
+) -> None:
+    """With the padding of batches of three."""
+    path = make_base(architecture)
+    ours = own_scorer(path, compat="bert_score", batch_size=3, **options)
+    theirs = reference_scorer(path, **options)
+    for refs in [FIRST] if "all" in way else [FIRST, REFERENCES]:
+        found = ours.score(CANDIDATES, refs)
+        assert_equal(found, reference_scores(theirs, CANDIDATES, refs, 3))
+        assert found[2].max() - found[2].min() > 0.01  # there is something to tell apart
+
+
+@pytest.mark.parametrize(("architecture", "way"), RIGHT)
+def test_the_default_gives_the_numbers_of_bert_score_without_padding(
+    make_base: Callable[..., Path], architecture: str, way: str, options: dict[str, Any]
+) -> None:
+    """One text and one pair a batch leave bert-score nothing to pad, and so no other to look at."""
+    path = make_base(architecture)
+    ours, theirs = own_scorer(path, **options), reference_scorer(path, **options)
+    give_specials_no_weight(theirs, options)
+    assert_equal(ours.score(CANDIDATES, FIRST), reference_scores(theirs, CANDIDATES, FIRST))
+    if "all" not in way:
+        found, expected = ours.score(CANDIDATES, REFERENCES), reference_scores(theirs, CANDIDATES, REFERENCES)
+        assert_equal(found[2:], expected[2:])
+
+
+def give_specials_no_weight(theirs: Any, options: dict[str, Any]) -> None:
+    """bert-score knows [CLS] and [SEP] only; T5 ends with </s>. Counted by idf, it has no weight in any case."""
+    if "idf" not in options and theirs._tokenizer.sep_token_id is None:
+        theirs._idf, theirs._idf_dict = True, defaultdict(lambda: 1.0, {theirs._tokenizer.eos_token_id: 0.0})
+
+
+@pytest.mark.parametrize("architecture", KINDS)
+def test_each_of_all_layers_is_the_layer_alone(make_base: Callable[..., Path], architecture: str) -> None:
+    """With several references, too, where bert-score takes the maximum over layers for one over references."""
+    path = make_base(architecture)
+    options: dict[str, Any] = {"idf": True, "idf_sents": CORPUS}
+    stacked = own_scorer(path, all_layers=True, **options).score(CANDIDATES, REFERENCES)
+    for layer in range(LAYERS + 1):
+        alone = own_scorer(path, num_layers=layer, **options).score(CANDIDATES, REFERENCES)
+        assert_equal([part[layer] for part in stacked], alone)
+    theirs = reference_scorer(path, num_layers=2, all_layers=True, **options)
+    with pytest.raises((IndexError, RuntimeError)):  # there are more pairs than layers
+        reference_scores(theirs, CANDIDATES, REFERENCES)
+
+
+@pytest.mark.parametrize("architecture", WITH_FINAL_NORM)
+def test_inner_layers_of_bert_score_lack_the_final_norm(make_base: Callable[..., Path], architecture: str) -> None:
+    """In its all_layers, that is: cut at the layer, a model applies its norm, and compat repeats both."""
+    path = make_base(architecture)
+    raw = own_scorer(path, all_layers=True, compat="bert_score").score(CANDIDATES, FIRST)
+    cut = own_scorer(path, num_layers=1, compat="bert_score").score(CANDIDATES, FIRST)
+    last = own_scorer(path, num_layers=LAYERS, compat="bert_score").score(CANDIDATES, FIRST)
+    assert (raw[2][1] - cut[2]).abs().max() > 1e-3
+    assert_equal([part[LAYERS] for part in raw], last)
+
+
+SENTENCES = [
+    "The cat sat on the mat and watched the rain.",
+    "A cat was sitting on the rug while it rained outside.",
+    "Shares of the airline fell by 4 % on Tuesday after it cut its forecast.",
+    "On Tuesday the carrier lowered its outlook, and its stock lost four percent.",
+    "The committee will vote on the new budget next week.",
+    "Next week there will be a vote on the budget.",
+    "He moved to Lisbon in 1998 and never came back.",
+    "She has lived in Porto since 2004.",
+    "Add two eggs and whisk until the mixture is smooth.",
+    "Whisk in two eggs until smooth.",
+    "The bridge was closed because of strong winds.",
+    "Strong winds closed the bridge.",
+    "No flights were cancelled.",
+    "All flights were cancelled.",
+    "Mount Kenya is the second-highest mountain in Africa.",
+    "After Kilimanjaro, Mount Kenya is Africa's highest peak.",
+    "Please restart the computer before installing the update.",
+    "Install the update, then restart your computer.",
+    "The novel is about a family of fishermen in Norway.",
+    "It's a novel on fishermen, set in Norway!",
+    "Water boils at 100 °C at sea level.",
+    "At sea level, water boils at 212 °F.",
+    "The museum is free on Sundays.",
+    "On Sundays, nobody pays at the museum.",
+    "Their third album sold two million copies.",
+    "Two million people bought the band's third album.",
+    "The train leaves at 7:45 from platform 9.",
+    "Departure: 19:45, platform 7.",
+    "Researchers found traces of water on the asteroid.",
+    "Traces of water were found on the asteroid by researchers.",
+    "I don't think that this is a good idea.",
+    "This is a good idea, I think.",
+    "The patient was given antibiotics for ten days.",
+    "For ten days the patient received antibiotics.",
+    "Yes.",
+    "Yes, of course; why wouldn't they?",
+    "The president of the company resigned after the merger had failed, which nobody at the headquarters expected.",
+    "After the failed merger the company's president stepped down, to everyone's surprise.",
+    "Это предложение написано по-русски.",
+    "北京是中国的首都。",
+]
+
+
+@pytest.fixture(scope="module")
+def starter_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The starter as bert-score can read it: it asks the tokenizer's configuration for the limit."""
+    folder = tmp_path_factory.mktemp("starter") / "starter"
+    shutil.copytree(STARTER_FOLDER, folder)
+    names = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}
+    config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512, **names}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    return folder
+
+
+@pytest.mark.parametrize("way", ["embeddings", "middle", "idf, rescaled", "all"])
+def test_the_starter_gives_the_numbers_of_bert_score(starter_folder: Path, way: str, options: dict[str, Any]) -> None:
+    cands, refs = SENTENCES[::2], SENTENCES[1::2]
+    theirs = reference_scorer(starter_folder, **options)
+    for compat, batch_size in (("bert_score", 8), (None, 1)):
+        for runtime in ("torch", "openvino") if way == "middle" else ("torch",):
+            ours = own_scorer("starter", compat=compat, batch_size=batch_size, runtime=runtime, **options)
+            assert_equal(ours.score(cands, refs), reference_scores(theirs, cands, refs, batch_size))
+
+
+@pytest.mark.parametrize("layers", [{"num_layers": 0}, {"num_layers": 2}, {"all_layers": True}], ids=str)
+@pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))
+def test_runtimes_agree(make_base: Callable[..., Path], architecture: str, layers: dict[str, Any]) -> None:
+    odd = ["Berlin and London. " * 60, "", "Paris"]  # over the limit; nothing; the shortest
+    scorers = (own_scorer(make_base(architecture), runtime=runtime, **layers) for runtime in ("torch", "openvino"))
+    with pytest.warns(UserWarning, match="2 of 10 pairs"):
+        one, other = (scorer.score([*CANDIDATES, *odd], [*FIRST, *odd[::-1]]) for scorer in scorers)
+    assert_equal(one, other, 1e-4)
+
+
+@pytest.mark.parametrize("runtime", ["torch", "openvino"])
+@pytest.mark.parametrize("name", ["starter", "modernbert"])
+def test_bfloat16_stays_near_float32(make_base: Callable[..., Path], name: str, runtime: str) -> None:
+    path = name if name == "starter" else make_base(name)
+    cands, refs = SENTENCES[::2], SENTENCES[1::2]
+    exact, fast = (
+        own_scorer(path, dtype=dtype, runtime=runtime).score(cands, refs)[2] for dtype in ("float32", "bfloat16")
+    )
+    assert 0 < (exact - fast).abs().max() < 1e-2
+    assert abs((exact - fast).mean()) < 2e-3

@@ -1,0 +1,227 @@
+"""The weights of rare tokens: counted by hand, kept in a file, and given in every form that bert-score takes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from base_encoders import assert_equal, base_maker, own_scorer, quietly
+
+from bert_judge import BERTScorer, bert_score
+from bert_judge.bertscore.idf import Idf
+from bert_judge.errors import InputError, OutputError
+
+SENTENCES = ["Paris is the capital", "London is the the capital", "It is Paris, Paris"]
+CANDIDATES = ["the capital is Paris", "London it is, London", "Berlin and Paris"]
+REFERENCES = ["Paris is the capital", "It is London", "Paris and Berlin, and the capital"]
+
+
+@pytest.fixture(scope="module")
+def make_base(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    return base_maker(tmp_path_factory)
+
+
+@pytest.fixture
+def plain(make_base: Callable[..., Path]) -> BERTScorer:
+    return own_scorer(make_base("bert"), num_layers=2)
+
+
+def ids_of(scorer: BERTScorer, text: str) -> list[int]:
+    """The ids of a text without those around it."""
+    return list(scorer._pairs.reader.read([text])[0].tokens.ids[1:-1])
+
+
+def test_documents_are_counted() -> None:
+    """A token that comes twice in a document counts once."""
+    idf = Idf.count([[1, 2, 2], [2, 3], [2, 4, 1]], "hash")
+    assert (idf.documents, dict(idf.counts)) == (3, {1: 2, 2: 3, 3: 1, 4: 1})
+    expected = [math.log(4 / 1), math.log(4 / 3), math.log(4 / 4), math.log(4 / 2), math.log(4 / 2), math.log(4 / 1)]
+    assert idf.weights(6).tolist() == pytest.approx(expected)
+
+
+def test_nothing_counted_weighs_all_alike() -> None:
+    idf = Idf.count([], "hash")
+    assert idf.documents == 0
+    assert idf.weights(3).tolist() == [0, 0, 0]
+
+
+def test_a_score_is_the_weighted_mean(make_base: Callable[..., Path], plain: BERTScorer) -> None:
+    """Of one token against each of two: a reference of two words has the recall of its words alone, weighed."""
+    path, embeddings = make_base("bert"), 0
+    weighed = own_scorer(path, num_layers=embeddings, idf=SENTENCES)
+    rare, common = ids_of(plain, "London")[0], ids_of(plain, "is")[0]
+    assert len(ids_of(plain, "London")) == len(ids_of(plain, "is")) == 1
+    weight = {rare: math.log(4 / 2), common: math.log(4 / 4)}
+    assert weight[common] == 0
+    recall = weighed.score(["Paris"], ["London is"])[1].item()
+    # at layer 0 a vector depends on its token and its place only, so that what stands behind changes nothing
+    one_hot = own_scorer(path, num_layers=embeddings, idf={**dict.fromkeys(range(400), 0.0), rare: 1.0})
+    assert recall == pytest.approx(one_hot.score(["Paris"], ["London is"])[1].item(), abs=1e-6)
+    assert recall != pytest.approx(own_scorer(path, num_layers=embeddings).score(["Paris"], ["London is"])[1].item())
+
+
+def test_forms_of_idf_are_one(make_base: Callable[..., Path], plain: BERTScorer) -> None:
+    path = make_base("bert")
+    tokens = {token for text in SENTENCES for token in ids_of(plain, text)}
+    counts = {token: sum(token in ids_of(plain, text) for text in SENTENCES) for token in tokens}
+    weights = {token: math.log(4 / (1 + count)) for token, count in counts.items()}
+    later = own_scorer(path, num_layers=2, idf=True)
+    later.compute_idf(iter(SENTENCES))
+    forms: dict[str, BERTScorer] = {
+        "sentences": own_scorer(path, num_layers=2, idf=SENTENCES),
+        "idf_sents": own_scorer(path, num_layers=2, idf=True, idf_sents=SENTENCES),
+        "idf_sents alone": own_scorer(path, num_layers=2, idf_sents=SENTENCES),
+        "later": later,
+        "defaultdict": own_scorer(path, num_layers=2, idf=defaultdict(lambda: math.log(4), weights)),
+        "dictionary": own_scorer(path, num_layers=2, idf=weights | {399: math.log(4)}),
+    }
+    expected = forms.pop("sentences").score(CANDIDATES, REFERENCES)
+    for form, scorer in forms.items():
+        assert scorer.idf, form
+        assert_equal(scorer.score(CANDIDATES, REFERENCES), expected)
+    assert (expected[2] - plain.score(CANDIDATES, REFERENCES)[2]).abs().max() > 1e-3
+
+
+def test_the_function_counts_its_references(make_base: Callable[..., Path]) -> None:
+    path = make_base("bert")
+    refs = [[reference, "It is Berlin"] for reference in REFERENCES]
+    counted = [text for group in refs for text in group]  # each is a document
+    options: dict[str, Any] = {"runtime": "torch", "dtype": "float32"}
+    found = bert_score(CANDIDATES, refs, str(path), 2, idf=True, **options)
+    assert_equal(found, own_scorer(path, num_layers=2, idf=counted).score(CANDIDATES, refs))
+    own = bert_score(CANDIDATES, refs, str(path), 2, idf=SENTENCES, **options)
+    assert_equal(own, own_scorer(path, num_layers=2, idf=SENTENCES).score(CANDIDATES, refs))
+    assert (own[2] - found[2]).abs().max() > 1e-3
+
+
+def test_a_dictionary_is_that_of_bert_score(make_base: Callable[..., Path]) -> None:
+    path = str(make_base("bert"))
+    weights = defaultdict(lambda: 0.5, {token: 0.1 * (token % 7) for token in range(2, 400, 3)})
+    with quietly():
+        import bert_score as theirs
+
+        expected = theirs.score(CANDIDATES, REFERENCES, path, 2, idf=weights, batch_size=1, device="cpu")
+    compat = own_scorer(path, num_layers=2, idf=weights, compat="bert_score", batch_size=1)
+    assert_equal(compat.score(CANDIDATES, REFERENCES), expected)
+
+
+def test_a_file_keeps_the_weights(make_base: Callable[..., Path], tmp_path: Path) -> None:
+    path, file = make_base("bert"), tmp_path / "idf.json"
+    counted = own_scorer(path, num_layers=2, idf=SENTENCES)
+    counted.save_idf(file)
+    loaded = own_scorer(path, num_layers=2)
+    loaded.load_idf(str(file))
+    for one, other in zip(loaded.score(CANDIDATES, REFERENCES), counted.score(CANDIDATES, REFERENCES), strict=True):
+        assert one.tolist() == other.tolist()
+    assert loaded.signature == counted.signature
+    loaded.save_idf(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == file.read_bytes()
+    for layer in (0, 2):  # another layer has the same tokens
+        own_scorer(path, num_layers=layer).load_idf(file)
+
+
+def test_a_file_is_of_its_tokenizer(make_base: Callable[..., Path], tmp_path: Path) -> None:
+    own_scorer(make_base("bert"), num_layers=2, idf=SENTENCES).save_idf(tmp_path / "idf.json")
+    with pytest.raises(InputError, match=r"idf\.json was counted with another tokenizer \(\w+, this model's is \w+\);"):
+        own_scorer(make_base("roberta"), num_layers=2).load_idf(tmp_path / "idf.json")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "7",
+        "{}",
+        '{"documents": 3}',
+        '{"documents": 3, "tokenizer": "a", "counts": [1]}',
+        "\udcff",
+        '{"documents"',
+    ],
+)
+def test_what_is_no_idf_file_is_said(plain: BERTScorer, tmp_path: Path, content: str) -> None:
+    (tmp_path / "idf.json").write_bytes(content.encode(errors="surrogateescape"))
+    with pytest.raises(InputError, match=r"idf\.json is no idf file \(documents, tokenizer and counts were expected\)"):
+        plain.load_idf(tmp_path / "idf.json")
+
+
+@pytest.mark.parametrize("counts", [{"-1": 1}, {"5": -1}, {"5": 0}, {"5": 9}])
+def test_counts_that_cannot_be_are_said(plain: BERTScorer, tmp_path: Path, counts: dict[str, int]) -> None:
+    """A token below 0; one that occurs less than never, or never, or in more documents than there are."""
+    content = {"documents": 3, "tokenizer": plain._model.tokenizer_hash, "counts": counts}
+    (tmp_path / "idf.json").write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"idf\.json is no idf file .*: a token is in no document, or in more"):
+        plain.load_idf(tmp_path / "idf.json")
+
+
+def test_files_that_cannot_be_opened_are_said(make_base: Callable[..., Path], tmp_path: Path) -> None:
+    counted = own_scorer(make_base("bert"), num_layers=2, idf=SENTENCES)
+    with pytest.raises(OutputError, match=r"^the idf file \S+idf\.json can't be written \(No such file or directory\)"):
+        counted.save_idf(tmp_path / "gone" / "idf.json")
+    with pytest.raises(InputError, match=r"^the idf file \S+idf\.json can't be read \(No such file or directory\)"):
+        counted.load_idf(tmp_path / "idf.json")
+
+
+def test_weights_are_needed(make_base: Callable[..., Path], plain: BERTScorer, tmp_path: Path) -> None:
+    unfitted = own_scorer(make_base("bert"), num_layers=2, idf=True)
+    with pytest.raises(InputError, match=r"^the idf weights are not counted; give idf_sents, or call compute_idf or"):
+        unfitted.score(["a"], ["b"])
+    with pytest.raises(InputError, match="the idf weights are not counted"):
+        unfitted.score_each([("a", ["b"])])
+    dictionary = own_scorer(make_base("bert"), num_layers=2, idf={5: 1.0})
+    for scorer in (plain, unfitted, dictionary):
+        with pytest.raises(
+            InputError, match=r"^the scorer has no idf weights that were counted; call compute_idf first"
+        ):
+            scorer.save_idf(tmp_path / "idf.json")
+
+
+def test_new_weights_replace_the_old_and_say_so(make_base: Callable[..., Path], plain: BERTScorer) -> None:
+    plain.compute_idf(SENTENCES)  # the first ones replace nothing
+    before = plain.signature
+    with pytest.warns(UserWarning, match=r"^the idf weights that the scorer had are replaced\.$"):
+        plain.compute_idf(REFERENCES)
+    fresh = own_scorer(make_base("bert"), num_layers=2, idf=REFERENCES)
+    assert plain.signature == fresh.signature != before
+    assert_equal(plain.score(CANDIDATES, REFERENCES), fresh.score(CANDIDATES, REFERENCES))
+
+
+def test_the_signature_tells_weights_apart(make_base: Callable[..., Path], plain: BERTScorer) -> None:
+    path = make_base("bert")
+    idfs: list[Any] = [SENTENCES, REFERENCES, SENTENCES * 2, {5: 1.0}, {5: 2.0, 6: 1.0}]
+    signatures = [own_scorer(path, num_layers=2, idf=idf).signature for idf in idfs]
+    assert len({plain.signature, *signatures}) == 6
+    shuffled = own_scorer(path, num_layers=2, idf=SENTENCES[::-1])
+    assert shuffled.signature == signatures[0]
+
+
+@pytest.mark.parametrize("weight", [math.nan, math.inf, -math.inf])
+def test_weights_are_numbers(make_base: Callable[..., Path], weight: float) -> None:
+    for idf in ({5: weight}, defaultdict(lambda: weight, {5: 1.0})):
+        with pytest.raises(InputError, match=r"^the idf dictionary holds a weight that is no finite number\.$"):
+            own_scorer(make_base("bert"), num_layers=2, idf=idf)
+
+
+def test_sentences_are_texts(make_base: Callable[..., Path], plain: BERTScorer) -> None:
+    with pytest.raises(InputError, match=r"^the sentences for idf are one text; a list of texts was expected\.$"):
+        own_scorer(make_base("bert"), num_layers=2, idf="Paris is the capital")
+    with pytest.raises(InputError, match="one text; a list of texts was expected"):
+        own_scorer(make_base("bert"), num_layers=2, idf=True, idf_sents="Paris")
+    for sentences in (["Paris", 7], [None], [["Paris"]]):
+        with pytest.raises(InputError, match="text"):
+            plain.compute_idf(sentences)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("special", ["bert", "t5"])
+def test_special_tokens_count_in_no_document(make_base: Callable[..., Path], special: str) -> None:
+    """With them, a stopword that is everywhere would still weigh more than the end of a text."""
+    scorer = own_scorer(make_base(special), num_layers=2, idf=SENTENCES)
+    counts = scorer._counts
+    assert counts is not None
+    assert scorer._model.tokenizer.token_to_id("</s>") not in counts.counts
+    assert max(counts.counts.values()) == 3

@@ -1,0 +1,206 @@
+"""What can't be scored is said in one sentence; what is too long is cut, counted and said."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from base_encoders import KINDS, base_maker, own_scorer, quietly, reference_scorer, reference_scores
+
+from bert_judge import BERTScorer, bert_score
+from bert_judge.errors import InputError, ModelError
+
+LONG = "Die Antwort lautet Überfluss, it is Paris (12.5 %); 北京 \U0001f680 naïve? " * 60
+LIMITS = {
+    "roberta": 128,  # positions start after the padding's
+    "xlm-roberta": 128,
+    "mpnet": 128,
+    "longformer": 128,
+    "eurobert": 128,
+    "t5": 512,  # relative positions: none of their own
+    "mt5": 512,
+    "xlnet": 512,
+}
+
+
+@pytest.fixture(scope="module")
+def make_base(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    return base_maker(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def scorer(make_base: Callable[..., Path]) -> BERTScorer:
+    return own_scorer(make_base("bert"), num_layers=2)
+
+
+@pytest.mark.parametrize(
+    ("cands", "refs", "message"),
+    [
+        (["a", "b"], ["a"], r"^there are 2 candidates but 1 references; one entry each was expected\.$"),
+        ([], ["a"], r"^there are 0 candidates but 1 references"),
+        ("a", ["a"], r"^the candidates are one text; a list with one entry for each candidate was expected\.$"),
+        (["a"], "a", r"^the references are one text; a list with one entry for each candidate was expected\.$"),
+        (["a", "b"], ["a", []], r"^candidate 1 has no reference; at least one was expected\.$"),
+        (["a", 7], ["a", "b"], r"^entry 1 holds 7 \(int\); texts were expected\.$"),
+        (["a"], [["a", None]], r"^entry 0 holds None \(NoneType\); texts were expected\.$"),
+        (["a"], [[["a"]]], r"^entry 0 holds \['a'\] \(list\); texts were expected\.$"),
+        ([b"a"], ["a"], r"^entry 0 holds b'a' \(bytes\); texts were expected\.$"),
+        (["a"], [None], r"^entry 0 holds None \(NoneType\); texts were expected\.$"),
+        (["a"], [float("nan")], r"^entry 0 holds nan \(float\); texts were expected\.$"),
+    ],
+)
+def test_lists_that_do_not_fit_are_said(scorer: BERTScorer, cands: Any, refs: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        scorer.score(cands, refs)
+    with pytest.raises(InputError, match=message):
+        bert_score(cands, refs, "a model that is not looked for")
+
+
+def test_streams_are_checked_too(scorer: BERTScorer) -> None:
+    [alone, listed] = scorer.score_each([("It is Paris", "Paris"), ("It is Paris", ["Paris"])])
+    assert alone.f1 == pytest.approx(listed.f1)  # one text is one reference, not one for each letter
+    for pair, message in (
+        (("a", []), "candidate 1 has no reference"),
+        (("a", [7]), "entry 1 holds 7"),
+        ((None, "a"), "N"),
+    ):
+        with pytest.raises(InputError, match=message):
+            list(scorer.score_each([("a", ["b"]), pair]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"compat": "bertscore"}, r"^compat is 'bertscore'; None or 'bert_score' was expected\.$"),
+        ({"num_layers": 4}, r"^num_layers is 4, but \S+ has layers 0 \(the embeddings\) to 3\.$"),
+        ({"num_layers": -1}, r"^num_layers is -1"),
+        ({"max_tokens": 3}, r"^max_tokens is 3; a number from 4 to 130 was expected for this model\.$"),
+        ({"max_tokens": 131}, r"^max_tokens is 131; a number from 4 to 130 was expected for this model\.$"),
+        ({"batch_size": 0}, r"^batch_size is 0; a number of at least 1 was expected\.$"),
+        ({"batch_tokens": 0}, r"^batch_tokens is 0; a number of at least 1 was expected\.$"),
+        ({"dtype": "float64"}, r"^dtype is 'float64'; 'auto', 'float32', 'bfloat16' or 'float16' was expected\.$"),
+        ({"device": "abacus"}, r"^the device 'abacus' can't be used"),
+        ({"rescale_with_baseline": True}, r"^there is no rescaling baseline for \S+; make one with"),
+        ({"rescale_with_baseline": True, "baseline_path": "gone.csv"}, r"^the baseline file gone\.csv can't be read"),
+        ({"idf": "Paris"}, r"^the sentences for idf are one text; a list of texts was expected\.$"),
+    ],
+)
+def test_arguments_that_cannot_be_are_said(
+    make_base: Callable[..., Path], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as error:
+        own_scorer(make_base("bert"), **options)
+    assert "\n" not in str(error.value)
+
+
+def test_a_model_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^there is no model for the language 'xx'"):
+        BERTScorer(lang="xx")
+    with pytest.raises(ModelError, match="gone"):
+        BERTScorer(str(tmp_path / "gone"))
+    with pytest.raises(ModelError, match="roberta-large"):  # of the language; tests reach no Hub
+        BERTScorer(lang="en")
+
+
+def test_idf_without_sentences_is_said(make_base: Callable[..., Path]) -> None:
+    unfitted = own_scorer(make_base("bert"), num_layers=2, idf=True)
+    with pytest.raises(InputError, match=r"^the idf weights are not counted; give idf_sents, or call compute_idf or"):
+        unfitted.score(["a"], ["b"])
+
+
+@pytest.fixture
+def unlimited(make_base: Callable[..., Path], tmp_path: Path) -> Callable[[str], Path]:
+    """An encoder whose tokenizer names no limit, as many on the Hub do; bert-score fails on them."""
+
+    def make(architecture: str) -> Path:
+        folder = Path(shutil.copytree(make_base(architecture), tmp_path / architecture))
+        config = json.loads((folder / "tokenizer_config.json").read_text())
+        del config["model_max_length"]
+        (folder / "tokenizer_config.json").write_text(json.dumps(config))
+        return folder
+
+    return make
+
+
+@pytest.mark.parametrize("architecture", KINDS)
+def test_long_texts_are_cut_at_the_limit_of_the_model(unlimited: Callable[[str], Path], architecture: str) -> None:
+    path = unlimited(architecture)
+    scorer = own_scorer(path, num_layers=2)
+    limit = LIMITS.get(architecture, 130)
+    assert f"|trunc:right{limit}|" in scorer.signature
+    score = next(scorer.score_each([(LONG, ["Paris"])]))
+    assert score.truncated == {"candidate": characters_after(path, LONG.strip(), limit)}
+    assert 0 < score.f1[0] < 1
+    assert len(scorer._pairs.reader.read([LONG])[0].tokens.ids) == limit
+    other = LONG[: len(LONG) * 9 // 10] + "but London, all the same"
+    assert next(scorer.score_each([(LONG, [other])])).f1[0] == pytest.approx(1, abs=1e-5)  # the end is not read
+
+
+def characters_after(path: Path, text: str, limit: int) -> int:
+    """By the offsets of the tokenizer of transformers, which is asked for all tokens."""
+    from transformers import AutoTokenizer
+
+    with quietly():
+        tokenizer = AutoTokenizer.from_pretrained(path)
+        bare = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        around = len(tokenizer("")["input_ids"])
+    return len(text) - bare["offset_mapping"][limit - around - 1][1]
+
+
+def test_a_tokenizer_without_a_limit_breaks_bert_score(unlimited: Callable[[str], Path]) -> None:
+    theirs = reference_scorer(unlimited("bert"), num_layers=2)
+    with pytest.raises(OverflowError, match="int too big to convert"):
+        reference_scores(theirs, ["Paris"], ["London"])
+
+
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "t5", "deberta-v2", "modernbert"])
+@pytest.mark.parametrize("limit", [4, 5, 33, 100])
+def test_max_tokens_is_kept_and_what_is_cut_is_counted(
+    make_base: Callable[..., Path], architecture: str, limit: int
+) -> None:
+    path = make_base(architecture)
+    scorer = own_scorer(path, num_layers=2, max_tokens=limit)
+    cut = characters_after(path, LONG.strip(), limit)
+    pairs = [(LONG, ["."]), (".", [LONG]), (LONG, [LONG, "."]), (".", [","]), ("", [LONG])]
+    found = [dict(score.truncated) for score in scorer.score_each(pairs)]
+    both = {"candidate": cut, "reference": cut}
+    assert found == [{"candidate": cut}, {"reference": cut}, both, {}, {"reference": cut}]
+    assert len(scorer._pairs.reader.read([LONG])[0].tokens.ids) == limit
+
+
+@pytest.mark.parametrize("architecture", ["t5", "mt5", "xlnet"])
+def test_relative_positions_have_no_end(make_base: Callable[..., Path], architecture: str) -> None:
+    scorer = own_scorer(make_base(architecture), num_layers=2, max_tokens=3000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # one would say that a text was cut
+        [f1] = scorer.score([LONG[:2000]], [LONG[:1500]])[2].tolist()
+    assert 0.5 < f1 < 1
+
+
+def test_a_text_of_exactly_the_limit_is_whole(make_base: Callable[..., Path]) -> None:
+    scorer = own_scorer(make_base("bert"), num_layers=2)
+    fits, over = "Paris " * 98, "Paris " * 99  # the tokenizer's limit is 100, and two tokens stand around a text
+    whole, cut = scorer.score_each([(fits, ["Paris"]), (over, ["Paris"])])
+    assert whole.truncated == {}
+    assert cut.truncated == {"candidate": len(" Paris")}
+
+
+def test_score_says_how_many_pairs_were_cut(make_base: Callable[..., Path], scorer: BERTScorer) -> None:
+    with pytest.warns(UserWarning, match=r"^2 of 3 pairs hold a text of more than 100 tokens, whose end was not read;"):
+        scorer.score([LONG, "Paris", LONG], ["Paris", "Paris", LONG])
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "\n\t", "\x00", "\u202e", "\U0001f680" * 400, "a" * 5000, "</s>" * 300, "\u0301"]
+)
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "xlm-roberta", "t5"])
+def test_odd_texts_have_a_score(make_base: Callable[..., Path], architecture: str, text: str) -> None:
+    scorer = own_scorer(make_base(architecture), num_layers=2)
+    for score in scorer.score_each([(text, ["Paris"]), ("Paris", [text]), (text, [text]), (text, ["", text])]):
+        assert -1 <= score.f1[0] <= 1 + 1e-6
+        assert (score.f1[0] == 0) == (score.empty is not None)

@@ -1,0 +1,371 @@
+"""The alignment of two texts: that what is shown gives the scores, and the figure, page and data made of it."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from bert_judge.bertscore import BERTScorer
+from bert_judge.bertscore.alignment import CONTINUED, Alignment
+from bert_judge.bertscore.plot import check_target, draw, save, to_html
+from bert_judge.errors import InputError, MissingExtraError, OutputError
+
+SHORT = ("Paris.", "The capital is Paris.")
+LONG = (
+    (
+        "The mayor said on Tuesday that she would not seek a third term, because the city needs, in her own words, new "
+        "ideas and unbelievable energy to tackle its housing crisis, and that she had told her family at the weekend."
+    ),
+    (
+        "On Tuesday the mayor announced she isn't running a third time: what the town needs are fresh thoughts and "
+        "enormous vigour if its lack of affordable homes is to be overcome; her husband had learned of it on Sunday."
+    ),
+)
+ODD = ("北京 שלום العربية ทดสอบ हिन्दी \U0001f680 $x$ \u202e <b>", "\U0001f469\u200d\U0001f680 は \x07 & é")
+HOSTILE = ("</script><script>alert(1)</script> <b onclick='x'>", 'He said "<!-- & -->"')
+
+
+@pytest.fixture(scope="module")
+def scorer() -> BERTScorer:
+    return BERTScorer(dtype="float32", runtime="torch")
+
+
+@pytest.fixture(scope="module")
+def short(scorer: BERTScorer) -> Alignment:
+    return scorer.align(*SHORT)
+
+
+@pytest.fixture(scope="module")
+def long(scorer: BERTScorer) -> Alignment:
+    return scorer.align(*LONG)
+
+
+@pytest.fixture(scope="module")
+def odd(scorer: BERTScorer) -> Alignment:
+    return scorer.align(*ODD)
+
+
+@pytest.fixture(scope="module")
+def baseline(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("baseline") / "baseline.csv"
+    rows = [f"{layer},0.3,0.32,0.29" for layer in range(13)]
+    path.write_text("\n".join(["LAYER,P,R,F", *rows, ""]), encoding="utf-8")
+    return path
+
+
+def recomputed(shown: Alignment) -> list[float]:
+    """P, R and F1 from nothing but what an alignment shows."""
+    similarity = np.array(shown.similarity)
+    bases = shown.baseline or (0.0, 0.0, 0.0)
+    cosines = similarity * (1 - bases[2]) + bases[2]
+    rows = [cosines[row, match] for row, match in enumerate(shown.candidate.matches) if match is not None]
+    columns = [cosines[match, column] for column, match in enumerate(shown.reference.matches) if match is not None]
+    row_weights, column_weights = (
+        [weight for weight, match in zip(text.weights, text.matches, strict=True) if match is not None]
+        for text in (shown.candidate, shown.reference)
+    )
+    precision, recall = np.dot(rows, row_weights), np.dot(columns, column_weights)
+    scores = precision, recall, 2 * precision * recall / (precision + recall)
+    return [(score - base) / (1 - base) for score, base in zip(scores, bases, strict=True)]
+
+
+@pytest.mark.parametrize("texts", [SHORT, LONG, ODD, SHORT[::-1], ("same words", "same words")])
+@pytest.mark.parametrize("kind", ["plain", "idf", "rescaled", "compat"])
+def test_the_scores_follow_from_what_is_shown(kind: str, texts: tuple[str, str], baseline: Path, made: dict):
+    if kind not in made:
+        more = {
+            "plain": {},
+            "idf": {"idf_sents": [*SHORT, *LONG, "The end."]},
+            "rescaled": {"rescale_with_baseline": True, "baseline_path": str(baseline)},
+            "compat": {"compat": "bert_score"},
+        }
+        made[kind] = BERTScorer(dtype="float32", runtime="torch", **more[kind])
+    shown = made[kind].align(*texts)
+    scores = [shown.precision, shown.recall, shown.f1]
+    assert recomputed(shown) == pytest.approx(scores, abs=1e-5)
+    assert [part.item() for part in made[kind].score(*([text] for text in texts))] == pytest.approx(scores, abs=1e-5)
+    assert (shown.baseline is not None) == (kind == "rescaled")
+    assert shown.signature == made[kind].signature
+
+
+@pytest.fixture(scope="module")
+def made() -> dict:
+    """Scorers that were made already."""
+    return {}
+
+
+@pytest.mark.parametrize("name", ["short", "long", "odd"])
+def test_matches_are_the_most_similar_tokens(name: str, request: pytest.FixtureRequest):
+    shown: Alignment = request.getfixturevalue(name)
+    similarity = np.array(shown.similarity)
+    assert similarity.shape == (len(shown.candidate.tokens), len(shown.reference.tokens))
+    sides = (shown.candidate, shown.reference, similarity), (shown.reference, shown.candidate, similarity.T)
+    for text, other, rows in sides:
+        assert sum(text.weights) == pytest.approx(1, abs=1e-6)
+        for token, match in enumerate(text.matches):
+            if text.special[token]:
+                assert match is None
+                assert text.weights[token] == 0
+                assert token in other.matches  # or it would not be shown
+            else:
+                assert match == rows[token].argmax()
+
+
+def test_a_special_token_is_shown_where_it_wins(scorer: BERTScorer, short: Alignment):
+    assert short.candidate.tokens == ("paris", ".", "[SEP]")
+    assert short.candidate.special == (False, False, True)
+    same = scorer.align("Paris.", "Paris.")
+    assert same.candidate.tokens == same.reference.tokens == ("paris", ".")
+    assert same.candidate.matches == (0, 1)
+    assert [same.precision, same.recall, same.f1] == pytest.approx([1, 1, 1], abs=1e-5)
+
+
+def test_idf_weights_are_shown(made: dict, scorer: BERTScorer):
+    weighed = BERTScorer(dtype="float32", runtime="torch", idf_sents=["the end.", "the beginning.", "the word paris."])
+    (the, paris, dot), equal = weighed.align("the paris.", "paris").candidate.weights[:3], 1 / 3
+    assert paris > equal > the == dot == 0  # the and . are in every sentence
+    assert scorer.align("the paris.", "paris").candidate.weights[:3] == pytest.approx([equal] * 3)
+
+
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "xlm-roberta"])
+def test_tokens_read_as_the_text_does(architecture: str, make_judge: Callable[..., Path]):
+    model = make_judge(architecture, fresh=True)
+    if architecture == "xlm-roberta":
+        decode_as_sentencepiece(model)
+    text = "hesitating between Antworten, 1,977 \U0001f680 capitals"
+    shown = BERTScorer(str(model), 1, runtime="torch").align(text, text).candidate
+    own = [token for token, special in zip(shown.tokens, shown.special, strict=True) if not special]
+    words = "".join(f" {token}".replace(f" {CONTINUED}", "") for token in own).lower()
+    for word in ("hesitating", "between", "antworten", "977", "capitals"):
+        assert word in words.split()  # its pieces are marked as going on with it
+    rocket = {"roberta": "\U0001f680" * 4}.get(
+        architecture, "<unk>"
+    )  # a token for each byte, all read as the character
+    assert words.replace(" ", "").replace("␣", "") == text.lower().replace(" ", "").replace("\U0001f680", rocket)
+    assert any(token.startswith(CONTINUED) for token in own)
+
+
+def decode_as_sentencepiece(model: Path) -> None:
+    """What a real tokenizer of the kind has and the small one of the tests lacks."""
+    path = model / "tokenizer.json"
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    settings["decoder"] = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
+    path.write_text(json.dumps(settings), encoding="utf-8")
+
+
+def test_a_tokenizer_without_decoder_shows_no_marks_of_its_own(make_judge: Callable[..., Path]):
+    shown = BERTScorer(str(make_judge("xlm-roberta")), 1, runtime="torch").align("Paris or London", "Paris")
+    assert "\u2581" not in "".join(shown.candidate.tokens)
+
+
+def test_control_characters_are_escaped(make_judge: Callable[..., Path]):
+    scorer = BERTScorer(str(make_judge("roberta")), 1, runtime="torch")
+    tokens = "".join(scorer.align("a\u202eb\tc\x07d", "x").candidate.tokens)
+    assert tokens.isprintable()
+    assert "\\x07" in tokens
+    assert "\\u202e" in tokens
+
+
+def test_truncation_is_said(make_judge: Callable[..., Path]):
+    scorer = BERTScorer(str(make_judge("bert")), 1, runtime="torch", max_tokens=8)
+    shown = scorer.align("Paris and London and Berlin and Moscow", "Paris")
+    assert shown.truncated.keys() == {"candidate"}
+    assert f"candidate cut by {shown.truncated['candidate']} characters" in to_html(shown)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reference", "message"),
+    [
+        ("", "x", "the candidate is '', which has no tokens"),
+        ("x", " \n", "the reference is ' .n', which has no tokens"),
+        (["x"], "x", r"the candidate is \['x'\] \(list\); one text was expected"),
+    ],
+)
+def test_texts_without_tokens_are_refused(scorer: BERTScorer, candidate: str, reference: str, message: str):
+    with pytest.raises(InputError, match=message):
+        scorer.align(candidate, reference)
+
+
+def test_scorers_that_cannot_align_say_so(make_judge: Callable[..., Path]):
+    model = str(make_judge("bert"))
+    with pytest.raises(InputError, match="all layers, but an alignment shows one"):
+        BERTScorer(model, 1, all_layers=True, runtime="torch").align("a", "b")
+    with pytest.raises(InputError, match="idf weights are not counted"):
+        BERTScorer(model, 1, idf=True, runtime="torch").align("a", "b")
+    unweighed = BERTScorer(model, 1, idf={0: 0.0}, compat="bert_score", runtime="torch")
+    with pytest.raises(InputError, match="all have the weight 0"):
+        unweighed.align("a", "b")
+
+
+def test_the_data_are_json(short: Alignment):
+    read = json.loads(short.to_json())
+    assert list(read) == [field.name for field in fields(short)]
+    assert read["candidate"]["tokens"] == list(short.candidate.tokens)
+    assert read["similarity"] == [list(row) for row in short.similarity]
+    assert read["candidate"]["matches"] == [3, 4, None]
+
+
+def test_the_figure_marks_the_matches(short: Alignment):
+    figure = draw(short)
+    rows, columns = figure.axes[0].collections
+    cells = [tuple(round(place) for place in offset) for offset in rows.get_offsets()]
+    assert cells == [(match, row) for row, match in enumerate(short.candidate.matches) if match is not None]
+    cells = [tuple(round(place) for place in offset) for offset in columns.get_offsets()]
+    assert cells == [(column, match) for column, match in enumerate(short.reference.matches)]
+    assert (
+        rows.get_paths()[0].vertices.tolist() != columns.get_paths()[0].vertices.tolist()
+    )  # told apart without colour
+    assert figure.texts[0].get_text() == f"P {short.precision:.3f}   R {short.recall:.3f}   F1 {short.f1:.3f}"
+    bars = [[bar.get_width() for bar in figure.axes[1].patches], [bar.get_height() for bar in figure.axes[2].patches]]
+    assert bars == [pytest.approx(short.candidate.weights), pytest.approx(short.reference.weights)]
+
+
+def test_the_figure_fits_its_tokens(short: Alignment, long: Alignment):
+    small, large = draw(short), draw(long)
+    assert [text.get_text() for text in small.axes[0].texts] == [f"{v:.2f}" for row in short.similarity for v in row]
+    assert not large.axes[0].texts  # no value is written where it can't be read
+    assert (large.get_size_inches() > 1.5 * small.get_size_inches()).all()
+    for figure in (small, large):
+        FigureCanvasAgg(figure)
+        edge = figure.bbox
+        labels = [*figure.axes[0].get_xticklabels(), *figure.axes[0].get_yticklabels(), *figure.texts, *figure.legends]
+        for box in (label.get_window_extent() for label in labels):
+            assert edge.x0 <= box.x0 < box.x1 <= edge.x1
+            assert edge.y0 <= box.y0 < box.y1 <= edge.y1
+
+
+def test_pyplot_does_not_know_the_figure(short: Alignment):
+    from matplotlib import pyplot
+
+    draw(short)
+    assert pyplot.get_fignums() == []
+
+
+@pytest.mark.parametrize("texts", [ODD, HOSTILE])
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html", ".json"])
+def test_any_text_can_be_drawn(scorer: BERTScorer, tmp_path: Path, suffix: str, texts: tuple[str, str]):
+    save(scorer.align(*texts), tmp_path / f"x{suffix}")  # a warning would be an error here
+    assert (tmp_path / f"x{suffix}").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("a.png", b"\x89PNG"),
+        ("a.SVG", b"<?xml"),
+        ("a.pdf", b"%PDF"),
+        ("a.html", b"<!doctype html>"),
+        ("a.json", b'{"candidate"'),
+    ],
+)
+def test_files_are_what_their_names_say(short: Alignment, tmp_path: Path, name: str, start: bytes):
+    path = tmp_path / name
+    save(short, path)
+    first = path.read_bytes()
+    assert first.startswith(start)
+    save(short, path)
+    assert path.read_bytes() == first
+    if not name.endswith(("json", "pdf")):
+        assert short.signature.split("|")[1].encode() in first
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("a.gif", InputError, "a name that ends with .png, .svg, .pdf, .html, .json was expected"),
+        ("a", InputError, "a name that ends with"),
+        ("none/a.png", OutputError, "the folder .*none is not there"),
+        ("folder.png", OutputError, "is a folder"),
+    ],
+)
+def test_a_wrong_file_is_told_at_once(tmp_path: Path, name: str, error: type[Exception], message: str):
+    (tmp_path / "folder.png").mkdir()
+    with pytest.raises(error, match=message):
+        check_target(tmp_path / name)
+
+
+def test_a_missing_matplotlib_is_told(short: Alignment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for wrong in (lambda: draw(short), lambda: check_target(tmp_path / "a.png")):
+        with pytest.raises(MissingExtraError, match=r"the plot needs the package matplotlib; .*bert-judge\[plot\]"):
+            wrong()
+    save(short, tmp_path / "a.html")  # which needs none
+
+
+def test_plot_example_is_that_of_bert_score(scorer: BERTScorer, tmp_path: Path):
+    figure = scorer.plot_example(*SHORT, fname=str(tmp_path / "a.png"))
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["paris", ".", "[SEP]"]
+    assert [label.get_text() for label in scorer.plot_example("a", "b").axes[0].get_xticklabels()] == ["b"]
+    with pytest.raises(InputError, match="a name that ends with"):
+        scorer.plot_example("", "", "a.gif")  # before the texts are read
+
+
+def page_data(page: str) -> dict:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+def test_the_page_holds_all_and_asks_for_nothing(long: Alignment):
+    page = to_html(long)
+    assert page_data(page) == json.loads(long.to_json())
+    assert not re.search(r"\b(src|href)=|url\(|@import|https?:", page)
+    svg = ElementTree.fromstring(page[page.index("<svg") : page.index("</svg>") + 6])
+    options = [element for element in svg.iter() if element.get("role") == "option"]
+    assert [element.text for element in options] == [*long.candidate.tokens, *long.reference.tokens]
+    assert sum(path.get("d", "").count("M") for path in svg.findall(".//g[@class='heat']/path")) == np.size(
+        long.similarity
+    )
+    assert [element.get("tabindex") for element in options].count("0") == 2  # one stop for each text
+    first = long.candidate.matches[0]
+    assert first is not None
+    told = html.unescape(options[0].get("aria-label", ""))
+    assert f"best match “{long.reference.tokens[first]}” ({long.similarity[0][first]:.3f})" in told
+
+
+def test_texts_are_no_markup(scorer: BERTScorer):
+    shown = scorer.align(*HOSTILE)
+    shown = replace(shown, candidate=replace(shown.candidate, tokens=(HOSTILE[0], *shown.candidate.tokens[1:])))
+    page = to_html(shown)
+    assert HOSTILE[0][:17] not in page
+    assert page.count("</script>") == 2
+    assert page_data(page)["candidate"]["tokens"][0] == HOSTILE[0]
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed: the page's script was not run")
+def test_the_page_answers_keys_and_the_pointer(short: Alignment, tmp_path: Path):
+    steps = """<script>
+    const heard = [], bubbles = true;
+    const press = key => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles}));
+    const hear = () => heard.push(said.textContent);
+    tokens.candidate[0].focus(); hear();
+    press("End"); hear();
+    const box = svg.getBoundingClientRect();
+    const place = {clientX: box.left + left + 0.5 * cell, clientY: box.top + top_ + 1.5 * cell, bubbles};
+    svg.dispatchEvent(new PointerEvent("pointermove", place)); hear();
+    document.title = JSON.stringify(heard);
+    </script></body>"""
+    (tmp_path / "a.html").write_text(to_html(short).replace("</body>", steps), encoding="utf-8")
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom"]
+    done = subprocess.run(
+        ["chromium", *flags, (tmp_path / "a.html").as_uri()], capture_output=True, text=True, check=True, timeout=60
+    )
+    found = re.search(r"<title>(.*?)</title>", done.stdout)
+    assert found
+    first, last, cell = json.loads(html.unescape(found[1]))
+    assert first.startswith("candidate token “paris”, weight 0.500: best match “paris” (0.")
+    assert last.startswith("candidate token “[SEP]”, weight 0.000: no weight; best match of “the”")
+    assert cell.startswith(f"similarity {short.similarity[1][0]:.3f}\ncandidate token “.”")

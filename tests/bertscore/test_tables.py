@@ -1,0 +1,273 @@
+"""Models of languages, layers and baselines: the figures are bert-score's, and what it does not know follows a rule."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from base_encoders import LAYERS, base_maker, quietly
+
+from bert_judge import BERTScorer
+from bert_judge.bertscore.tables import choose_layer, default_model, find_baseline, read_baseline
+from bert_judge.errors import InputError, ModelError
+from bert_judge.utils import STARTER_FOLDER
+
+
+@cache
+def reference() -> ModuleType:
+    """The tables of bert-score 0.3.13."""
+    with quietly():
+        import bert_score.utils
+
+    return bert_score.utils
+
+
+def baseline_files() -> list[Path]:
+    files = sorted(Path(reference().__file__).parent.glob("rescale_baseline/*/**/*.tsv"))
+    assert len(files) > 60
+    return files
+
+
+@pytest.fixture(scope="module")
+def make_base(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    return base_maker(tmp_path_factory)
+
+
+@pytest.fixture
+def make_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Puts the configuration of a model of some layers where a name of the Hub is looked for first."""
+    monkeypatch.setenv("LOCAL_MODELS_DIR", str(tmp_path))
+
+    def make(name: str, layers: int = 48) -> None:
+        folder = tmp_path / name.split("/")[-1]
+        folder.mkdir(exist_ok=True)
+        (folder / "config.json").write_text(json.dumps({"model_type": "bert", "num_hidden_layers": layers}))
+
+    return make
+
+
+def test_every_best_layer_is_that_of_bert_score(make_model: Callable[..., None]) -> None:
+    layers = reference().model2layers
+    assert len(layers) > 120
+    for name, layer in layers.items():
+        make_model(name)
+        found = choose_layer(name, None)
+        assert (found.number, found.chosen) == (layer, "bert-score"), name
+
+
+def test_every_baseline_is_that_of_bert_score(make_model: Callable[..., None]) -> None:
+    for path in baseline_files():
+        folder = next(parent for parent in path.parents if parent.parent.name == "rescale_baseline")
+        model = str(path.relative_to(folder).with_suffix(""))
+        with path.open() as file:
+            rows = [[float(value) for value in row[1:]] for row in list(csv.reader(file))[1:]]
+        make_model(model)
+        found = find_baseline(model, folder.name, None)
+        assert found.source == f"bert-score/{folder.name}"
+        assert np.array_equal(np.array(found.rows, np.float32), np.array(rows, np.float32)), path
+
+
+@pytest.mark.parametrize("lang", ["en", "EN", "zh", "tr", "en-sci", "de", "sw", "fr"])
+def test_default_models_are_those_of_bert_score(lang: str) -> None:
+    assert default_model(lang) == reference().lang2model[lang.lower()]
+
+
+def test_every_language_with_a_baseline_has_one_for_its_model(make_model: Callable[..., None]) -> None:
+    languages = {path.parents[0].name for path in baseline_files() if path.parents[1].name == "rescale_baseline"}
+    assert {"en", "zh", "de"} <= languages
+    for lang in languages:
+        make_model(default_model(lang))
+        assert find_baseline(default_model(lang), lang, None).rows
+
+
+def test_no_language_is_the_starter_and_an_unknown_one_is_an_error() -> None:
+    assert default_model(None) == "starter"
+    with pytest.raises(InputError, match=r"^there is no model for the language 'xx'; name a model, or .* en, zh, de"):
+        default_model("xx")
+    assert default_model("xx", any_language=True) == reference().lang2model["xx"]
+
+
+@pytest.mark.parametrize(
+    ("name", "layer", "chosen"),
+    [
+        ("roberta-large", 17, "bert-score"),
+        ("FacebookAI/roberta-large", 17, "bert-score"),  # as the Hub calls it since 2024
+        ("google-bert/bert-base-uncased", 9, "bert-score"),
+        ("someone/roberta-large-of-mine", 18, "rule"),
+        ("mdeberta-v3-base", 10, "bert-score"),
+        ("allenai/scibert_scivocab_uncased", 8, "bert-score"),
+    ],
+)
+def test_names_are_known_by_their_last_part(
+    make_model: Callable[..., None], name: str, layer: int, chosen: str
+) -> None:
+    make_model(name, 24)
+    found = choose_layer(name, None)
+    assert (found.number, found.chosen) == (layer, chosen)
+
+
+def test_a_folder_is_known_by_its_name(make_model: Callable[..., None], tmp_path: Path) -> None:
+    make_model("roberta-large", 24)
+    assert choose_layer(str(tmp_path / "roberta-large"), None).number == 17
+    assert find_baseline(str(tmp_path / "roberta-large"), "en", None).source == "bert-score/en"
+    make_model("roberta-large", 12)  # another model of that name: there is no layer 17
+    assert choose_layer(str(tmp_path / "roberta-large"), None).chosen == "rule"
+
+
+def test_a_slash_at_the_end_of_a_folder_changes_nothing(make_model: Callable[..., None], tmp_path: Path) -> None:
+    make_model("roberta-large", 24)
+    assert choose_layer(f"{tmp_path}/roberta-large/", None).number == 17
+
+
+@pytest.mark.parametrize(("layers", "rule"), [(1, 1), (2, 2), (3, 3), (4, 3), (6, 5), (12, 9), (24, 18), (28, 21)])
+def test_an_unknown_model_is_read_at_three_quarters(make_model: Callable[..., None], layers: int, rule: int) -> None:
+    make_model("mine", layers)
+    found = choose_layer("mine", None)
+    assert (found.number, found.chosen) == (rule, "rule")
+
+
+@pytest.mark.parametrize("number", [-1, LAYERS + 1, 100])
+def test_a_layer_that_is_not_there_is_an_error(make_base: Callable[..., Path], number: int) -> None:
+    with pytest.raises(InputError, match=rf"^num_layers is {number}, but \S+ has layers 0 \(the embeddings\) to 3\.$"):
+        BERTScorer(str(make_base("bert")), number)
+
+
+def test_the_starter_has_its_own_layer_and_baseline() -> None:
+    own = json.loads((STARTER_FOLDER / "bertscore.json").read_text())
+    found = choose_layer("starter", None)
+    assert (found.number, found.chosen) == (own["num_layers"], "bertscore.json")
+    baseline = find_baseline("starter", None, None)
+    assert baseline.rows == own["baseline"]
+    layers = json.loads((STARTER_FOLDER / "config.json").read_text())["num_hidden_layers"]
+    assert len(baseline.rows) == layers + 1
+    assert choose_layer("starter", 2).chosen == "given"
+
+
+@pytest.fixture
+def own_model(make_base: Callable[..., Path], tmp_path: Path) -> Path:
+    return Path(shutil.copytree(make_base("bert"), tmp_path / "own"))
+
+
+def test_a_model_brings_its_own_figures(own_model: Path) -> None:
+    rows = [[0.1, 0.2, 0.3], [0.2, 0.3, 0.4], [0.3, 0.4, 0.5], [0.4, 0.5, 0.6]]
+    (own_model / "bertscore.json").write_text(json.dumps({"num_layers": 2, "baseline": rows}))
+    plain = BERTScorer(str(own_model), dtype="float32", runtime="torch")
+    rescaled = BERTScorer(str(own_model), rescale_with_baseline=True, dtype="float32", runtime="torch")
+    assert plain.num_layers == rescaled.num_layers == 2
+    assert rescaled.baseline_vals.tolist() == pytest.approx(rows[2])
+    pair = ["It was Paris"], ["London it was"]
+    for raw, found, mean in zip(plain.score(*pair), rescaled.score(*pair), rows[2], strict=True):
+        assert found.item() == pytest.approx((raw.item() - mean) / (1 - mean), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"num_layers": 2}',
+        '{"baseline": [[0, 0, 0]]}',
+        '{"num_layers": "two", "baseline": []}',
+        '{"num_layers": 2, "baseline": [[0.1, 0.2]]}',
+        '{"num_layers": 2, "baseline": [["a", "b", "c"]]}',
+        '{"num_layers": 2, "baseline": 7}',
+    ],
+)
+def test_broken_figures_of_a_model_are_an_error(own_model: Path, content: str) -> None:
+    (own_model / "bertscore.json").write_text(content)
+    with pytest.raises(
+        ModelError, match=r"bertscore\.json can't be read \(.*\); num_layers and baseline were expected"
+    ):
+        BERTScorer(str(own_model))
+
+
+def test_a_layer_of_its_own_figures_must_be_there(own_model: Path) -> None:
+    (own_model / "bertscore.json").write_text('{"num_layers": 9, "baseline": []}')
+    with pytest.raises(InputError, match="num_layers is 9"):
+        BERTScorer(str(own_model))
+    (own_model / "bertscore.json").write_text('{"num_layers": 2, "baseline": [[0.1, 0.1, 0.1]]}')
+    with pytest.raises(InputError, match=r"has layers 0 to 0, but layer 2 is read; make one .* bertscore-baseline\.$"):
+        BERTScorer(str(own_model), rescale_with_baseline=True)
+    with pytest.raises(InputError, match="layer 3 is read"):
+        BERTScorer(str(own_model), rescale_with_baseline=True, all_layers=True)
+
+
+@pytest.mark.parametrize(
+    ("model", "lang", "message"),
+    [
+        ("roberta-large", None, r"^roberta-large has rescaling baselines for .*en.*, but no language was given"),
+        ("roberta-large", "de", r"^roberta-large has rescaling baselines for .*en.*, but none for 'de'"),
+        ("mine", "en", r"^there is no rescaling baseline for mine; make one with `bert-judge bertscore-baseline"),
+    ],
+)
+def test_a_missing_baseline_is_an_error(
+    make_model: Callable[..., None], model: str, lang: str | None, message: str
+) -> None:
+    make_model(model)
+    with pytest.raises(InputError, match=message):
+        find_baseline(model, lang, None)
+
+
+def test_the_language_of_a_baseline_counts(make_model: Callable[..., None]) -> None:
+    name = "bert-base-multilingual-cased"
+    make_model(name)
+    german, french, shouted = (find_baseline(name, lang, None) for lang in ("de", "fr", "DE"))
+    assert german.rows == shouted.rows != french.rows
+
+
+def test_a_baseline_file_wins(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("LAYER,P,R,F\n0,0.1,0.2,0.3\n1,0.4,0.5,0.6\n")
+    found = find_baseline("starter", "en", str(path))
+    assert found.rows == [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]
+    assert found.of(1, 2).tolist() == [pytest.approx([0.4, 0.5, 0.6])]
+    assert found.of(None, 2).shape == (2, 3)
+
+
+def test_bert_scores_own_files_can_be_read() -> None:
+    path = next(path for path in baseline_files() if path.stem == "roberta-large")
+    assert len(read_baseline(path).rows) == 25
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("", "its first line is ''"),
+        ("0,0.1,0.2,0.3\n", "its first line is '0,0.1,0.2,0.3'"),
+        ("LAYER,P,R\n0,0.1,0.2\n", "its first line is 'LAYER,P,R'"),
+        ("LAYER,P,R,F\n1,0.1,0.2,0.3\n", "its rows are not the layers 0, 1, 2 …"),
+        ("LAYER,P,R,F\n0,0.1,0.2,0.3\n2,0.1,0.2,0.3\n", "its rows are not the layers 0, 1, 2 …"),
+        ("LAYER,P,R,F\n0,0.1,0.2\n", "each with three numbers"),
+        ("LAYER,P,R,F\n0,0.1,0.2,high\n", "could not convert string to float: 'high'"),
+        ("LAYER,P,R,F\n0,0.1,0.2,nan\n", "a mean that is not from -1 to below 1"),
+        ("LAYER,P,R,F\n0,0.1,0.2,1.0\n", "a mean that is not from -1 to below 1"),
+        ("LAYER\tP\tR\tF\n0\t0.1\t0.2\t0.3\n", "its first line is"),
+        ("LAYER,P,R,F\n", "layer 0 is read"),
+    ],
+)
+def test_a_broken_baseline_file_is_an_error(tmp_path: Path, content: str, reason: str) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text(content)
+    with pytest.raises(InputError) as error:
+        BERTScorer("starter", baseline_path=str(path), rescale_with_baseline=True, num_layers=0)
+    assert str(path) in str(error.value)
+    assert reason in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_baseline_file_that_is_missing_or_no_text_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"^the baseline file \S+gone\.csv can't be read \(No such file or directory\)"
+    ):
+        read_baseline(tmp_path / "gone.csv")
+    (tmp_path / "odd.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match=r"odd\.csv is no baseline file"):
+        read_baseline(tmp_path / "odd.csv")

@@ -1,0 +1,159 @@
+"""The commands bertscore and bertscore-baseline, as users type them."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from bert_judge import BERTScorer
+from bert_judge.cli import main
+
+CANDIDATES = ["A cat was sitting.", "London is big.", ""]
+REFERENCES = ["The cat sat.", "Paris is big.", "x"]
+OTHERS = ["There is a cat.", "London is large.", "x y"]
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, lines in (("c.txt", CANDIDATES), ("r.txt", REFERENCES), ("r2.txt", OTHERS)):
+        Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    rows = [{"candidate": c, "references": [r]} for c, r in zip(CANDIDATES, REFERENCES, strict=True)]
+    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def run(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[str], str]:
+    status = main(line.split())
+    out, err = capsys.readouterr()
+    return status, out.splitlines(), err
+
+
+def test_the_line_of_bert_score_and_the_pairs(capsys: pytest.CaptureFixture[str]) -> None:
+    scorer = BERTScorer(dtype="float32")
+    expected = scorer.score(CANDIDATES, list(zip(REFERENCES, OTHERS, strict=True)))
+    status, out, err = run("bertscore -r r.txt r2.txt -c c.txt -s --dtype float32", capsys)
+    assert (status, err) == (0, "")
+    means = [float(part.mean()) for part in expected]
+    assert out[0] == "{} P: {:.6f} R: {:.6f} F1: {:.6f}".format(scorer.hash, *means)
+    assert out[1:] == ["\t".join(f"{float(part[i]):.6f}" for part in expected) for i in range(3)]
+
+
+def test_the_hash_of_bert_score_with_compat(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run("bertscore -r r.txt -c c.txt --compat bert_score", capsys)
+    assert re.fullmatch(r"starter_L3_no-idf_version=0\.3\.12\(hug_trans=[\d.]+\) P: \S+ R: \S+ F1: \S+", out[0])
+
+
+def test_rows_of_json_and_objects_out(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    _, lines, _ = run("bertscore -r r.txt -c c.txt -s", capsys)
+    wanted = [float(line.split("\t")[2]) for line in lines[1:]]
+    _, out, _ = run("bertscore --json rows.jsonl", capsys)
+    assert json.loads(out[0]) == {"bertscore_f1": pytest.approx(sum(wanted) / 3, abs=1e-5)}
+    _, out, _ = run("bertscore --json rows.jsonl -s --details", capsys)
+    rows = [json.loads(line) for line in out]
+    assert [row["bertscore_f1"] for row in rows[:-1]] == pytest.approx(wanted, abs=1e-5)
+    assert rows[-1].keys() == {"bertscore_precision", "bertscore_recall", "bertscore_f1", "signature"}
+    row = b'{"answer": "A cat was sitting.", "gold": ["The cat sat."]}\n'
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(row)))
+    _, out, _ = run("bertscore --json --map candidate=answer,reference=gold", capsys)
+    assert json.loads(out[0])["bertscore_f1"] == pytest.approx(wanted[0], abs=5e-3)
+    _, out, _ = run("bertscore -r r.txt -c c.txt --json", capsys)
+    assert json.loads(out[0])["bertscore_f1"] == pytest.approx(sum(wanted) / 3, abs=1e-5)
+
+
+def test_two_texts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bertscore", "--texts", "-r", "The cat sat.", "-c", "The cat sat.", "--dtype", "float32"]) == 0
+    assert capsys.readouterr().out.endswith("P: 1.000000 R: 1.000000 F1: 1.000000\n")
+
+
+def test_idf_is_kept_in_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    _, counted, _ = run("bertscore -r r.txt -c c.txt --idf", capsys)
+    _, written, _ = run("bertscore -r r.txt -c c.txt --idf_path idf.json", capsys)
+    Path("r3.txt").write_text("Something else.\nParis is big.\nx\n", encoding="utf-8")
+    _, first, _ = run("bertscore -r r3.txt -c c.txt --idf-path idf.json", capsys)
+    _, other, _ = run("bertscore -r r3.txt -c c.txt --idf", capsys)
+    assert counted == written
+    assert json.loads(Path("idf.json").read_text())["documents"] == 3
+    assert first[0].split(" P:")[0] == written[0].split(" P:")[0] != other[0].split(" P:")[0]
+
+
+def test_a_baseline_is_made_and_used(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run("bertscore-baseline -m starter --texts r2.txt --pairs 12 -o own.csv", capsys)
+    assert status == 0
+    assert out[1] == "written to own.csv"
+    rows = [line.split(",") for line in Path("own.csv").read_text().splitlines()]
+    assert rows[0] == ["LAYER", "P", "R", "F"]
+    assert [row[0] for row in rows[1:]] == list("0123456")
+    assert out[0].split() == ["layer", "3", "(bertscore.json)", "P:", rows[4][1], "R:", rows[4][2], "F1:", rows[4][3]]
+    _, raw, _ = run("bertscore -r r.txt -c c.txt -s", capsys)
+    _, rescaled, _ = run("bertscore -r r.txt -c c.txt -s --baseline_path own.csv", capsys)
+    b = float(rows[4][3])
+    for before, after in zip(raw[1:], rescaled[1:], strict=True):
+        x, y = float(before.split("\t")[2]), float(after.split("\t")[2])
+        assert y == pytest.approx((x - b) / (1 - b), abs=1e-5)
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_long_text_is_said_to_be_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("long.txt").write_text("word " * 600 + "\nshort\nshort\n", encoding="utf-8")
+    status, _, err = run("bertscore -r r.txt -c long.txt", capsys)
+    assert status == 0
+    assert err.startswith("note: 1 of 3 pairs hold a text of more than 512 tokens")
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ("-r nowhere.txt -c c.txt", 1, "the file 'nowhere.txt' can't be read (No such file or directory)"),
+        ("-r r.txt -c nowhere", 1, "to compare two texts given here, add --texts"),
+        ("-r r.txt -c short.txt", 1, "r.txt has 3 lines, but short.txt has 1; one reference for each candidate"),
+        ("-r empty.txt -c empty.txt", 1, "there is nothing to score"),
+        ("-r bytes.txt -c c.txt", 1, "bytes.txt is not UTF-8 text"),
+        ("-r r.txt -c c.txt --lang tlh", 1, "no model for the language 'tlh'"),
+        ("-r r.txt -c c.txt --lang en -m no/model", 1, "the model 'no/model' was not found"),
+        ("-r r.txt -c c.txt -l 9", 1, "num_layers is 9, but starter has layers 0 (the embeddings) to 6"),
+        ("-r r.txt -c c.txt --baseline_path r.txt", 1, "r.txt is no baseline file: its first line is 'The cat sat.'"),
+        ("-r r.txt -c c.txt --idf_path c.txt", 1, "c.txt is no idf file"),
+        ("-r r.txt -c c.txt --max_tokens 600", 1, "max_tokens is 600; a number from 4 to 512 was expected"),
+        ("--json short.txt", 1, "short.txt"),
+        ("-c c.txt", 2, "references (-r) and candidates (-c) are needed, or --json"),
+        ("-r r.txt -c c.txt --langg en", 2, "there is no flag --langg, did you mean --lang?"),
+        ("-r r.txt -c c.txt -l two", 2, "argument -l"),
+        ("word -r r.txt -c c.txt", 2, "nothing was expected here, not word"),
+    ],
+)
+def test_bad_input_is_one_sentence(line: str, status: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("short.txt").write_text("one\n", encoding="utf-8")
+    Path("empty.txt").write_text("", encoding="utf-8")
+    Path("bytes.txt").write_bytes(b"\xff\xfe\x00")
+    found, out, err = run(f"bertscore {line}", capsys)
+    assert (found, out) == (status, [])
+    assert said in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ("-m starter --texts nowhere.txt", 1, "'nowhere.txt' can't be read"),
+        ("-m starter --texts one.txt", 1, "1 different texts were given; a baseline needs two"),
+        ("-m starter --texts r.txt --pairs 0", 1, "pairs is 0"),
+        ("-m starter --texts r.txt -o no/where.csv", 1, "there is no folder no"),
+        ("--texts r.txt", 2, "the following arguments are required"),
+    ],
+)
+def test_bad_input_of_the_baseline(line: str, status: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("one.txt").write_text("one\none\n", encoding="utf-8")
+    found, _, err = run(f"bertscore-baseline {line}", capsys)
+    assert found == status
+    assert said in err
+
+
+@pytest.mark.parametrize("command", ["bertscore", "bertscore-baseline"])
+def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(f"{command} --help", capsys)
+    assert status == 0
+    assert f"\n  bert-judge {command} " in "\n".join(out)

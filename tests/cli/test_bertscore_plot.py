@@ -1,0 +1,139 @@
+"""`bert-judge bertscore-plot` as its user meets it: what it writes, prints and refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bert_judge.bertscore import BERTScorer
+from bert_judge.cli.bertscore_plot import main
+from bert_judge.errors import BertJudgeError
+
+TEXTS = ["-c", "She died in her home.", "-r", "He died at his house."]
+
+
+@pytest.fixture(scope="module")
+def model(make_judge: Callable[..., Path]) -> str:
+    return str(make_judge("bert"))
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    """The lines of standard output by their first word."""
+    return dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+
+
+def test_the_starter_draws_and_prints_the_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "alignment.json"
+    assert main([*TEXTS, "-o", str(path), "--dtype", "float32"]) == 0
+    data, lines = json.loads(path.read_text(encoding="utf-8")), printed(capsys)
+    assert data["candidate"]["tokens"] == "she died in her home .".split()
+    scores = BERTScorer(dtype="float32").score([TEXTS[1]], [TEXTS[3]])
+    assert [data[name] for name in ("precision", "recall", "f1")] == pytest.approx([s.item() for s in scores], abs=1e-5)
+    assert lines["P"] == f"{data['precision']:.6f}  R {data['recall']:.6f}  F1 {data['f1']:.6f}"
+    assert lines["scorer"] == data["signature"]
+    assert "model:starter@" in data["signature"]
+    assert lines["file"] == str(path)
+
+
+@pytest.mark.parametrize(
+    ("flag", "name", "start"),
+    [
+        ("-o", "a.png", b"\x89PNG"),
+        ("--output", "a.svg", b"<?xml"),
+        ("-f", "a.pdf", b"%PDF"),
+        ("--file", "a.html", b"<!doctype"),
+    ],
+)
+def test_the_name_says_what_is_written(model: str, tmp_path: Path, flag: str, name: str, start: bytes):
+    assert main([*TEXTS, "-m", model, "-l", "1", flag, str(tmp_path / name)]) == 0
+    assert (tmp_path / name).read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize(
+    "spelt",
+    [
+        ["--cand", "a b", "--ref", "a", "--model", "MODEL", "--num_layers", "1"],
+        ["--cand=a b", "--ref=a", "--model-path=MODEL", "--num-layers=1"],
+        ["-c", "a b", "-r", "a", "--model_path", "MODEL", "-l", "1"],
+    ],
+)
+@pytest.mark.parametrize(
+    "rescaled", ["--rescale_with_baseline --baseline_path", "--rescale-with-baseline --baseline-path"]
+)
+def test_every_spelling_is_understood(model: str, tmp_path: Path, spelt: list[str], rescaled: str):
+    (tmp_path / "baseline.csv").write_text("LAYER,P,R,F\n0,0,0,0\n1,0.25,0.25,0.25\n", encoding="utf-8")
+    path, given = tmp_path / "a.json", [part.replace("MODEL", model) for part in spelt]
+    assert main([*given, "-o", str(path), *rescaled.split(), str(tmp_path / "baseline.csv")]) == 0
+    data = json.loads(path.read_text(encoding="utf-8"))
+    assert data["baseline"] == [0.25, 0.25, 0.25]
+    assert "layer:1(given)" in data["signature"]
+
+
+def test_idf_weights_come_from_a_file(model: str, tmp_path: Path):
+    scorer = BERTScorer(model, 1, idf_sents=["paris is", "london is", "it is"])
+    scorer.save_idf(tmp_path / "idf.json")
+    path = tmp_path / "a.json"
+    flags = ["-m", model, "-l", "1", "--idf_path", str(tmp_path / "idf.json"), "-o", str(path)]
+    assert main(["-c", "paris is", "-r", "paris is", *flags]) == 0
+    data = json.loads(path.read_text(encoding="utf-8"))
+    assert f"|idf:{scorer.signature.split('|idf:')[1].split('|')[0]}|" in data["signature"]
+    assert len(set(data["candidate"]["weights"])) > 1
+
+
+def test_a_cut_is_said(tmp_path: Path, model: str, capsys: pytest.CaptureFixture[str]):
+    words = "Paris " * 200
+    assert main(["-c", words, "-r", "Paris", "-m", model, "-l", "1", "-o", str(tmp_path / "a.json")]) == 0
+    assert printed(capsys)["cut"].startswith("candidate: ")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["-o", "a.gif"], "a name that ends with .png, .svg, .pdf, .html, .json was expected"),
+        (["-o", "none/a.png"], "the folder .*none is not there; make it first"),
+        (["-o", "."], "a name that ends with"),
+        (["-r", " "], "the text of --ref is empty"),
+        (["-c", ""], "the text of --cand is empty"),
+        (["--idf_path", "none.json"], "the idf file none.json is not there"),
+    ],
+)
+def test_mistakes_are_told_before_a_model_loads(given: list[str], message: str, monkeypatch, tmp_path: Path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BertJudgeError, match=message) as error:
+        main([*TEXTS, "-m", "no/such-model", *given])
+    assert str(error.value).endswith(".")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_model_or_baseline_is_told(model: str, tmp_path: Path):
+    with pytest.raises(BertJudgeError, match="such-model"):
+        main([*TEXTS, "-m", str(tmp_path / "such-model"), "-o", str(tmp_path / "a.json")])
+    with pytest.raises(BertJudgeError, match="no rescaling baseline"):
+        main([*TEXTS, "-m", model, "--rescale_with_baseline", "-o", str(tmp_path / "a.json")])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["-c", "She", "died", "-r", "x"], "a text without a flag, 'died': put each text in quotation marks"),
+        (["-c", "x"], "the following arguments are required: --ref/-r"),
+        ([*TEXTS, "--rescale"], "there is no flag --rescale"),
+        ([*TEXTS, "-l", "x"], "invalid int value: 'x'"),
+    ],
+)
+def test_a_wrong_command_line_is_told(given: list[str], message: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit, match="2"):
+        main(given)
+    assert message in capsys.readouterr().err
+
+
+def test_help_has_an_example(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    shown = capsys.readouterr().out
+    assert '-c "She died in her home." -r "He died at his house." -o alignment.png' in shown
+    assert "SUPPRESS" not in shown
+    assert "words" not in shown

@@ -1,0 +1,76 @@
+"""BERTScore as a judge: what it says besides the contract."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bert_judge import BERTScorer, Sample
+from bert_judge.errors import InputError
+from bert_judge.judges import BERTScore
+
+SAMPLES = [
+    Sample("A cat was sitting.", ("Dogs bark.", "The cat sat.")),
+    Sample("London is big.", ("Paris is big.",), "Which city is big?"),
+    Sample("word " * 600, ("a word",)),
+    Sample("x", ("",)),
+]
+
+
+def test_f1_is_the_score_and_precision_and_recall_are_details() -> None:
+    verdicts = list(BERTScore(dtype="float32").assess(SAMPLES))
+    precision, recall, f1 = BERTScorer(dtype="float32").score(
+        [sample.candidate for sample in SAMPLES[:2]], [sample.references for sample in SAMPLES[:2]]
+    )
+    for i, verdict in enumerate(verdicts[:2]):
+        assert verdict.score == pytest.approx(float(f1[i]), abs=1e-5)
+        assert verdict.details["precision"] == pytest.approx(float(precision[i]), abs=1e-5)
+        assert verdict.details["recall"] == pytest.approx(float(recall[i]), abs=1e-5)
+        assert verdict.label is None
+    assert [verdict.matched_reference for verdict in verdicts] == [1, 0, 0, 0]
+    assert verdicts[2].truncated["candidate"] > 400
+    assert (verdicts[3].score, verdicts[3].explanation) == (0.0, "the reference is empty")
+
+
+def test_a_threshold_makes_labels() -> None:
+    judge = BERTScore(threshold=0.6)
+    scores = judge.predict(None, ["The cat sat.", "Taxes rise."], ["The cat sat.", "The cat sat."])
+    labels = [verdict.label for verdict in judge.assess([Sample("The cat sat.", ("The cat sat.",)), SAMPLES[3]])]
+    assert scores[0] == pytest.approx(1, abs=1e-3)
+    assert labels == [1, 0]
+    assert "threshold:0.6" in judge.signature
+    assert judge.signature != BERTScore().signature
+
+
+def test_idf_reads_the_whole_input_first_and_keeps_it(tmp_path: Path) -> None:
+    path = tmp_path / "idf.json"
+    judge = BERTScore(idf_path=str(path), dtype="float32")
+    with pytest.raises(InputError, match=r"call fitted\(samples\) first"):
+        next(judge.assess(SAMPLES))
+    fitted = judge.fitted(SAMPLES)
+    expected = [verdict.score for verdict in fitted.assess(SAMPLES)]
+    again = BERTScore(idf_path=str(path), dtype="float32")  # the file is there now
+    assert [verdict.score for verdict in again.fitted(SAMPLES[:1]).assess(SAMPLES)] == expected
+    assert again.signature == fitted.signature
+    assert "idf:none" not in fitted.signature
+    assert BERTScore(idf=True, dtype="float32").predict(
+        None, [sample.candidate for sample in SAMPLES], [sample.references for sample in SAMPLES]
+    ) == pytest.approx(expected, abs=1e-6)
+    plain = [verdict.score for verdict in BERTScore(dtype="float32").assess(SAMPLES)]
+    assert plain[0] != pytest.approx(expected[0], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"threshold": float("nan")}, "threshold is nan"),
+        ({"num_layers": 7}, "num_layers is 7, but starter has layers 0"),
+        ({"lang": "tlh"}, "no model for the language 'tlh'"),
+        ({"baseline_path": "nowhere.csv"}, "nowhere.csv can't be read"),
+        ({"max_tokens": 513}, "max_tokens is 513"),
+    ],
+)
+def test_bad_options_are_told_in_a_sentence(options: dict, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        BERTScore(**options)
