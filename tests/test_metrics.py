@@ -1,14 +1,57 @@
-"""Lexical measures: tables of the rules, and what holds for any two texts."""
+"""Lexical measures: tables of the rules, what holds for any two texts, and the figures of other people's packages."""
 
 from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bert_judge.metrics import containment, exact_match, normalise, token_f1
+from bert_judge.errors import InputError
+from bert_judge.metrics import (
+    METRICS,
+    bleu,
+    choice,
+    chrf,
+    containment,
+    exact_match,
+    find_boxed,
+    find_choice,
+    find_metric,
+    math_verify,
+    normalise,
+    raw_match,
+    rouge_l,
+    strip_markup,
+    token_f1,
+    verify_math,
+)
 
-MEASURES = [exact_match, containment, token_f1]
+MEASURES = [raw_match, exact_match, containment, token_f1, choice, rouge_l, bleu, chrf]
+PAIRS = [
+    ("The cat sat on the mat.", "the cat is on the mat"),
+    ("In 1066, William of Normandy conquered England.", "William the Conqueror invaded England in 1066"),
+    ("Mitochondria", "the mitochondria"),
+    ("one two three four", "four three two one"),
+    ("a_b don't re-read it", "a b don t re read it"),
+    ("word " * 300, "word other " * 20),
+    ("", "Paris"),
+    ("Paris", ""),
+    ("", ""),
+    ("...", "!?"),
+]
+UNICODE_PAIRS = [("北京市", "北京"), ("Ünïcode café", "unicode café"), ("हिन्दी भाषा", "हिन्दी"), ("🚀 é", "🚀 e")]
+HANGS = "$9^{9^{9^{9}}}$"
 texts = st.one_of(st.text(), st.text(alphabet="aAthe nP.,'é北京 \n"))
 
 
@@ -139,3 +182,382 @@ def test_normalise_is_stable_and_single_spaced(text: str) -> None:
 @given(text=st.text(alphabet=st.characters(max_codepoint=0x7F)))
 def test_normalise_ignores_case(text: str) -> None:
     assert normalise(text.upper()) == normalise(text.lower())
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reference", "expected"),
+    [
+        (" Paris\n", "Paris", 1.0),
+        ("paris", "Paris", 0.0),
+        ("Paris.", "Paris", 0.0),
+        ("A", "A) Paris", 1.0),
+        ("A) Paris", "A", 1.0),
+        ("B", "A) Paris", 0.0),
+        ("NO", "NO", 1.0),
+        ("N", "NO", 0.0),
+        ("D", "DEF) x", 0.0),
+        ("f", "f)x", 0.0),
+        ("", "", 1.0),
+        ("café", "cafe", 0.0),
+    ],
+)
+def test_raw_match(candidate: str, reference: str, expected: float) -> None:
+    assert raw_match(candidate, reference) == expected
+
+
+@pytest.mark.parametrize(
+    "candidate",
+    [
+        "A",
+        "a",
+        "(A)",
+        "A.",
+        "**A**.",
+        "**A)** Paris",
+        "A) Paris",
+        "(A) Paris",
+        "A. Paris",
+        "A: Paris",
+        "A, as it is the capital.",
+        "A because the others are not in France",
+        "The answer is (A)",
+        "The answer is A.",
+        "the correct answer is: **A**",
+        "Answer: A",
+        "Answer:\nA) Paris",
+        "The correct option is A because Paris is the capital.",
+        "The best choice would be A - Paris",
+        "The answer to this question is therefore A.",
+        "A is correct, B is not.",
+        "It could be B. No: B) is Lyon. The answer is A.",
+        "(B) is in the south and (C) in the east, so the answer is (A).",
+        "I would go for (A) here.",
+        "$\\boxed{A}$",
+        r"The answer is $\boxed{\text{(A)}}$.",
+        "（Ａ）",
+        "“A”",
+        "Paris",
+        "paris.",
+    ],
+)
+def test_choice_finds_the_option(candidate: str) -> None:
+    assert choice(candidate, "A) Paris") == 1
+    assert choice(candidate, "B) Lyon") == 0
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reference", "expected"),
+    [
+        ("A", "(A)", 1.0),
+        ("A", "A.", 1.0),
+        ("B) 12.5 %", "(B) 12.5 %", 1.0),
+        ("12.5 %", "(B) 12.5 %", 1.0),
+        ("J", "J", 1.0),
+        ("NO", "NO", 1.0),
+        ("N", "NO", 0.0),
+        ("no.", "NO", 1.0),
+        ("HI", "H", 0.0),
+        ("H", "HI", 0.0),
+        ("DEF", "D", 0.0),
+        ("42", "42", 1.0),
+        ("I, Robot", "I, Robot", 1.0),
+        ("I", "I, Robot", 0.0),
+        ("The answer is a dog", "A", 0.0),
+        ("A dog", "A", 0.0),
+        ("I think so", "I", 0.0),
+        ("A. one\nB. two\nC. three", "A", 0.0),
+        ("(A) or (B)", "A", 0.0),
+        ("The answer is A or B.", "A", 0.0),
+        ("Answer: (A), (C)", "A", 0.0),
+        ("A, B, C", "A", 0.0),
+        ("A, I think", "A", 1.0),
+        ("A) B is wrong", "A", 1.0),
+        ("Vitamin C", "C", 0.0),
+        ("A is not the best", "A", 0.0),
+        ("", "A", 0.0),
+    ],
+)
+def test_choice(candidate: str, reference: str, expected: float) -> None:
+    assert choice(candidate, reference) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"\boxed{5}", ["5"]),
+        (r"a \boxed{\frac{9}{7}} b \fbox {x} c", [r"\frac{9}{7}", "x"]),
+        (r"\boxed{1}\boxed {2}", ["1", "2"]),
+        (r"\boxed{\{1, 2\}}", [r"\{1, 2\}"]),
+        (r"\boxed{\left\{x\right.}", [r"\left\{x\right."]),
+        (r"\boxed{a \boxed{b}}", [r"a \boxed{b}"]),
+        (r"\boxed{a \boxed{b}", ["b"]),
+        (r"\boxed{a", []),
+        (r"\boxed 5", []),
+        (r"} \boxed{a}", ["a"]),
+        ("", []),
+    ],
+)
+def test_find_boxed(text: str, expected: list[str]) -> None:
+    assert find_boxed(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (" **A**. ", "A"),
+        ("** A", "A"),
+        ("A**", "A"),
+        ("$5", "$5"),
+        ("$5$.", "5"),
+        ("$$x^2$$", "x^2"),
+        ("$5 and $6", "$5 and $6"),
+        (r"$\boxed{\frac{1}{2}}$.", r"\frac{1}{2}"),
+        (r"\boxed{1} + \boxed{2}", r"\boxed{1} + \boxed{2}"),
+        (r"\(\{3\}\)", r"\{3\}"),
+        (r"\[x\]", "x"),
+        ("`f(x)`", "f(x)"),
+        ("3.5", "3.5"),
+        ("答案。", "答案"),
+        ("**.", ""),
+        ("$", "$"),
+        ("", ""),
+    ],
+)
+def test_strip_markup(text: str, expected: str) -> None:
+    assert strip_markup(text) == expected
+
+
+@pytest.mark.parametrize(("candidate", "reference"), PAIRS)
+def test_rouge_is_that_of_rouge_score(candidate: str, reference: str) -> None:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    assert rouge_l(candidate, reference) == RougeScorer(["rougeL"]).score(reference, candidate)["rougeL"].fmeasure
+
+
+@settings(deadline=None)
+@given(candidate=st.text(st.characters(max_codepoint=0x7F)), reference=st.text(st.characters(max_codepoint=0x7F)))
+def test_rouge_is_that_of_rouge_score_for_any_ascii(candidate: str, reference: str) -> None:
+    test_rouge_is_that_of_rouge_score(candidate, reference)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reference", "expected"),
+    [("北京市", "北京", 0.8), ("Café Zürich", "café", 2 / 3), ("Москва", "Киев", 0.0), ("हिन्दी भाषा", "हिन्दी", 2 / 3)],
+)
+def test_rouge_reads_every_script(candidate: str, reference: str, expected: float) -> None:
+    assert rouge_l(candidate, reference) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("candidate", "reference"), PAIRS + UNICODE_PAIRS)
+def test_bleu_and_chrf_are_those_of_sacrebleu(candidate: str, reference: str) -> None:
+    import sacrebleu
+
+    assert bleu(candidate, reference) == pytest.approx(sacrebleu.sentence_bleu(candidate, [reference]).score / 100)
+    assert chrf(candidate, reference) == pytest.approx(sacrebleu.sentence_chrf(candidate, [reference]).score / 100)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reference"),
+    [
+        ("42", "42.0"),
+        ("1,000", "1000"),
+        ("1 000", "1000"),
+        ("$18", "18"),
+        ("€5", "5"),
+        ("+5", "5"),
+        ("−5", "-5"),
+        ("٣", "3"),
+        ("50%", "0.5"),
+        ("9/7", r"\frac{9}{7}"),
+        (r"\frac97", r"$\frac{9}{7}$"),
+        ("The answer is 12.", "12"),
+        (r"So it is $\frac{1}{2}$ of them.", "0.5"),
+        ("x = 3", "3"),
+        ("(x+1)^2", "x^2+2x+1"),
+        ("(3,4]", "(3, 4]"),
+        (r"\{1,2\}", r"\{2, 1\}"),
+        (r"10 \text{ cm}", "10"),
+        ("ten", " ten "),
+    ],
+)
+def test_math_verify_sees_what_is_equal(candidate: str, reference: str) -> None:
+    assert math_verify(candidate, reference) == 1
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reference", "reason"),
+    [
+        ("41", "42", "different"),
+        ("2:30", "2:45", "different"),
+        ("(1, 2)", "(2, 1)", "different"),
+        ("[1, 2]", "[2, 2]", "different"),
+        (r"\frac{9}", r"\frac{9}{7}", "different|no maths in the answer"),
+        ("forty-two", "42", "no maths in the answer"),
+        ("", "42", "no maths in the answer"),
+        ("\ud800", "42", "different|no maths"),
+    ],
+)
+def test_math_verify_says_why_not(candidate: str, reference: str, reason: str) -> None:
+    finding = verify_math(candidate, reference)
+    assert finding.score == 0
+    assert any(each in (finding.reason or "") for each in reason.split("|"))
+    assert math_verify(candidate, reference) == 0
+
+
+def test_a_reference_without_maths_is_undecided() -> None:
+    assert verify_math("42", "yes").score is None
+    assert math_verify("42", "yes") == 0
+
+
+@pytest.mark.parametrize(("answer", "expected"), [(r"\sqrt{8}", 1.0), (r"\pi", 0.0), (r"2.828427", 1.0), ("2.8", 0.0)])
+def test_math_verify_is_that_of_its_package(answer: str, expected: float) -> None:
+    from math_verify import parse, verify
+
+    logging.getLogger("math_verify").setLevel(logging.ERROR)
+    gold, found = (parse(f"${text}$", parsing_timeout=None) for text in (r"2\sqrt{2}", answer))
+    assert verify(gold, found, timeout_seconds=None) == bool(expected)
+    assert math_verify(f"${answer}$", r"$2\sqrt{2}$") == expected
+
+
+@pytest.mark.parametrize("candidate", [HANGS, "$100000000!$", r"$\sum_{k=1}^{10^{9}} \frac{1}{k^3}$"])
+def test_mathematics_without_end_is_ended(candidate: str) -> None:
+    verify_math("1", "2")  # so that no time goes into the start
+    start = time.monotonic()
+    finding = verify_math(candidate, "5", timeout=0.5)
+    assert time.monotonic() - start < 3
+    assert finding == (0.0, "Math-Verify took more than 0.5 s")
+    assert verify_math("4/2", "2") == (1.0, None)
+
+
+def test_threads_share_the_worker_and_get_their_own_answers() -> None:
+    rows = [(f"{i}/2", f"{i / 2 + i % 2}") for i in range(40)] + [(HANGS, "5")]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda row: verify_math(*row, timeout=1).score, rows))
+    assert found == [float(i % 2 == 0) for i in range(40)] + [0.0]
+
+
+def workers(parent: int) -> list[int]:
+    """Process ids of the workers of a process: all that still run."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it may end while we look
+            ours = int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == parent
+            if ours and b"math_worker" in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+    return found
+
+
+def runs(process: int) -> bool:
+    with suppress(OSError):
+        return b"math_worker" in Path(f"/proc/{process}/cmdline").read_bytes()
+    return False
+
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system has no /proc")
+
+
+@needs_proc
+def test_one_worker_serves_all_and_is_replaced_when_it_dies() -> None:
+    assert verify_math("4/2", "2").score == 1
+    (first,) = workers(os.getpid())
+    assert verify_math("8/2", "4").score == 1
+    assert workers(os.getpid()) == [first]
+    assert "4294967296" in Path(f"/proc/{first}/limits").read_text().partition("Max address space")[2].splitlines()[0]
+    os.kill(first, signal.SIGKILL)
+    assert verify_math("6/2", "3").score == 1
+    assert workers(os.getpid()) != [first]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_process_has_a_worker_of_its_own() -> None:
+    assert verify_math("4/2", "2").score == 1
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        found = pool.starmap_async(verify_math, [(f"{i}/2", f"{i / 2}") for i in range(1, 20)])
+        ours = [verify_math(f"{i}/2", f"{i / 2 + 1}").score for i in range(20)]
+        assert [each.score for each in found.get(60)] == [1.0] * 19
+    assert ours == [0.0] * 20
+
+
+@needs_proc
+@pytest.mark.parametrize("busy", [False, True])
+def test_the_worker_ends_with_its_parent(busy: bool) -> None:
+    code = (
+        "import sys; from bert_judge.metrics import verify_math; verify_math('4/2', '2'); print('ready', flush=True)\n"
+        f"sys.stdin.readline(); {busy} and verify_math('{HANGS}', '5', 1.0)"
+    )
+    command = [sys.executable, "-W", "error", "-c", code]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as parent:
+        assert parent.stdin and parent.stdout and parent.stderr
+        assert parent.stdout.readline() == b"ready\n"
+        (worker,) = workers(parent.pid)
+        parent.stdin.write(b"\n")
+        parent.stdin.flush()
+        if busy:
+            time.sleep(0.3)
+            parent.kill()
+        assert not parent.stderr.read()
+    deadline = time.monotonic() + 10
+    while runs(worker) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not runs(worker)
+
+
+def test_the_table_gives_what_the_functions_do() -> None:
+    assert list(METRICS)[:3] == ["EM", "ROUGE", "Math-Verify"]
+    for name in METRICS:
+        metric = find_metric(name)
+        assert metric("Paris", "Paris") == metric.find("Paris", "Paris", 5).score == pytest.approx(1)
+        assert metric("12", "13") < 0.5
+        assert metric.graded == (0 < metric("the red car here", "the red car") < 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("em", "did you mean EM?"),
+        ("math_verify", "did you mean Math-Verify?"),
+        ("tokenf1", "token_f1"),
+        ("qq", "there is EM"),
+    ],
+)
+def test_an_unknown_metric_is_answered_with_the_nearest(name: str, said: str) -> None:
+    with pytest.raises(InputError) as told:
+        find_metric(name)
+    assert said in str(told.value)
+
+
+def test_a_missing_package_is_told_by_the_function_too() -> None:
+    code = (
+        "import sys; sys.modules |= dict.fromkeys(['rouge_score', 'sacrebleu', 'math_verify'])\n"
+        "from bert_judge import metrics\nfrom bert_judge.errors import MissingExtraError\n"
+        "for name in ('rouge_l', 'bleu', 'chrf', 'math_verify'):\n"
+        "    try:\n        getattr(metrics, name)('a', 'b')\n"
+        "    except MissingExtraError as error:\n        print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.count("pip install 'bert-judge[lexical]'") == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "answer " * 15_000,
+        "answer:" + " " * 100_000,
+        "*_ " * 30_000,
+        "(" * 100_000,
+        "\n " * 50_000,
+        r"\boxed{" * 15_000,
+        r"\boxed{" * 15_000 + "}" * 15_000,
+        "$" * 100_000,
+        "A. x\n" * 20_000,
+        "é́" * 50_000,
+    ],
+)
+def test_long_texts_take_no_long_time(text: str) -> None:
+    start = time.monotonic()
+    find_choice(text)
+    find_boxed(text)
+    strip_markup(text)
+    raw_match(text, "A")
+    rouge_l(text, "Paris")
+    assert time.monotonic() - start < 3

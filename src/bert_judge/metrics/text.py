@@ -1,6 +1,7 @@
-"""Two strings in, one number out: the lexical measures that a judge is compared with.
+"""Whether two texts are the same, and which words they share.
 
-All of them read `normalise`d text, as the evaluation script of SQuAD does (Rajpurkar et al., 2016, arXiv 1606.05250).
+All but `raw_match` read `normalise`d text, as the evaluation script of SQuAD does (Rajpurkar et al., 2016, arXiv
+1606.05250).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese characters
 )
 _TOKEN = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
+_OPTION = re.compile(r"([A-Z])\)(?!\S)")
 
 
 def normalise(text: str) -> str:
@@ -30,6 +32,14 @@ def normalise(text: str) -> str:
     kept = (char for char in folded if char not in string.punctuation and unicodedata.category(char)[0] != "P")
     words = unicodedata.normalize("NFC", "".join(kept)).split()
     return " ".join([word for word in words if word not in _ARTICLES] or words)
+
+
+def raw_match(candidate: str, reference: str) -> float:
+    """1.0 where both texts are the same but for white space around them, else 0.0: the `EM` of the paper's package.
+
+    An option such as "A) Paris" is compared by its letter, so that it equals "A". Case and punctuation count.
+    """
+    return float(_raw(candidate) == _raw(reference))
 
 
 def exact_match(candidate: str, reference: str) -> float:
@@ -60,6 +70,16 @@ def token_f1(candidate: str, reference: str) -> float:
     return 2 * (ours & theirs).total() / (ours.total() + theirs.total())
 
 
+def split_words(text: str) -> list[str]:
+    """The texts between white space; each character of a script without spaces on its own."""
+    return _TOKEN.findall(text)
+
+
 def _tokens(text: str) -> list[str]:
-    """Words of the normalised text; each character of a script without spaces on its own."""
-    return _TOKEN.findall(normalise(text))
+    return split_words(normalise(text))
+
+
+def _raw(text: str) -> str:
+    text = text.strip()
+    option = _OPTION.match(text)
+    return option[1] if option else text

@@ -1,0 +1,179 @@
+"""A judge without a model: a pattern finds the answer in a candidate, a metric compares it with the references."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Annotated, Any, Literal, overload
+
+from bert_judge.errors import InputError
+from bert_judge.generators import split_trace
+from bert_judge.judges.base import Judge, make_samples
+from bert_judge.metrics import MATH_TIMEOUT, METRICS, find_boxed, find_metric, strip_markup
+from bert_judge.types import Sample, Verdict
+from bert_judge.version import __version__
+
+FINAL_ANSWER = r"Final answer:\s*(.+)"
+"""The pattern of the paper's package; its prompts ask for such a line."""
+
+NAMED: dict[str, Callable[[str], list[str]]] = {"boxed": find_boxed, "none": lambda text: [text]}
+"""What may stand in place of a pattern, and how it finds answers: in boxes of LaTeX, or the whole candidate."""
+
+_TEXTS = ("questions", "candidates", "references")
+
+
+class RegexJudge(Judge):
+    r"""Extract an answer, compare it: the string matching that judges are measured against (arXiv 2604.09497).
+
+    The paper takes "EM" for multiple choice, "ROUGE" from 0.5 on for answers from a text, "Math-Verify" for
+    mathematics. The score is the metric's, in [0, 1], of the reference that fits best; the label is 1 from `threshold`
+    on. Candidates that are empty, hold no answer, or whose reasoning trace has no end are wrong, with the reason. Where
+    Math-Verify can read none of the references the verdict is undecided. The answer stands in `details`.
+
+    A `pattern` is a regular expression with a group for the answer, "boxed" (`\boxed{…}`, whatever its braces), or
+    "none" (the whole candidate). White space, Markdown, `$…$` and a final full stop around an extracted answer do not
+    count, nor around references then; with "none" texts are compared as they are.
+
+    Raises InputError where an argument is wrong, MissingExtraError where the metric's package is not installed.
+    """
+
+    def __init__(
+        self,
+        pattern: Annotated[
+            str, "what finds the answer: a regular expression with a group, boxed, or none (all of it)"
+        ] = FINAL_ANSWER,
+        metric: Annotated[str, f"what compares it: {', '.join(METRICS)}"] = "EM",
+        *,
+        which: Annotated[Literal["last", "first"], "the match that counts"] = "last",
+        case_sensitive: Annotated[bool, "the pattern heeds upper and lower case"] = False,
+        threshold: Annotated[float, "scores from here on are labelled right"] = 0.5,
+        math_timeout: Annotated[float, "Math-Verify: seconds until a pair counts as different"] = MATH_TIMEOUT,
+        think_token: Annotated[str, "what closes a reasoning trace"] = "</think>",
+    ) -> None:
+        if which not in ("last", "first"):
+            raise InputError(f"which is {which!r}; 'last' or 'first' was expected.")
+        if not 0 < threshold <= 1:
+            raise InputError(f"threshold is {threshold}; a number over 0, up to 1, was expected.")
+        if not 0 < math_timeout <= 3600:
+            raise InputError(f"math_timeout is {math_timeout}; a number of seconds over 0, up to 3600, was expected.")
+        self._find = NAMED.get(pattern) or _matcher(pattern, case_sensitive)
+        self._metric = find_metric(metric)
+        self._pattern, self._name, self._which = pattern, metric, which
+        self._case_sensitive, self._threshold, self._timeout = case_sensitive, threshold, math_timeout
+        self._think_token = think_token
+
+    @property
+    def variant(self) -> str:
+        """The metric, and the pattern if it is not the usual one: its name, or a hash of it."""
+        if self._pattern == FINAL_ANSWER:
+            return self._name
+        named = self._pattern in NAMED
+        return f"{self._name}-{self._pattern if named else hashlib.sha256(self._pattern.encode()).hexdigest()[:8]}"
+
+    @property
+    def signature(self) -> str:
+        """Judge, metric, pattern and how it is used, threshold, and the versions of what computes the metric."""
+        metric = self._metric
+        pattern = self._pattern.replace("|", r"\x7c")  # the same to the pattern, and no end of the pair
+        return "|".join(
+            [
+                "RegexJudge",
+                f"variant:{self.variant}",
+                f"pattern:{pattern}",
+                *([] if self._pattern in NAMED else [f"case_sensitive:{self._case_sensitive}"]),
+                *([] if self._pattern == "none" else [f"which:{self._which}"]),
+                f"think_token:{self._think_token}",
+                *([f"threshold:{self._threshold:g}"] if metric.graded else []),
+                *([f"timeout:{self._timeout:g}"] if metric.limited else []),
+                *([metric.extra.signature()] if metric.extra else []),
+                f"version:{__version__}",
+            ]
+        )
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        """One verdict a sample, in order, each as soon as its sample is there; questions are not read."""
+        return map(self._verdict, samples)
+
+    @overload
+    def predict(
+        self, candidates: Sequence[str], references: Sequence[str | Sequence[str]], /
+    ) -> list[float | None]: ...
+    @overload
+    def predict(
+        self,
+        questions: Sequence[str] | None,
+        candidates: Sequence[str],
+        references: Sequence[str | Sequence[str]],
+    ) -> list[float | None]: ...
+    @overload
+    def predict(
+        self, *, candidates: Sequence[str], references: Sequence[str | Sequence[str]]
+    ) -> list[float | None]: ...
+    def predict(self, *given: Any, **named: Any) -> list[float | None]:
+        """The scores of candidates, in their order; None where the judge could not decide.
+
+        Takes `(candidates, references)`, as the paper's package does, or `(questions, candidates, references)`, as
+        every judge does; by position or by name. Raises InputError for anything else, or where the lengths differ.
+        """
+        texts = _arguments(given, named)
+        return [verdict.score for verdict in self.assess(make_samples(**texts))]
+
+    def _verdict(self, sample: Sample) -> Verdict:
+        answer, reason = self._answer(sample.candidate)
+        if answer is None:
+            return Verdict(0.0, 0, reason, matched_reference=0)
+        details = {"answer": answer}
+        found = [self._metric.find(answer, self._clean(text), self._timeout) for text in sample.references]
+        scores = [-1.0 if finding.score is None else finding.score for finding in found]
+        best = max(range(len(scores)), key=scores.__getitem__)
+        score, reason = found[best]
+        if score is None:
+            return Verdict(None, None, reason, details=details)
+        return Verdict(score, int(score >= self._threshold), reason, matched_reference=best, details=details)
+
+    def _answer(self, candidate: str) -> tuple[str | None, str | None]:
+        """The answer of a candidate, or why there is none."""
+        if not candidate.strip():
+            return None, "the candidate is empty"
+        _, text = split_trace(candidate, self._think_token)
+        if text is None:
+            return None, "the candidate's reasoning has no end"
+        answers = [answer for match in self._find(text) if (answer := self._clean(match))]
+        if not answers:
+            return None, "the pattern does not match"
+        return answers[-1 if self._which == "last" else 0], None
+
+    def _clean(self, text: str) -> str:
+        return text if self._pattern == "none" else strip_markup(text)
+
+
+def _matcher(pattern: str, case_sensitive: bool) -> Callable[[str], list[str]]:
+    """What finds all matches of a regular expression: of each, the first group that took part in it."""
+    try:
+        compiled = re.compile(pattern, 0 if case_sensitive else re.IGNORECASE)
+    except (re.error, TypeError) as error:
+        raise InputError(
+            f"the pattern {pattern!r} is no regular expression ({error}); one with a group, 'boxed' or 'none' was "
+            "expected."
+        ) from error
+    if not compiled.groups:
+        raise InputError(f"the pattern {pattern!r} has no group; put the part that is the answer into parentheses.")
+
+    def find(text: str) -> list[str]:
+        groups = (match.groups() for match in compiled.finditer(text))
+        return [next((group for group in each if group is not None), "") for each in groups]
+
+    return find
+
+
+def _arguments(given: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
+    """The texts by name: those given by position are the first of one form or of the other."""
+    for form in (_TEXTS[1:], _TEXTS):
+        others = set(_TEXTS) - set(form)
+        if len(given) <= len(form) and named.keys() - others == set(form[len(given) :]):
+            return {"questions": None, **named, **dict(zip(form, given, strict=False))}
+    said = ", ".join([f"{len(given)} by position", *(f"{name}=" for name in named)])
+    raise InputError(
+        f"predict was given {said}; (candidates, references) or (questions, candidates, references) was expected."
+    )

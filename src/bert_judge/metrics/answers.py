@@ -1,0 +1,126 @@
+"""Where in a text its answer is: the option that it chooses, what it puts into a box, the text inside its markup."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from bert_judge.metrics.text import exact_match
+
+_MARKUP = re.compile(r"\\(?:boxed|text|textbf|mathrm|mathbf)(?=\s*\{)|[*_`$\"'“”‘’{}]")
+_SPACES, _LINES = re.compile(r"[^\S\n]+"), re.compile(r" ?\n[ \n]*")
+# "A" and "I" are words, too: they are options only where no sentence goes on after them.
+_ALONE = r"(?![)\].]? ?(?:,|/|&|or\b|and\b) ?[(\[]?(?-i:[A-HJ-Z])(?![\w']))"  # "A or B" chooses neither
+_LETTER = (
+    r"[(\[]?(?-i:([B-HJ-Z])(?!\w)"
+    r"|([AI])(?=$|[\n)\].:,;]| ?[-–—]| (?:because|since|as|for|which|due|and)\b))" + _ALONE
+)
+_STATED = re.compile(
+    r"\b(?:answer(?: to (?:the|this) (?:question|problem))?|(?:correct|right|best) (?:option|choice))"
+    r"(?: is| would be| should be| ?[:=])*\s?(?:(?:therefore|thus|then|clearly),? )?(?:(?:option|choice) )?"
+    + _LETTER
+    + r"|(?<!\w)(?-i:([A-Z]))\)? is (?:the )?(?:correct|right|best)\b",
+    re.IGNORECASE,
+)
+_LONE = re.compile(r"[(\[]?([A-Za-z])[)\]]?[.:,]?")
+_LABEL = re.compile(r"^(?:\(([A-Za-z])\)|([A-Za-z])\)|([A-Z])[.:])(?!\S)" + _ALONE, re.MULTILINE)
+_OPENING = re.compile(r"([A-Z])" + _ALONE + r"(?:[,;\n]| [-–—] | (?:because|since|as)\b)")
+_OPTION_TEXT = re.compile(r"\(?[A-Za-z][).:]\s*(.+)", re.DOTALL)
+_MARKED = re.compile(r"\(([A-Z])\)|\*\*\(?([A-Z])\)?[.:]?\*\*|\b[Oo]ption ([A-Z])\b|\\boxed\{([A-Z])\}")
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
+_ENCLOSING = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
+_LAYERS = 8  # of markup around an answer: more than anyone writes, and an end to what is made to cost time
+
+
+def choice(candidate: str, reference: str) -> float:
+    """1.0 where the candidate chooses the option that the reference names, else 0.0.
+
+    "A", "(A)", "**A**.", "A) Paris", "The answer is (A)" name the same option. A candidate that names none is right
+    where it gives the option's text ("Paris" for "A) Paris"). A reference that is no option ("NO", "42") is compared
+    by `exact_match`.
+    """
+    text = _plain(reference)
+    option = _LONE.fullmatch(text) or _LABEL.match(text)
+    if option is None:
+        return exact_match(candidate, reference)
+    chosen = find_choice(candidate)
+    content = _OPTION_TEXT.fullmatch(text)
+    if chosen is None and content:
+        return exact_match(candidate, content[1])
+    return float(chosen == _letter(option))
+
+
+def find_choice(text: str) -> str | None:
+    """The letter, upper case, of the option that an answer chooses; None where it names none, or several.
+
+    In this order: a letter alone ("b", "**B**."); the last one that is stated as the answer ("the answer is (B)",
+    "Correct option: B", "B is correct"); one that the text begins with ("B, as …"); the label at its start, unless
+    other lines have other labels; the only option that is set off from the text ("I go for (B) here").
+    """
+    plain = _plain(text)
+    if lone := _LONE.fullmatch(plain):
+        return _letter(lone)
+    if stated := list(_STATED.finditer(plain)):
+        return _letter(stated[-1])
+    if opening := _OPENING.match(plain):
+        return _letter(opening)
+    labels = {_letter(match) for match in _LABEL.finditer(plain)}
+    if not _LABEL.match(plain):
+        labels = {_letter(match) for match in _MARKED.finditer(unicodedata.normalize("NFKC", text))}
+    return labels.pop() if len(labels) == 1 else None
+
+
+def find_boxed(text: str) -> list[str]:
+    r"""What stands in each `\boxed{…}` or `\fbox{…}` of a LaTeX text, in order, with the braces inside of it.
+
+    A box inside another is part of that one; a box that is not closed is none.
+    """
+    closed = _braces(text)
+    found, position = [], 0
+    for box in _BOX.finditer(text):
+        end = closed.get(box.end() - 1)
+        if box.start() >= position and end is not None:
+            found.append(text[box.end() : end])
+            position = end
+    return found
+
+
+def strip_markup(text: str) -> str:
+    r"""An answer without what is written around it: white space, `*` and backticks, full stops, `$…$`, `\(…\)`, a box.
+
+    "**A**." becomes "A", `$\boxed{\frac{1}{2}}$.` becomes `\frac{1}{2}`; an amount such as "$5" stays.
+    """
+    for _ in range(_LAYERS):
+        text = text.strip().strip("*`").strip().rstrip(".。").rstrip()
+        for opening, closing in _ENCLOSING:
+            inside = text[len(opening) : -len(closing)]
+            if text == opening + inside + closing and closing not in inside:
+                text = inside
+        box = _BOX.match(text)
+        if box and _braces(text).get(box.end() - 1) == len(text) - 1:
+            text = text[box.end() : -1]
+    return text.strip()
+
+
+def _plain(text: str) -> str:
+    """NFKC, without Markdown, quotation marks and LaTeX's boxes and fonts, single-spaced, one line a line."""
+    text = _MARKUP.sub("", unicodedata.normalize("NFKC", text))
+    return _LINES.sub("\n", _SPACES.sub(" ", text)).strip()
+
+
+def _letter(match: re.Match[str]) -> str:
+    """The only group that took part."""
+    return str(match[match.lastindex or 0]).upper()
+
+
+def _braces(text: str) -> dict[int, int]:
+    """Where each brace that is opened is closed, in one pass; braces after a backslash are none."""
+    opened: list[int] = []
+    closed = {}
+    for match in _BRACE.finditer(text):
+        if match[0] == "{":
+            opened.append(match.start())
+        elif match[0] == "}" and opened:
+            closed[opened.pop()] = match.start()
+    return closed

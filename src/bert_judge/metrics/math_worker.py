@@ -1,0 +1,92 @@
+"""The process that runs Math-Verify for `maths.py`, since what hangs can only be ended with its process.
+
+Run as a script: one JSON line `[candidate, reference, seconds]` in, one `[score, reason]` out.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import signal
+import sys
+from contextlib import suppress
+from typing import Any
+
+_MEMORY = 4 << 30  # bytes: a tower of powers takes all there is before its time is over
+_DELIMITER = re.compile(r"(?<!\\)\$|\\\(|\\\[|\\boxed|\\fbox")
+_COMMAND = re.compile(r"\\(?:text\w*|mathrm|mbox|begin|end|operatorname)\s*\{[^{}]*\}|\\[A-Za-z]+")
+_NUMBER = re.compile(r"[^\w\\()\[\]{}]*\d+(?:[, ]\d{3})*(?:\.\d+)?[^\w\\()\[\]{}]*")
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what a library prints is no answer
+    _limit()
+    import math_verify  # noqa: F401  (takes time: before the first request, not on its account)
+
+    answers.write("ready\n")
+    answers.flush()
+    for line in sys.stdin:
+        candidate, reference, seconds = json.loads(line)
+        _end_after(seconds)
+        answers.write(json.dumps(compare(candidate, reference)) + "\n")
+        answers.flush()
+        _end_after(None)
+
+
+def compare(candidate: str, reference: str) -> tuple[float | None, str | None]:
+    """1.0 for equal, 0.0 with a reason, or None where the reference can't be read. Has no limit of time."""
+    from math_verify import verify
+
+    try:
+        golds = _read(reference)
+        if not golds:
+            return None, "Math-Verify reads no maths in the reference"
+        answers = _read(candidate)
+        if not answers:
+            return 0.0, "Math-Verify reads no maths in the answer"
+        equal = any(verify(gold, answer, timeout_seconds=None) for gold in golds for answer in answers)
+    except Exception as error:  # SymPy raises whatever its code runs into
+        return 0.0, f"Math-Verify failed: {type(error).__name__}"
+    return float(equal), None if equal else "Math-Verify finds them different"
+
+
+def _read(text: str) -> list[list[Any]]:
+    """What Math-Verify parses, in each way that suits the text; only what it could read."""
+    from math_verify import parse
+
+    text = "".join(str(int(char)) if char.isdecimal() else char for char in text).strip()
+    formula = _is_formula(text)
+    ways = [f"${text}$"] if formula else [text]
+    if formula and _NUMBER.fullmatch(text):
+        ways.append(text)  # "€5" and "1 000" are read better without LaTeX
+    return [parsed for way in ways if (parsed := parse(way, parsing_timeout=None))]
+
+
+def _is_formula(text: str) -> bool:
+    r"""Whether a text is LaTeX alone, without `$…$` around it: Math-Verify reads it only there."""
+    bare = _COMMAND.sub("", text)
+    words = re.search(r"[A-Za-z]{3}", bare) or (re.search(r"[A-Za-z]{2}", bare) and not re.search(r"[\\^=+]", text))
+    return bool(text) and not words and not _DELIMITER.search(text)
+
+
+def _limit() -> None:
+    """Bound the memory, leave Ctrl-C to the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(ImportError, ValueError, OSError):  # Windows has no such limits, macOS refuses some
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+
+
+def _end_after(seconds: float | None) -> None:
+    """End this process soon after its time, should the parent no longer be there to do it."""
+    if hasattr(signal, "alarm"):
+        signal.alarm(math.ceil(seconds) + 1 if seconds else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Whether two answers are the same mathematics, by Math-Verify, with an end to it in any thread."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from threading import Event, Lock, Timer
+from typing import NamedTuple
+
+from bert_judge.errors import MissingExtraError
+from bert_judge.metrics.extras import MATH_VERIFY
+
+MATH_TIMEOUT = 5.0
+"""Seconds that a pair may take: what Math-Verify allows to each of its steps."""
+
+_START = 120.0  # seconds: to import SymPy, on a busy machine
+_SCRIPT = Path(__file__).with_name("math_worker.py")
+
+
+class Finding(NamedTuple):
+    """The number of a metric, and why; None where the metric can't read the reference."""
+
+    score: float | None
+    reason: str | None = None
+
+
+def math_verify(candidate: str, reference: str) -> float:
+    r"""1.0 where both texts hold the same number, expression, set, interval …, else 0.0, after at most 5 s.
+
+    Texts may be bare (`\frac{9}{7}`, "1,000"), in `$…$` or `\boxed{…}`, or sentences, of which the last formula counts.
+    Order matters: the reference is the one that is taken as right (Math-Verify, Hugging Face, 2025). Raises
+    MissingExtraError.
+    """
+    return verify_math(candidate, reference).score or 0.0
+
+
+def verify_math(candidate: str, reference: str, timeout: float = MATH_TIMEOUT) -> Finding:
+    """`math_verify` with a reason where it is not 1.0; a pair that takes more than `timeout` seconds is not equal.
+
+    Bare LaTeX is read as if it stood in `$…$`, where Math-Verify reads it, and equal texts are equal. Works in any
+    thread, one pair at a time, in a process of its own that is killed where it takes too long.
+    """
+    if candidate.strip() == reference.strip():
+        return Finding(1.0)
+    return _WORKER.ask(candidate, reference, timeout)
+
+
+class _Worker:
+    """A process that runs Math-Verify: started when first needed, and anew after it was killed."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._process: subprocess.Popen[str] | None = None
+
+    def ask(self, candidate: str, reference: str, timeout: float) -> Finding:
+        """The worker's finding; a pair at which it dies twice is not equal."""
+        request = json.dumps([candidate, reference, timeout])
+        with self._lock:
+            for _ in range(2):
+                process = self._started()
+                try:
+                    return Finding(*json.loads(self._exchange(process, request, timeout)))
+                except TimeoutError:
+                    return Finding(0.0, f"Math-Verify took more than {timeout:g} s")
+                except EOFError:
+                    continue
+        return Finding(0.0, "Math-Verify ended without an answer")
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def forget(self) -> None:
+        """In a process that was forked: leave the parent's worker to the parent."""
+        if self._process:
+            self._process.returncode = 0  # not ours to wait for
+        self._lock, self._process = Lock(), None
+
+    def _started(self) -> subprocess.Popen[str]:
+        if self._process is None:
+            MATH_VERIFY.require()
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", str(_SCRIPT)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                encoding="utf-8",
+                env={**os.environ, "PYTHONHASHSEED": "0"},
+            )
+            try:
+                self._exchange(self._process, None, _START)
+            except (TimeoutError, EOFError) as error:
+                raise MissingExtraError(
+                    "the metric Math-Verify", "math-verify with antlr4 4.13.2", "lexical"
+                ) from error
+        return self._process
+
+    def _exchange(self, process: subprocess.Popen[str], request: str | None, timeout: float) -> str:
+        """Send a line, if any, and wait for one. Raises TimeoutError or EOFError; the process has ended then."""
+        assert process.stdin and process.stdout
+        late = Event()
+
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        timer = Timer(timeout, end)
+        timer.daemon = True
+        line = ""
+        try:
+            timer.start()
+            if request is not None:
+                process.stdin.write(request + "\n")
+                process.stdin.flush()
+            line = process.stdout.readline()
+        except OSError:  # the pipe is broken: it has died
+            pass
+        finally:
+            timer.cancel()
+            timer.join()
+            if late.is_set() or not line.endswith("\n"):
+                self.close()
+        if not line.endswith("\n"):
+            raise TimeoutError if late.is_set() else EOFError
+        return line
+
+
+_WORKER = _Worker()
+atexit.register(_WORKER.close)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_WORKER.forget)

@@ -1,0 +1,334 @@
+"""RegexJudge: what is extracted, how it is compared, and what the predecessor's baseline got wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from bert_judge import Sample
+from bert_judge.errors import InputError, MissingExtraError
+from bert_judge.judges.regex import FINAL_ANSWER, RegexJudge
+from bert_judge.metrics import METRICS
+from bert_judge.types import Verdict
+
+HANGS = "$9^{9^{9^{9}}}$"
+
+MULTIPLE_CHOICE = [
+    ("Ribosomes build proteins from RNA.\n\nFinal answer: C", "C", 1),
+    ("Ribosomes build proteins from RNA.\n\n**Final answer:** C", "C", 1),
+    ("The force doubles, so the acceleration does.\nFinal answer: **B) It doubles**.", "B", 1),
+    ("The force doubles.\nFinal answer: B) It doubles", "B) It doubles", 1),
+    ("Final answer: B", "B) It doubles", 1),
+    ("Final answer: D", "B) It doubles", 0),
+    ("FINAL ANSWER: $\\boxed{D}$", "D", 1),
+    ("It can't be A. Final answer: A? No.\n\nFinal answer: E", "E", 1),
+    ("The answer is C.", "C", 0),
+]
+FROM_A_TEXT = [
+    ("Final answer: the Norman conquest of England", "Norman conquest of England", 0.888889, 1),
+    ("Final answer: **in 1066**", "1066", 0.666667, 1),
+    ("Final answer: It was William the Conqueror who won", "William", 0.25, 0),
+    ("The text does not say.\nFinal answer: unanswerable", "Rouen", 0.0, 0),
+]
+GRADE_SCHOOL = [
+    ("She bakes 4 * 12 = 48 muffins and keeps 6.\nFinal answer: 42", "42", 1),
+    ("She pays 3 * $2.50.\nFinal answer: $7.50", "7.5", 1),
+    ("Final answer: 1,250 bricks", "1250", 1),
+    ("Final answer: The train takes 3 hours", "3", 1),
+    ("Final answer: 25%", "0.25", 1),
+    ("Final answer: 41", "42", 0),
+    ("Final answer: forty-two", "42", 0),
+]
+COMPETITION = [
+    (r"The slope is $\boxed{\frac{9}{7}}$.", r"\frac{9}{7}", 1),
+    (r"Hence \[\boxed{\dfrac{9}{7}}\]", r"\frac97", 1),
+    (r"So $x \in \boxed{[-2, 7]}$.", r"[-2,7]", 1),
+    (r"Roots: $\boxed{\left(-\sqrt{3}, \sqrt{3}\right)}$", r"(-\sqrt3,\sqrt3)", 1),
+    (r"We get $\boxed{(x+1)^2}$", r"x^2+2x+1", 1),
+    (r"First $\boxed{2}$, then corrected: $\boxed{\{3, 5\}}$", r"\{5,3\}", 1),
+    (r"It points $\boxed{\text{east}}$", r"\text{east}", 1),
+    (r"The slope is $\boxed{\frac{9}{5}}$.", r"\frac{9}{7}", 0),
+    (r"The slope is $\boxed{\frac{9}{7", r"\frac{9}{7}", 0),
+]
+
+
+def verdict_of(candidate: str, *references: str, **arguments: Any) -> Verdict:
+    (verdict,) = RegexJudge(**arguments).assess([Sample(candidate, references)])
+    return verdict
+
+
+@pytest.mark.parametrize(("candidate", "reference", "expected"), MULTIPLE_CHOICE)
+def test_multiple_choice(candidate: str, reference: str, expected: int) -> None:
+    verdict = verdict_of(candidate, reference)
+    assert (verdict.score, verdict.label) == (expected, expected)
+
+
+@pytest.mark.parametrize(("candidate", "reference", "score", "label"), FROM_A_TEXT)
+def test_answers_from_a_text(candidate: str, reference: str, score: float, label: int) -> None:
+    verdict = verdict_of(candidate, reference, metric="ROUGE")
+    assert verdict.score == pytest.approx(score, abs=1e-6)
+    assert verdict.label == label
+
+
+@pytest.mark.parametrize(("candidate", "reference", "expected"), GRADE_SCHOOL)
+def test_grade_school_mathematics(candidate: str, reference: str, expected: int) -> None:
+    verdict = verdict_of(candidate, reference, metric="Math-Verify")
+    assert (verdict.score, verdict.label) == (expected, expected), verdict
+
+
+@pytest.mark.parametrize(("candidate", "reference", "expected"), COMPETITION)
+def test_competition_mathematics(candidate: str, reference: str, expected: int) -> None:
+    verdict = verdict_of(candidate, reference, pattern="boxed", metric="Math-Verify")
+    assert (verdict.score, verdict.label) == (expected, expected), verdict
+
+
+def test_defect_4_the_default_pattern_matches() -> None:
+    assert RegexJudge().predict(["So it is.\nFinal answer: Paris"], ["Paris"]) == [1.0]
+    assert RegexJudge(FINAL_ANSWER).predict(["Final answer:\n\nParis"], ["Paris"]) == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reference", "arguments", "others"),
+    [
+        ("final answer: A", "A", {}, {"case_sensitive": True}),
+        ("Final answer: A or so\nFinal answer: B", "B", {}, {"which": "first"}),
+        ("Final answer: A) Paris", "A", {}, {"metric": "exact_match"}),
+        ("**A**.", "A", {"pattern": "(.+)"}, {"pattern": "none"}),
+        ("Final answer: A, as it is the capital", "A", {"metric": "choice"}, {"metric": "EM"}),
+    ],
+)
+def test_defect_5_case_last_match_rest_of_line_and_markup(
+    candidate: str, reference: str, arguments: dict[str, Any], others: dict[str, Any]
+) -> None:
+    assert verdict_of(candidate, reference, **arguments).label == 1
+    assert verdict_of(candidate, reference, **(arguments | others)).label == 0
+
+
+@pytest.mark.parametrize("word", ["NO", "HI", "DEF"])
+@pytest.mark.parametrize("metric", ["EM", "choice"])
+def test_defect_6_a_word_is_no_option(word: str, metric: str) -> None:
+    assert verdict_of(f"Final answer: {word}", word, metric=metric).label == 1
+    assert verdict_of(f"Final answer: {word[0]}", word, metric=metric).label == 0
+
+
+@pytest.mark.parametrize(
+    ("pattern", "which", "candidate", "answer"),
+    [
+        (FINAL_ANSWER, "last", "Final answer: **18**.", "18"),
+        (FINAL_ANSWER, "last", "**Final answer: 18**", "18"),
+        (FINAL_ANSWER, "last", "Final answer: $18", "$18"),
+        (FINAL_ANSWER, "last", "Final answer: $18$", "18"),
+        (FINAL_ANSWER, "last", "Final answer: \\(x^2\\).", "x^2"),
+        (FINAL_ANSWER, "last", "Final answer: 7\nFinal answer: **", "7"),
+        (FINAL_ANSWER, "last", "Final answer: 北京。", "北京"),
+        (FINAL_ANSWER, "last", "Final answer: `f(x)`", "f(x)"),
+        ("boxed", "last", r"\boxed{1} and \boxed{\frac{a}{\sqrt{b}}}", r"\frac{a}{\sqrt{b}}"),
+        ("boxed", "first", r"\boxed{1} and \boxed{2}", "1"),
+        ("boxed", "last", r"\boxed{\boxed{\{5\}}}", r"\{5\}"),
+        ("boxed", "last", r"\boxed{5} or \boxed{6", "5"),
+        (r"(?:Answer|Réponse)\s*:\s*(.+)|####\s*(.+)", "last", "6 * 7\n#### 42", "42"),
+        (r"Réponse\s*:\s*(.+)", "last", "RÉPONSE : Zürich.", "Zürich"),
+        ("none", "last", "**All** of it. ", "**All** of it."),
+        (FINAL_ANSWER, "last", "<think>Final answer: 1</think>Final answer: 2", "2"),
+        (FINAL_ANSWER, "first", "<think>Final answer: 1</think>Final answer: 2", "2"),
+    ],
+)
+def test_what_is_extracted(pattern: str, which: Any, candidate: str, answer: str) -> None:
+    assert verdict_of(candidate, "x", pattern=pattern, which=which).details["answer"] == answer
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reason"),
+    [
+        ("", "the candidate is empty"),
+        (" \n\t", "the candidate is empty"),
+        ("It is Paris.", "the pattern does not match"),
+        ("Final answer: **.", "the pattern does not match"),
+        ("<think>Final answer: Paris", "the candidate's reasoning has no end"),
+    ],
+)
+@pytest.mark.parametrize("metric", ["EM", "token_f1"])
+def test_a_candidate_without_an_answer_is_wrong(candidate: str, reason: str, metric: str) -> None:
+    verdict = verdict_of(candidate, "Paris", metric=metric)
+    assert (verdict.score, verdict.label, verdict.explanation) == (0.0, 0, reason)
+
+
+def test_the_best_of_several_references_wins() -> None:
+    for references, best in [(("London", "Paris", "paris"), 1), (("Paris", "London"), 0), (("Rome", "Oslo"), 0)]:
+        verdict = verdict_of("Final answer: Paris.", *references)
+        assert (verdict.label, verdict.matched_reference) == (int("Paris" in references), best)
+    graded = verdict_of("Final answer: the city of Paris", "Rome", "Paris", "city of Paris", metric="ROUGE")
+    assert graded.matched_reference == 2
+    assert graded.score == pytest.approx(6 / 7)
+
+
+def test_the_threshold_labels_graded_metrics() -> None:
+    for threshold, label in ((0.5, 1), (0.6666, 1), (0.7, 0)):
+        verdict = verdict_of("Final answer: in 1066", "1066", metric="ROUGE", threshold=threshold)
+        assert verdict.label == label
+        assert verdict.score == pytest.approx(2 / 3)
+
+
+def test_what_math_verify_can_not_read_is_undecided() -> None:
+    verdict = verdict_of("Final answer: 42", "yes", metric="Math-Verify")
+    assert (verdict.score, verdict.label) == (None, None)
+    assert "no maths in the reference" in (verdict.explanation or "")
+    assert verdict_of("Final answer: 42", "yes", "42", metric="Math-Verify").matched_reference == 1
+    assert verdict_of("Final answer: 42", "yes", "43", metric="Math-Verify").label == 0
+    assert RegexJudge(metric="Math-Verify").predict(["Final answer: 42"], ["yes"]) == [None]
+
+
+def test_mathematics_without_end_is_ended_also_off_the_main_thread() -> None:
+    judge = RegexJudge("none", "Math-Verify", math_timeout=1)
+    rows = [Sample(HANGS, ("5",)), Sample("$5$", ("5",))]
+    start = time.monotonic()
+    with ThreadPoolExecutor(1) as pool:
+        (late, right) = pool.submit(lambda: list(judge.assess(rows))).result()
+    assert time.monotonic() - start < 5
+    assert (late.score, late.label, late.explanation) == (0.0, 0, "Math-Verify took more than 1 s")
+    assert right.label == 1
+
+
+QUESTIONS, CANDIDATES, REFERENCES = ["q", "q"], ["Final answer: a", "Final answer: b"], ["a", ["c", "a"]]
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ((CANDIDATES, REFERENCES), {}),
+        ((QUESTIONS, CANDIDATES, REFERENCES), {}),
+        ((None, CANDIDATES, REFERENCES), {}),
+        ((), {"references": REFERENCES, "candidates": CANDIDATES}),
+        ((), {"references": REFERENCES, "candidates": CANDIDATES, "questions": QUESTIONS}),
+        ((CANDIDATES,), {"references": REFERENCES}),
+        ((QUESTIONS,), {"candidates": CANDIDATES, "references": REFERENCES}),
+        ((CANDIDATES, REFERENCES), {"questions": QUESTIONS}),
+    ],
+)
+def test_predict_takes_the_papers_form_and_every_judges(given: tuple[Any, ...], named: dict[str, Any]) -> None:
+    assert RegexJudge().predict(*given, **named) == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("given", "named", "said"),
+    [
+        ((CANDIDATES,), {}, r"given 1 by position; \(candidates, references\)"),
+        ((CANDIDATES,), {"candidates": CANDIDATES}, "given 1 by position, candidates="),
+        ((1, 2, 3, 4), {}, "given 4 by position"),
+        ((CANDIDATES, REFERENCES), {"batch_size": 3}, "batch_size="),
+        ((CANDIDATES, REFERENCES[:1]), {}, "2 candidates but 1 references"),
+        (("a", ["a"]), {}, "candidates is str"),
+        (([7], ["a"]), {}, "the candidate of a sample is 7"),
+    ],
+)
+def test_predict_tells_bad_arguments(given: tuple[Any, ...], named: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        RegexJudge().predict(*given, **named)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"pattern": "Answer: (.+"}, r"is no regular expression \(missing \), unterminated"),
+        ({"pattern": "Answer: .+"}, "has no group; put the part that is the answer into parentheses"),
+        ({"pattern": None}, "is no regular expression"),
+        ({"metric": "rogue"}, "there is no metric 'rogue'; did you mean ROUGE?"),
+        ({"metric": "zzz"}, "there is EM, ROUGE, Math-Verify"),
+        ({"which": "second"}, "which is 'second'; 'last' or 'first'"),
+        ({"threshold": 0}, "threshold is 0"),
+        ({"threshold": float("nan")}, "threshold is nan"),
+        ({"math_timeout": 0}, "math_timeout is 0"),
+        ({"math_timeout": float("inf")}, "math_timeout is inf"),
+    ],
+)
+def test_bad_arguments_are_told_in_a_sentence(arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said.replace("?", r"\?")) as told:
+        RegexJudge(**arguments)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("metric", "module", "package"),
+    [
+        ("ROUGE", "rouge_score", "rouge-score"),
+        ("bleu", "sacrebleu", "sacrebleu"),
+        ("Math-Verify", "math_verify", "math-verify"),
+    ],
+)
+def test_a_missing_package_is_named_at_once(
+    monkeypatch: pytest.MonkeyPatch, metric: str, module: str, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=rf"metric.* needs the package {package}; .*bert-judge\[lexical\]"):
+        RegexJudge(metric=metric)
+
+
+@pytest.mark.parametrize(
+    ("base", "arguments", "changes"),
+    [
+        ({}, {"metric": "ROUGE"}, True),
+        ({}, {"pattern": "none"}, True),
+        ({}, {"pattern": "x(.+)"}, True),
+        ({"pattern": "(a|b)"}, {"pattern": "(a|c)"}, True),
+        ({}, {"which": "first"}, True),
+        ({}, {"case_sensitive": True}, True),
+        ({}, {"think_token": ""}, True),
+        ({}, {"threshold": 0.7}, False),
+        ({}, {"math_timeout": 1.0}, False),
+        ({"metric": "ROUGE"}, {"threshold": 0.7}, True),
+        ({"metric": "Math-Verify"}, {"math_timeout": 1.0}, True),
+        ({"pattern": "none"}, {"which": "first"}, False),
+        ({"pattern": "boxed"}, {"which": "first"}, True),
+        ({"pattern": "boxed"}, {"case_sensitive": True}, False),
+    ],
+)
+def test_the_signature_changes_when_a_number_can(
+    base: dict[str, Any], arguments: dict[str, Any], changes: bool
+) -> None:
+    assert (RegexJudge(**base).signature != RegexJudge(**(base | arguments)).signature) == changes
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_signature_is_pairs_and_holds_the_versions(metric: str) -> None:
+    judge = RegexJudge("(a|b)", metric)
+    name, *pairs = judge.signature.split("|")
+    assert name == "RegexJudge"
+    assert all(pair.partition(":")[1] for pair in pairs)
+    assert f"variant:{judge.variant}" in pairs
+    packages = {"ROUGE": "rouge-score", "bleu": "sacrebleu", "chrf": "sacrebleu", "Math-Verify": "sympy"}
+    assert metric not in packages or any(pair.startswith(f"{packages[metric]}:") for pair in pairs)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variant"),
+    [({}, "EM"), ({"metric": "ROUGE"}, "ROUGE"), ({"metric": "Math-Verify", "pattern": "boxed"}, "Math-Verify-boxed")],
+)
+def test_the_variant_is_the_papers_folder(arguments: dict[str, Any], variant: str) -> None:
+    assert RegexJudge(**arguments).variant == variant
+    assert RegexJudge("/(.+)").variant != RegexJudge("//(.+)").variant
+    assert RegexJudge("/(.+)").variant.replace("-", "").isalnum()
+
+
+def test_verdicts_come_as_a_stream() -> None:
+    def rows():
+        yield Sample("Final answer: a", ("a",))
+        raise AssertionError("the second row was asked for too early")
+
+    assert next(RegexJudge().assess(rows())).label == 1
+
+
+def test_nothing_heavy_is_imported() -> None:
+    code = (
+        "from bert_judge.judges.regex import RegexJudge\n"
+        "assert RegexJudge(metric='choice').predict(['Final answer: (A)'], ['A']) == [1.0]\n"
+        "RegexJudge(metric='ROUGE'), RegexJudge(metric='bleu'), RegexJudge(metric='Math-Verify')\n"
+        "import sys; print([n for n in ('torch', 'numpy', 'rouge_score', 'nltk', 'sacrebleu', 'math_verify', 'sympy') "
+        "if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
