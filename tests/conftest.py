@@ -14,6 +14,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["OMP_NUM_THREADS"] = "1"
 
 from bert_judge import BERTJudge, Sample
+from language_models import save_language_model
 
 settings.register_profile("patient", deadline=None)  # the machines of CI are slow at times
 settings.load_profile("patient")
@@ -62,6 +63,18 @@ def starter() -> BERTJudge:
 def starter_exact() -> BERTJudge:
     """The starter judge in float32."""
     return BERTJudge(dtype="float32")
+
+
+@pytest.fixture(scope="session")
+def chat_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small language model with a chat template."""
+    return save_language_model(tmp_path_factory.mktemp("chat-model"))
+
+
+@pytest.fixture(scope="session")
+def plain_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small language model without one."""
+    return save_language_model(tmp_path_factory.mktemp("plain-model"), template=None)
 
 
 @pytest.fixture(scope="session")

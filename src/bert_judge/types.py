@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, NamedTuple
 
 from bert_judge.errors import InputError
 
@@ -70,3 +70,73 @@ class Tokens(NamedTuple):
 
     ids: tuple[int, ...]
     types: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How a language model decodes. At temperature 0 (greedy) only `presence_penalty` and `max_tokens` matter.
+
+    The meaning of each is vLLM's and OpenAI's. `presence_penalty` lowers the logit of every token that the reply holds
+    already; it does not look at the prompt, as a repetition penalty would.
+    """
+
+    temperature: Annotated[float, "0 is greedy: always the likeliest token"] = 0.0
+    top_p: Annotated[float, "sample from the likeliest tokens that hold this much probability together"] = 1.0
+    top_k: Annotated[int, "sample from this many of the likeliest tokens; 0 is no limit"] = 0
+    min_p: Annotated[float, "drop tokens less likely than this share of the likeliest one"] = 0.0
+    presence_penalty: Annotated[float, "taken from the logit of each token that the reply holds already"] = 0.0
+    max_tokens: Annotated[int, "the longest reply in tokens, reasoning included"] = 2048
+    seed: Annotated[int | None, "makes sampling repeatable, as far as the backend is"] = None
+
+    def __post_init__(self) -> None:
+        limits: tuple[tuple[str, bool, str], ...] = (
+            ("temperature", self.temperature >= 0, "0 (greedy) or more"),
+            ("top_p", 0 < self.top_p <= 1, "a share over 0, up to 1"),
+            ("top_k", self.top_k >= -1, "0 or -1 (no limit) or a number of tokens"),
+            ("min_p", 0 <= self.min_p <= 1, "a share between 0 and 1"),
+            ("presence_penalty", -2 <= self.presence_penalty <= 2, "a number between -2 and 2"),
+            ("max_tokens", self.max_tokens >= 1, "a number of at least 1"),
+        )
+        for name, good, expected in limits:
+            if not good:
+                raise InputError(f"{name} is {getattr(self, name)}; {expected} was expected.")
+        object.__setattr__(self, "top_k", max(self.top_k, 0))  # -1 is vLLM's and the paper's word for no limit
+
+    @property
+    def signature(self) -> str:
+        """What of it can change a reply, as `key:value` pairs joined by `|`."""
+        greedy = ("temperature", "presence_penalty", "max_tokens")
+        names = [each.name for each in fields(self) if self.temperature > 0 or each.name in greedy]
+        return "|".join(f"{name}:{_shortest(getattr(self, name))}" for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenChoice:
+    """One token of a reply, and the natural log probabilities of the likeliest tokens at its place."""
+
+    token: str
+    alternatives: Mapping[str, float] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a language model answered to one prompt.
+
+    `error` says in words why there is no answer; `text` is then empty. `finish_reason` is "stop", or "length" where
+    the reply was cut at its longest. A reasoning trace stands in `text`, with its tags. `choices` are those of the
+    last tokens, where they were asked for and the backend gives them. `truncated` counts the characters of the prompt
+    that did not fit, all from its start. `cached` says that it was not asked for now.
+    """
+
+    text: str
+    finish_reason: str = "stop"
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    error: str | None = None
+    choices: tuple[TokenChoice, ...] = ()
+    truncated: int = 0
+    cached: bool = False
+
+
+def _shortest(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

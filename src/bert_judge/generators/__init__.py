@@ -1,0 +1,43 @@
+"""Generators: language models that answer prompts, and the table of their backends."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+
+from bert_judge.errors import InputError
+from bert_judge.generators.base import Generator, KeptGenerator, Options, open_store, split_trace
+from bert_judge.generators.hf import HFGenerator
+from bert_judge.generators.openai import OpenAIGenerator
+from bert_judge.generators.vllm import VLLMGenerator
+from bert_judge.types import Sampling
+
+__all__ = [
+    "GENERATORS",
+    "Generator",
+    "HFGenerator",
+    "KeptGenerator",
+    "OpenAIGenerator",
+    "Options",
+    "VLLMGenerator",
+    "make_generator",
+    "open_store",
+    "split_trace",
+]
+
+GENERATORS: dict[str, Callable[[str, Sampling | None, Options | None, int], Generator]] = {
+    "hf": HFGenerator,
+    "openai": OpenAIGenerator,
+    "vllm": VLLMGenerator,
+}
+
+
+def make_generator(
+    backend: str, model_path: str, sampling: Sampling | None = None, options: Options | None = None, choices: int = 0
+) -> Generator:
+    """A model on a backend of the table. Raises InputError with the nearest name, or what the backend raises."""
+    if backend not in GENERATORS:
+        near = difflib.get_close_matches(backend.casefold(), GENERATORS, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(GENERATORS)}."
+        raise InputError(f"there is no backend {backend!r}; {hint}")
+    return GENERATORS[backend](model_path, sampling, options, choices)

@@ -1,0 +1,240 @@
+"""A language model on PyTorch, through transformers: any device, any architecture."""
+
+from __future__ import annotations
+
+import warnings
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from bert_judge.errors import InputError, ModelError
+from bert_judge.generators.base import Arrived, Generator, Options, signature_of
+from bert_judge.generators.chat import ChatFormat, Encoded, load_chat_tokenizer
+from bert_judge.types import Reply, Sampling, TokenChoice
+from bert_judge.utils import (
+    choose_device,
+    fastest_dtype,
+    find_model,
+    hash_files,
+    load_config,
+    max_input_tokens,
+    quiet_transformers,
+)
+
+if TYPE_CHECKING:
+    import torch
+
+_WINDOW = 256  # prompts that are sorted by length together
+_BATCH_TOKENS = {"cpu": 8_192, "mps": 32_768, "cuda": 131_072}
+_ALTERNATIVES = 5
+
+
+class HFGenerator(Generator):
+    """A causal language model from a folder or the Hub; weights are safetensors only.
+
+    Prompts are sorted by length and packed into batches of at most `batch_tokens` tokens, replies included; a batch
+    that does not fit into memory is halved. Greedy replies do not depend on the batch but for the rounding of the
+    dtype; sampled ones do, also with a seed. Raises ModelError where the model can't be loaded.
+    """
+
+    def __init__(
+        self,
+        model_path: str,
+        sampling: Sampling | None = None,
+        options: Options | None = None,
+        choices: int = 0,
+    ) -> None:
+        self._sampling, options = sampling or Sampling(), options or Options()
+        folder = find_model(model_path, options.trust_remote_code)
+        self._device = choose_device(options.device)
+        dtype = fastest_dtype(self._device) if options.dtype == "auto" else options.dtype
+        config = load_config(folder, options.trust_remote_code)
+        own_code = hasattr(config, "auto_map")  # permission alone is no reason to run it
+        self._model = _load_model(folder, config, own_code, dtype).to(self._device)
+        tokenizer = load_chat_tokenizer(folder, own_code)
+        self._format = ChatFormat(tokenizer, options)
+        self._end_ids = self._format.end_ids | _end_ids(self._model)
+        self._pad_id = int(tokenizer.pad_token_id or next(iter(self._end_ids), 0))
+        self._limit = max_input_tokens(self._model.config.get_text_config().to_dict())
+        self._batch_tokens = options.batch_tokens or _BATCH_TOKENS.get(self._device.type, _BATCH_TOKENS["cuda"])
+        self._choices = choices
+        self._lock = Lock()  # a model runs one batch at a time
+        self.name = model_path
+        more = {"device": self._device.type, "dtype": dtype, "weights": content_hash(folder)}
+        self.signature = signature_of(
+            "hf", model_path.rstrip("/").split("/")[-1], self._sampling, options, choices, **more
+        )
+
+    def replies(self, prompts: Iterable[str], arrived: Arrived | None = None) -> Iterator[tuple[int, Reply]]:
+        """The replies of each batch when it is done, the longest prompts of a window first."""
+        stream, start = iter(prompts), 0
+        room = max(1, self._limit - self._sampling.max_tokens, self._limit // 2)
+        while window := list(islice(stream, _WINDOW)):
+            encoded = {index: self._format.encode(prompt, room) for index, prompt in enumerate(window, start)}
+            for index, given in encoded.items():
+                if given is None:
+                    yield index, Reply("", "error", error=f"the system prompt alone is longer than {room} tokens")
+            for rows in self._batches({index: given for index, given in encoded.items() if given is not None}):
+                with self._lock:
+                    found = self._run(list(rows.values()))
+                for index, reply in zip(rows, found, strict=True):
+                    if arrived:
+                        arrived(index, reply)
+                yield from zip(rows, found, strict=True)
+            start += len(window)
+
+    def _batches(self, prompts: dict[int, Encoded]) -> Iterator[dict[int, Encoded]]:
+        """Prompts of similar length together; the longest first, so that lack of memory shows at once."""
+        order = sorted(prompts, key=lambda index: -len(prompts[index].ids))
+        start = 0
+        while start < len(order):
+            width = len(prompts[order[start]].ids) + self._sampling.max_tokens
+            rows = order[start : start + max(1, self._batch_tokens // width)]
+            yield {index: prompts[index] for index in rows}
+            start += len(rows)
+
+    def _run(self, batch: Sequence[Encoded]) -> list[Reply]:
+        try:
+            return self._generate(batch)
+        except RuntimeError as error:  # torch.OutOfMemoryError is one
+            if not any(words in str(error) for words in ("out of memory", "can't allocate memory")):
+                raise
+        if len(batch) == 1:
+            return [Reply("", "error", error=f"a prompt of {len(batch[0].ids)} tokens does not fit into memory")]
+        # Out here the failed pass holds no memory any more.
+        warnings.warn(
+            f"a batch of {len(batch)} prompts did not fit into memory and was halved; a smaller --batch_tokens than "
+            f"{self._batch_tokens} avoids that.",
+            stacklevel=2,
+        )
+        middle = len(batch) // 2
+        return self._run(batch[:middle]) + self._run(batch[middle:])
+
+    def _generate(self, batch: Sequence[Encoded]) -> list[Reply]:
+        import torch
+        from transformers import LogitsProcessorList
+
+        width = max(len(prompt.ids) for prompt in batch)
+        ids = torch.full((len(batch), width), self._pad_id)
+        mask = torch.zeros_like(ids)
+        for row, prompt in enumerate(batch):
+            ids[row, width - len(prompt.ids) :] = torch.tensor(prompt.ids)
+            mask[row, width - len(prompt.ids) :] = 1
+        recorder = _Recorder()
+        processors = LogitsProcessorList([recorder] if self._choices else [])
+        if self._sampling.presence_penalty:
+            processors.append(_PresencePenalty(self._sampling.presence_penalty, width))
+        with torch.inference_mode(), torch.random.fork_rng(enabled=self._sampling.seed is not None):
+            if self._sampling.seed is not None:
+                torch.manual_seed(self._sampling.seed ^ zlib.crc32(repr(batch[0].ids).encode()))
+            output = self._model.generate(
+                ids.to(self._device),
+                attention_mask=mask.to(self._device),
+                generation_config=self._generation_config(width),
+                logits_processor=processors,
+            )
+        done = output[:, width:].tolist()
+        recorded = recorder.rows(len(batch))
+        return [self._reply(*each) for each in zip(batch, done, recorded, strict=True)]
+
+    def _generation_config(self, width: int) -> Any:
+        from transformers import GenerationConfig
+
+        given = self._sampling
+        sampled = {"temperature": given.temperature, "top_p": given.top_p, "top_k": given.top_k, "min_p": given.min_p}
+        return GenerationConfig(
+            max_new_tokens=min(given.max_tokens, max(1, self._limit - width)),
+            do_sample=given.temperature > 0,
+            eos_token_id=sorted(self._end_ids) or None,
+            pad_token_id=self._pad_id,
+            **(sampled if given.temperature > 0 else {}),
+        )
+
+    def _reply(self, prompt: Encoded, ids: list[int], steps: Sequence[dict[int, float]]) -> Reply:
+        end = next((place for place, token in enumerate(ids) if token in self._end_ids), None)
+        own = ids if end is None else ids[:end]
+        tokens = len(own) if end is None else len(own) + 1
+        last = range(max(0, len(own) - self._choices), len(own)) if steps else range(0)
+        text_of = self._format.token
+        choices = tuple(
+            TokenChoice(text_of(own[i]), {text_of(token): value for token, value in steps[i].items()}) for i in last
+        )
+        reason = "length" if end is None else "stop"
+        text = self._format.decode(own)
+        return Reply(text, reason, len(prompt.ids), tokens, choices=choices, truncated=prompt.truncated)
+
+
+class _PresencePenalty:
+    """Lowers the logits of the tokens that a reply holds already, each once, whatever its number."""
+
+    def __init__(self, penalty: float, width: int) -> None:
+        self._penalty, self._width = penalty, width
+
+    def __call__(self, ids: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+        import torch
+
+        present = torch.zeros_like(logits).scatter_(1, ids[:, self._width :], 1)
+        return logits - self._penalty * present
+
+
+class _Recorder:
+    """Notes the likeliest tokens of each step, as the model has them before anything changes its logits."""
+
+    def __init__(self) -> None:
+        self._steps: list[tuple[list[list[int]], list[list[float]]]] = []
+
+    def __call__(self, _: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
+        best = logits.float().log_softmax(-1).topk(min(_ALTERNATIVES, logits.shape[-1]))
+        self._steps.append((best.indices.tolist(), best.values.tolist()))
+        return logits
+
+    def rows(self, count: int) -> list[list[dict[int, float]]]:
+        """For each row the steps, each with the log probabilities of its likeliest tokens."""
+        return [
+            [dict(zip(tokens[row], values[row], strict=True)) for tokens, values in self._steps] for row in range(count)
+        ]
+
+
+def content_hash(folder: Path) -> str:
+    """Twelve hexadecimal digits for what a model's folder holds: configuration, tokenizer, template and weights."""
+    patterns = ("*.json", "*.jinja", "*.model", "*.safetensors")
+    return hash_files([path for pattern in patterns for path in sorted(folder.glob(pattern))])
+
+
+def _load_model(folder: Path, config: Any, own_code: bool, dtype: str) -> Any:
+    from safetensors import SafetensorError
+    from transformers import AutoModelForCausalLM
+
+    if dtype not in ("float32", "bfloat16", "float16"):
+        raise InputError(f"dtype is {dtype!r}; 'auto', 'float32', 'bfloat16' or 'float16' was expected.")
+    if not list(folder.glob("*.safetensors")):
+        raise ModelError(f"{folder} has no weights as safetensors; save them so with save_pretrained.")
+    try:
+        with quiet_transformers():
+            model, info = AutoModelForCausalLM.from_pretrained(
+                folder,
+                config=config,
+                dtype=dtype,
+                use_safetensors=True,
+                trust_remote_code=own_code,
+                output_loading_info=True,
+            )
+    except (ValueError, OSError, RuntimeError, KeyError, SafetensorError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise ModelError(f"{folder} can't be loaded as a language model: {reason}") from error
+    if info["missing_keys"]:
+        missing = ", ".join(sorted(info["missing_keys"])[:3])
+        raise ModelError(f"{folder} is no language model: its weights lack {missing}; is it an encoder?")
+    return model.eval()
+
+
+def _end_ids(model: Any) -> frozenset[int]:
+    """The tokens that the model itself ends with. Its other defaults go: the sampling says all that is wanted."""
+    from transformers import GenerationConfig
+
+    ends = model.generation_config.eos_token_id
+    model.generation_config = GenerationConfig()
+    return frozenset(ends if isinstance(ends, list) else [] if ends is None else [ends])

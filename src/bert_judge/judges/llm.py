@@ -1,0 +1,288 @@
+"""A language model as a judge: it reads question, candidate and references, and says True or False."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from threading import Lock
+from typing import Annotated, Literal
+
+from bert_judge.errors import InputError
+from bert_judge.evidence import find_evidence
+from bert_judge.generators import KeptGenerator, Options, make_generator, open_store, split_trace
+from bert_judge.judges.base import Judge, make_samples
+from bert_judge.judges.llm_prompt import (
+    ENDINGS,
+    RULES,
+    Finding,
+    InstructionType,
+    Question,
+    find_verdict,
+    lost_characters,
+    make_question,
+)
+from bert_judge.types import Reply, Sample, Sampling, TokenChoice, Verdict
+from bert_judge.version import __version__
+
+_FIRST_WINDOW, _WINDOW = 64, 1024  # rows that are held: a stream gives its first verdicts soon
+_CHOICES = 32  # the last tokens of a reply, among which its verdict is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What a judge has used so far. `cached` replies cost nothing and are in no other number but `rows`.
+
+    `rows` counts the rows that needed a reply, `requests` those that were asked for, `failed` those of them without a
+    reply. `money` is None unless prices were given.
+    """
+
+    rows: int = 0
+    requests: int = 0
+    cached: int = 0
+    failed: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+    money: float | None = None
+
+
+class LLMJudge(Judge):
+    """A judge of correctness by a language model, with the rules of the paper (arXiv 2604.09497).
+
+    The last verdict of a reply counts. Where the backend gives log probabilities the score is
+    P(True) / (P(True) + P(False)) of the verdict's token, else 1 or 0; the label is 1 from 0.5 on. A reply without a
+    verdict, with a reasoning trace that never ends, or that never came, is undecided. An empty candidate is wrong
+    without being asked about. Replies are kept in a file, and the same is never asked for twice.
+
+    Raises InputError where an argument is wrong, ModelError where the model can't be found or the endpoint refuses
+    all requests, MissingExtraError where the backend is not installed, OutputError where the store can't be used.
+    """
+
+    def __init__(
+        self,
+        model_path: Annotated[str, "a folder, a name on the Hub, or the model's name at the endpoint"],
+        backend: Annotated[Literal["vllm", "hf", "openai"], "what runs the model"] = "vllm",
+        trust_remote_code: Annotated[bool, "run the model's own code if its architecture is unknown"] = False,
+        dtype: Annotated[str, "auto (the fastest native one), float32, bfloat16 or float16"] = "auto",
+        enable_thinking: Annotated[bool | None, "switch its reasoning on (default: as the model has it)"] = None,
+        think_token: Annotated[str, "what closes a reasoning trace"] = "</think>",
+        temperature: Annotated[float, "0 is greedy: always the likeliest token"] = 0.0,
+        top_p: Annotated[float, "sample from the likeliest tokens that hold this much probability"] = 1.0,
+        top_k: Annotated[int, "sample from this many of the likeliest tokens; 0 is no limit"] = 0,
+        min_p: Annotated[float, "drop tokens less likely than this share of the likeliest one"] = 0.0,
+        presence_penalty: Annotated[float, "taken from the logit of each token that the reply holds already"] = 0.0,
+        max_tokens: Annotated[int, "the longest reply in tokens, reasoning included"] = 2048,
+        tensor_parallel_size: Annotated[int, "vllm: number of GPUs that share the model"] = 1,
+        *,
+        seed: Annotated[int | None, "makes sampling repeatable, as far as the backend is"] = None,
+        instruction_type: Annotated[
+            InstructionType, "soft: may explain itself first; strict: the verdict alone"
+        ] = "soft",
+        hard_scores: Annotated[bool, "scores are 1 or 0: ask for no log probabilities"] = False,
+        base_url: Annotated[str | None, "openai: the endpoint, such as http://localhost:8000/v1"] = None,
+        concurrency: Annotated[int, "openai: requests under way at a time"] = 16,
+        requests_per_minute: Annotated[float | None, "openai: the most requests in a minute"] = None,
+        timeout: Annotated[float, "openai: seconds to wait for a reply"] = 300.0,
+        retries: Annotated[int, "openai: how often a failed request is tried again"] = 5,
+        device: Annotated[str, "hf: auto, cpu, cuda, cuda:1, mps …"] = "auto",
+        batch_tokens: Annotated[int | None, "hf: tokens in a batch, replies included"] = None,
+        store: Annotated[str | None, "file of kept replies; auto: in the user's cache folder; off: none"] = "auto",
+        price_in: Annotated[float | None, "what a million prompt tokens cost"] = None,
+        price_out: Annotated[float | None, "what a million tokens of replies cost"] = None,
+    ) -> None:
+        _check(instruction_type)
+        self._instruction_type: InstructionType = instruction_type
+        self._think_token = think_token
+        self._prices = None if price_in is None and price_out is None else (price_in or 0.0, price_out or 0.0)
+        sampling = Sampling(
+            temperature=temperature,
+            top_p=top_p,
+            top_k=top_k,
+            min_p=min_p,
+            presence_penalty=presence_penalty,
+            max_tokens=max_tokens,
+            seed=seed,
+        )
+        options = Options(
+            system_prompt=RULES,
+            enable_thinking=enable_thinking,
+            think_token=think_token,
+            trust_remote_code=trust_remote_code,
+            dtype=dtype,
+            device=device,
+            batch_tokens=batch_tokens,
+            tensor_parallel_size=tensor_parallel_size,
+            base_url=base_url,
+            concurrency=concurrency,
+            requests_per_minute=requests_per_minute,
+            timeout=timeout,
+            retries=retries,
+        )
+        self._name = model_path.rstrip("/").split("/")[-1]
+        self._thinks = enable_thinking
+        kept, choices = open_store(store), 0 if hard_scores else _CHOICES
+        self._generator = KeptGenerator(make_generator(backend, model_path, sampling, options, choices), kept)
+        self._costs = Costs()
+        self._lock = Lock()
+
+    @property
+    def variant(self) -> str:
+        """The last part of the model's name, the kind of instruction, and whether its reasoning was switched on."""
+        return "-".join([self._name, self._instruction_type, *(["think"] if self._thinks else [])])
+
+    @property
+    def signature(self) -> str:
+        """Judge, instruction, and the generator's signature: model, content or endpoint, sampling, backend."""
+        return "|".join(
+            [
+                "LLMJudge",
+                f"variant:{self.variant}",
+                f"think_token:{self._think_token}",
+                self._generator.signature,
+                f"version:{__version__}",
+            ]
+        )
+
+    @property
+    def costs(self) -> Costs:
+        """What this judge has used since it was made."""
+        with self._lock:
+            costs = self._costs
+        if self._prices is None:
+            return costs
+        price_in, price_out = self._prices
+        return replace(costs, money=(costs.prompt_tokens * price_in + costs.completion_tokens * price_out) / 1e6)
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        """One verdict a sample, in order; the rows of a window are under way at a time."""
+        return self._assess(samples, self._instruction_type)
+
+    def predict(
+        self,
+        questions: Sequence[str] | None,
+        candidates: Sequence[str],
+        references: Sequence[str | Sequence[str]],
+        instruction_type: InstructionType | None = None,
+    ) -> list[float | None]:
+        """The labels of candidates, in their order: 1 right, 0 wrong, None undecided.
+
+        `instruction_type` replaces the judge's own for this call.
+        """
+        chosen = instruction_type or self._instruction_type
+        _check(chosen)
+        return [verdict.label for verdict in self._assess(make_samples(questions, candidates, references), chosen)]
+
+    def _assess(self, samples: Iterable[Sample], instruction_type: InstructionType) -> Iterator[Verdict]:
+        stream, size = iter(samples), _FIRST_WINDOW
+        while window := list(islice(stream, size)):
+            yield from self._window(window, instruction_type)
+            size = min(2 * size, _WINDOW)
+
+    def _window(self, samples: Sequence[Sample], instruction_type: InstructionType) -> Iterator[Verdict]:
+        waiting = deque((sample, _question(sample, instruction_type)) for sample in samples)
+        asked = [question.text for _, question in waiting if question]
+        replies = self._timed(asked)
+        arrived: dict[int, Reply] = {}
+        row = 0
+        while waiting:
+            sample, question = waiting.popleft()
+            if question is None:
+                yield Verdict(0.0, 0, "the candidate is empty", matched_reference=0)
+                continue
+            while row not in arrived:
+                arrived.update([next(replies)])
+            yield _verdict(sample, question, arrived.pop(row), self._think_token)
+            row += 1
+
+    def _timed(self, prompts: Sequence[str]) -> Iterator[tuple[int, Reply]]:
+        """The replies as they come, with what they cost added up."""
+        replies = self._generator.replies(prompts)
+        while True:
+            start = time.monotonic()
+            found = next(replies, None)
+            with self._lock:
+                self._costs = _added(self._costs, found and found[1], time.monotonic() - start)
+            if found is None:
+                return
+            yield found
+
+
+def _check(instruction_type: str) -> None:
+    if instruction_type not in ENDINGS:
+        raise InputError(f"instruction_type is {instruction_type!r}; {' or '.join(map(repr, ENDINGS))} was expected.")
+
+
+def _question(sample: Sample, instruction_type: InstructionType) -> Question | None:
+    return make_question(sample, instruction_type) if sample.candidate.strip() else None
+
+
+def _added(costs: Costs, reply: Reply | None, seconds: float) -> Costs:
+    costs = replace(costs, seconds=costs.seconds + seconds)
+    if reply is None:
+        return costs
+    if reply.cached:
+        return replace(costs, rows=costs.rows + 1, cached=costs.cached + 1)
+    return replace(
+        costs,
+        rows=costs.rows + 1,
+        requests=costs.requests + 1,
+        failed=costs.failed + (reply.error is not None),
+        prompt_tokens=costs.prompt_tokens + reply.prompt_tokens,
+        completion_tokens=costs.completion_tokens + reply.completion_tokens,
+    )
+
+
+def _verdict(sample: Sample, question: Question, reply: Reply, think_token: str) -> Verdict:
+    if reply.error is not None:
+        return Verdict(None, None, f"no reply: {reply.error}")
+    truncated = lost_characters(question, reply.truncated)
+    details = {
+        "reply": reply.text,
+        "finish_reason": reply.finish_reason,
+        "prompt_tokens": reply.prompt_tokens,
+        "completion_tokens": reply.completion_tokens,
+    }
+    found = _decided(reply, think_token)
+    if isinstance(found, str):
+        return Verdict(None, None, found, truncated=truncated, details=details)
+    score = _probability_of_true(reply.choices, found)
+    score = float(found.right) if score is None else score
+    best = find_evidence(sample.candidate, sample.references).best_reference
+    return Verdict(score, int(score >= 0.5), matched_reference=best, truncated=truncated, details=details)
+
+
+def _decided(reply: Reply, think_token: str) -> Finding | str:
+    """The verdict of a reply, or why there is none."""
+    _, answer = split_trace(reply.text, think_token)
+    cut = ", as it was cut at its longest" if reply.finish_reason == "length" else ""
+    if answer is None:
+        return f"the reply's reasoning has no end{cut}"
+    found = find_verdict(answer)
+    # A verdict amid a reply that was cut may be a quotation, not the last word.
+    if found is None or (cut and found.after.strip(" *_`\"'.\n")):
+        return f"the reply has no verdict{cut}"
+    return found
+
+
+def _probability_of_true(choices: Sequence[TokenChoice], found: Finding) -> float | None:
+    """P(True) / (P(True) + P(False)) at the token of the verdict; None where that token is not among the choices."""
+    after = ""
+    for choice in reversed(choices):
+        word = _word(choice.token)
+        if word == str(found.right).casefold() and after.startswith(found.after.rstrip()):
+            true, false = (
+                math.fsum(math.exp(value) for token, value in choice.alternatives.items() if _word(token) == wanted)
+                for wanted in ("true", "false")
+            )
+            return true / (true + false) if true + false > 0 else None
+        after = choice.token + after
+    return None
+
+
+def _word(token: str) -> str:
+    """The word of a token, whatever a tokenizer puts before it."""
+    return token.strip("\u2581\u0120 \n\t:*_`\"'.").casefold()

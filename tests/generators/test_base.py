@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from bert_judge.errors import InputError, ModelError
+from bert_judge.generators import Generator, KeptGenerator, OpenAIGenerator, Options, make_generator, split_trace
+from bert_judge.store import RecentReplies, ReplyStore
+from bert_judge.types import Reply, Sampling
+from scripted_endpoint import Answer, endpoint
+
+
+@pytest.mark.parametrize(
+    ("text", "trace", "answer"),
+    [
+        ("yes", "", "yes"),
+        ("<think>a\nb</think>\n\nyes", "a\nb", "yes"),
+        ("a</think>yes", "a", "yes"),  # the opening tag stood in the prompt
+        ("<think>a</think>", "a", ""),
+        ("<think>it says </think>no</think> yes", "it says </think>no", "yes"),
+        ("<think>a", "<think>a", None),
+        (" \n<think>a", " \n<think>a", None),
+        ("<think>a</think><think>b", "<think>a</think><think>b", None),
+        ("use <think> tags", "", "use <think> tags"),
+        ("", "", ""),
+    ],
+)
+def test_a_reply_is_split_into_trace_and_answer(text: str, trace: str, answer: str | None):
+    assert split_trace(text) == (trace, answer)
+
+
+def test_other_tags_and_none():
+    assert split_trace("[THINK]a[/THINK]b", "[/THINK]") == ("a", "b")
+    assert split_trace("[THINK]a", "[/THINK]") == ("[THINK]a", None)
+    assert split_trace("<think>a", "") == ("", "<think>a")
+
+
+@pytest.mark.parametrize("kept_in", ["file", "memory"])
+def test_nothing_is_asked_twice(kept_in: str, tmp_path: Path):
+    store = ReplyStore(tmp_path / "replies.sqlite") if kept_in == "file" else RecentReplies()
+    with endpoint(lambda prompt, _: Answer(f"re: {prompt}")) as server:
+        generator = KeptGenerator(OpenAIGenerator("m", None, Options(base_url=server.base_url)), store)
+        heard: list[int] = []
+        first = dict(generator.replies(["a", "b", "a", "a"], lambda index, reply: heard.append(index)))
+        assert [first[index].text for index in range(4)] == ["re: a", "re: b", "re: a", "re: a"]
+        assert [first[index].cached for index in range(4)] == [False, False, True, True]
+        assert sorted(heard) == [0, 1]
+        assert generator.generate(["c", "b", "a"]) == ["re: c", "re: b", "re: a"]
+        assert server.asked == {"a": 1, "b": 1, "c": 1}
+
+
+def test_another_signature_is_asked_anew(tmp_path: Path):
+    store = ReplyStore(tmp_path / "replies.sqlite")
+    with endpoint(Answer("x")) as server:
+        for sampling in (Sampling(), Sampling(max_tokens=3), Sampling()):
+            KeptGenerator(OpenAIGenerator("m", sampling, Options(base_url=server.base_url)), store).generate(["a"])
+        assert server.asked == {"a": 2}
+
+
+def test_failed_replies_are_asked_again_and_the_others_are_not(tmp_path: Path):
+    store = ReplyStore(tmp_path / "replies.sqlite")
+
+    def script(prompt: str, before: int) -> Answer:
+        return Answer(status=400) if prompt == "bad" and not before else Answer(prompt)
+
+    with endpoint(script) as server:
+        generator = KeptGenerator(OpenAIGenerator("m", None, Options(base_url=server.base_url)), store)
+        with pytest.raises(ModelError, match=r"1 of 2 prompts have no reply, the first because .* answered 400"):
+            generator.generate(["good", "bad"])
+        assert generator.generate(["good", "bad"]) == ["good", "bad"]
+        assert server.asked == {"good": 1, "bad": 2}
+
+
+class Counting(Generator):
+    """A generator of one's own, which counts how far its prompts were read."""
+
+    name = signature = "counting"
+
+    def replies(self, prompts: Iterable[str], arrived=None) -> Iterator[tuple[int, Reply]]:
+        for index, prompt in enumerate(prompts):
+            reply = Reply(prompt.upper())
+            if arrived:
+                arrived(index, reply)
+            yield index, reply
+
+
+def test_a_stream_is_never_read_as_a_whole():
+    read = 0
+
+    def prompts() -> Iterator[str]:
+        nonlocal read
+        for number in range(100_000):
+            read += 1
+            yield f"p{number}"
+
+    stream = KeptGenerator(Counting(), RecentReplies()).replies(prompts())
+    assert next(stream) == (0, Reply("P0"))
+    assert read <= 1024
+    found = dict([next(stream) for _ in range(3000)])
+    assert all(found[index].text == f"P{index}" for index in found)
+    assert len(found) == 3000
+
+
+def test_an_unknown_backend_is_answered_with_the_nearest():
+    with pytest.raises(InputError, match=r"there is no backend 'vlm'; did you mean vllm\?"):
+        make_generator("vlm", "m")
+    with pytest.raises(InputError, match=r"there is no backend 'xyz'; there is hf, openai, vllm\."):
+        make_generator("xyz", "m")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"temperature": -1}, "temperature is -1; 0"),
+        ({"temperature": float("nan")}, "temperature is nan"),
+        ({"top_p": 0}, "top_p is 0; a share over 0"),
+        ({"top_p": 1.1}, "top_p is 1.1"),
+        ({"top_k": -2}, "top_k is -2"),
+        ({"min_p": 2}, "min_p is 2"),
+        ({"presence_penalty": 3}, "presence_penalty is 3"),
+        ({"max_tokens": 0}, "max_tokens is 0"),
+    ],
+)
+def test_sampling_is_checked(given: dict, said: str):
+    with pytest.raises(InputError, match=said):
+        Sampling(**given)
+
+
+@pytest.mark.parametrize("name", ["batch_tokens", "tensor_parallel_size", "concurrency", "timeout", "retries"])
+def test_options_are_checked(name: str):
+    with pytest.raises(InputError, match=f"{name} is -1; a number of at least"):
+        Options(**{name: -1})
+
+
+def test_the_signature_of_a_sampling_holds_what_matters():
+    assert Sampling().signature == "temperature:0|presence_penalty:0|max_tokens:2048"
+    assert Sampling(top_p=0.3, top_k=4, min_p=0.1, seed=3).signature == Sampling(temperature=0).signature
+    assert "top_p:0.3" in Sampling(temperature=0.5, top_p=0.3).signature
+    assert Sampling(temperature=1).signature != Sampling(temperature=1, seed=0).signature

@@ -1,0 +1,288 @@
+from __future__ import annotations
+
+import gc
+import re
+import socket
+import sys
+import threading
+import time
+from email.utils import formatdate
+
+import pytest
+
+from bert_judge.errors import InputError, MissingExtraError, ModelError
+from bert_judge.generators import OpenAIGenerator, Options, make_generator
+from bert_judge.types import Reply, Sampling
+from scripted_endpoint import CUT, EMPTY, MALFORMED, NO_COMPLETION, Answer, Endpoint, endpoint
+
+
+@pytest.fixture(autouse=True)
+def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("bert_judge.generators.openai._FIRST_WAIT", 0.01)
+
+
+def ask(
+    server: Endpoint, prompts: list[str], sampling: Sampling | None = None, choices: int = 0, **options: object
+) -> list[Reply]:
+    given = Options(base_url=server.base_url, **({"retries": 2} | options))
+    generator = OpenAIGenerator("m", sampling, given, choices)
+    found = dict(generator.replies(prompts))
+    return [found[index] for index in range(len(prompts))]
+
+
+def echo(prompt: str, _: int) -> Answer:
+    return Answer(f"re: {prompt}")
+
+
+def test_replies_have_their_text_and_tokens():
+    with endpoint(echo) as server:
+        (reply,) = ask(server, ["one two"])
+    assert reply == Reply("re: one two", "stop", prompt_tokens=2, completion_tokens=3)
+
+
+def test_generate_keeps_the_order_and_replies_come_as_they_finish():
+    with endpoint(lambda prompt, _: Answer(prompt, seconds=0.3 if prompt == "0" else 0)) as server:
+        generator = OpenAIGenerator("m", None, Options(base_url=server.base_url, concurrency=3))
+        prompts = [str(number) for number in range(9)]
+        assert [index for index, _ in generator.replies(prompts)][-1] == 0
+        assert generator.generate(iter(prompts)) == prompts
+
+
+def test_so_many_requests_are_under_way_at_a_time():
+    with endpoint(Answer(seconds=0.05)) as server:
+        ask(server, [str(number) for number in range(12)], concurrency=4)
+        assert server.busiest == 4
+
+
+def test_prompts_are_read_only_when_there_is_room():
+    read = []
+
+    def prompts():
+        for number in range(50):
+            read.append(number)
+            yield str(number)
+
+    with endpoint(Answer()) as server:
+        stream = OpenAIGenerator("m", None, Options(base_url=server.base_url, concurrency=2)).replies(prompts())
+        next(stream)
+        assert len(read) <= 4
+        stream.close()
+        assert len(server.bodies) <= 4
+
+
+def test_whoever_stops_hears_of_the_replies_under_way():
+    heard = []
+    with endpoint(lambda prompt, _: Answer(seconds=0.2 if prompt != "0" else 0)) as server:
+        generator = OpenAIGenerator("m", None, Options(base_url=server.base_url, concurrency=4))
+        stream = generator.replies(map(str, range(100)), lambda index, reply: heard.append(index))
+        next(stream)
+        stream.close()
+        assert sorted(heard) == list(range(len(server.bodies)))
+
+
+@pytest.mark.parametrize(
+    ("sampling", "options", "more"),
+    [
+        (Sampling(), {}, {"temperature": 0, "max_tokens": 2048}),
+        (Sampling(top_p=0.5, top_k=3, seed=1), {}, {"temperature": 0, "max_tokens": 2048}),
+        (
+            Sampling(temperature=0.7, top_p=0.9, top_k=20, min_p=0.1, presence_penalty=1.5, seed=4, max_tokens=9),
+            {},
+            {
+                "temperature": 0.7,
+                "top_p": 0.9,
+                "top_k": 20,
+                "min_p": 0.1,
+                "presence_penalty": 1.5,
+                "seed": 4,
+                "max_tokens": 9,
+            },
+        ),
+        (
+            Sampling(max_tokens=1),
+            {"enable_thinking": False, "choices": 4},
+            {
+                "temperature": 0,
+                "max_tokens": 1,
+                "chat_template_kwargs": {"enable_thinking": False},
+                "logprobs": True,
+                "top_logprobs": 5,
+            },
+        ),
+    ],
+)
+def test_a_request_holds_what_is_set_and_nothing_else(sampling: Sampling, options: dict, more: dict):
+    with endpoint(Answer()) as server:
+        ask(server, ["hello \ud83d"], sampling, system_prompt="Be brief.", **options)
+    turns = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hello ?"}]
+    assert server.bodies == [{"model": "m", "messages": turns, **more}]
+
+
+def test_openai_itself_has_a_name_of_its_own_for_the_length(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    generator = OpenAIGenerator("m")
+    assert "url:https://api.openai.com/v1" in generator.signature
+    assert "max_completion_tokens" in generator._body
+    assert "max_tokens" not in generator._body
+
+
+def test_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch):
+    with endpoint(Answer()) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "secret-1")
+        ask(server, ["x"])
+        assert {name.lower(): value for name, value in server.headers[0].items()}["authorization"] == "Bearer secret-1"
+
+
+def test_without_key_and_address_it_says_so():
+    with pytest.raises(InputError, match=r"no key; set OPENAI_API_KEY, or .* --base_url"):
+        OpenAIGenerator("m")
+    with pytest.raises(InputError, match="base_url is 'localhost:8000'"):
+        OpenAIGenerator("m", None, Options(base_url="localhost:8000"))
+
+
+def test_without_the_client_it_names_the_extra(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'bert-judge\[openai\]'"):
+        OpenAIGenerator("m", None, Options(base_url="http://127.0.0.1:1/v1"))
+
+
+FAULTS = {
+    "429": (Answer(status=429), "answered 429 .*scripted trouble"),
+    "500": (Answer(status=500), "answered 500"),
+    "503": (Answer(status=503), "answered 503"),
+    "slow": (Answer(seconds=0.6), "no reply within 0.2 seconds"),
+    "cut": (CUT, r"connection to .* failed \(peer closed"),
+    "malformed": (MALFORMED, "sent what is not valid JSON"),
+    "empty": (EMPTY, "a reply without choices"),
+    "no completion": (NO_COMPLETION, "no chat completion"),
+    "a list": (Answer(body="[]"), "no chat completion"),
+    "no text": (Answer(None), "a reply without text"),
+    "odd text": (Answer([{"type": "text"}]), "a reply that is no text"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_that_passes_is_tried_again(fault: str):
+    answer, _ = FAULTS[fault]
+    with endpoint(lambda _, before: answer if before < 2 else Answer("at last")) as server:
+        (reply,) = ask(server, ["x"], timeout=0.2)
+        assert reply.text == "at last"
+        assert server.asked["x"] == 3
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_that_stays_is_an_error_of_its_row_alone(fault: str):
+    answer, said = FAULTS[fault]
+    with endpoint(lambda prompt, _: answer if prompt == "bad" else Answer("fine")) as server:
+        replies = ask(server, ["good", "bad", "good too"], timeout=0.2)
+        assert [reply.text for reply in replies] == ["fine", "", "fine"]
+        assert [reply.error is None for reply in replies] == [True, False, True]
+        assert server.asked == {"good": 1, "bad": 3, "good too": 1}
+    assert re.search(said, replies[1].error)
+
+
+def test_a_refused_connection_is_an_error_of_each_row():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    generator = OpenAIGenerator("m", None, Options(base_url=url, retries=1))
+    replies = dict(generator.replies(["a", "b"]))
+    assert all("refused" in reply.error for reply in replies.values())
+    with pytest.raises(ModelError, match=r"2 of 2 prompts have no reply, the first because the connection to"):
+        generator.generate(["a", "b"])
+
+
+@pytest.mark.parametrize("form", ["seconds", "date"])
+def test_retry_after_is_waited_for(form: str):
+    value = "0.9" if form == "seconds" else formatdate(time.time() + 2, usegmt=True)
+    with endpoint(
+        lambda _, before: Answer() if before else Answer(status=429, headers={"Retry-After": value})
+    ) as server:
+        ask(server, ["x"])
+        assert server.times[1] - server.times[0] >= 0.9
+
+
+def test_who_asks_for_an_hour_is_not_waited_for():
+    with endpoint(Answer(status=429, headers={"Retry-After": "3600"})) as server:
+        (reply,) = ask(server, ["x"])
+        assert "429" in reply.error
+        assert server.asked["x"] == 1
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_bad_request_is_not_tried_again(status: int):
+    with endpoint(Answer(status=status)) as server:
+        (reply,) = ask(server, ["x"])
+        assert f"answered {status} " in reply.error
+        assert server.asked["x"] == 1
+
+
+@pytest.mark.parametrize(("status", "said"), [(401, "OPENAI_API_KEY"), (404, "address and the model's name")])
+def test_what_every_request_would_meet_stops_the_run(status: int, said: str):
+    with endpoint(Answer(status=status)) as server:
+        with pytest.raises(ModelError, match=rf"answered {status} .*{said}"):
+            ask(server, [str(number) for number in range(50)], concurrency=2)
+        assert len(server.bodies) <= 4
+
+
+def test_waits_double():
+    with endpoint(Answer(status=500)) as server:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("bert_judge.generators.openai._FIRST_WAIT", 0.1)
+            ask(server, ["x"], retries=3)
+        gaps = [after - before for before, after in zip(server.times, server.times[1:], strict=False)]
+        assert 0.05 <= gaps[0] <= 0.2
+        assert 0.2 <= gaps[2] <= 0.6
+
+
+def test_requests_are_paced():
+    with endpoint(Answer()) as server:
+        ask(server, [str(number) for number in range(5)], requests_per_minute=600)
+        assert server.times[-1] - server.times[0] >= 0.35
+
+
+def test_reasoning_that_was_set_apart_is_put_back():
+    def script(prompt: str, _: int) -> Answer:
+        return Answer("yes" if prompt == "closed" else None, reasoning="hm", finish_reason="length")
+
+    with endpoint(script) as server:
+        closed, open_ = ask(server, ["closed", "open"])
+    assert closed.text == "<think>hm</think>yes"
+    assert open_.text == "<think>hm"
+    assert closed.finish_reason == "length"
+
+
+def test_the_last_tokens_keep_their_likeliest_alternatives():
+    tokens = [("Final", {"Final": 0.0}), (":", {":": -0.5}), (" True", {" True": -0.2, " False": -1.7})]
+    with endpoint(Answer(tokens=tokens)) as server:
+        (reply,) = ask(server, ["x"], choices=2)
+    assert [choice.token for choice in reply.choices] == [":", " True"]
+    assert reply.choices[1].alternatives == {" True": -0.2, " False": -1.7}
+
+
+def test_the_signature_names_what_changes_a_reply():
+    def signature(sampling: Sampling | None = None, model: str = "m", choices: int = 0, **options: object) -> str:
+        given = Options(**({"base_url": "http://127.0.0.1:1/v1"} | options))
+        return OpenAIGenerator(model, sampling, given, choices).signature
+
+    same = [{"concurrency": 2}, {"retries": 0}, {"timeout": 5.0}, {"requests_per_minute": 3.0}]
+    other = [{"base_url": "http://127.0.0.1:2/v1"}, {"system_prompt": "x"}, {"enable_thinking": False}, {"choices": 3}]
+    assert {signature(**options) for options in same} == {signature()}
+    samplings = [Sampling(max_tokens=5), Sampling(temperature=0.5), Sampling(temperature=0.5, top_p=0.5)]
+    found = [signature(), signature(model="n"), *(signature(**o) for o in other), *map(signature, samplings)]
+    assert len(set(found)) == len(found)
+    assert signature(Sampling(top_p=0.5, seed=3)) == signature()
+
+
+def test_connections_are_closed_with_the_generator():
+    with endpoint(Answer()) as server:
+        generator = make_generator("openai", "m", None, Options(base_url=server.base_url))
+        client = generator._client
+        generator.generate(["x"])
+        assert not client.is_closed()
+        del generator
+        gc.collect()
+        assert client.is_closed()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("bert-judge-request")]

@@ -1,0 +1,60 @@
+"""Small language models with random weights: one with a chat template that thinks, one that knows plain text only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TEXTS = [
+    "What is the capital of France? The capital of France is Paris, of Germany Berlin, of England London.",
+    "Reply with one line and nothing else: Final answer: True, or Final answer: False. The candidate is right.",
+]
+TEMPLATE = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content | trim }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n"
+    "{% if enable_thinking is defined %}{% if enable_thinking %}<think>\n{% else %}<think>\n\n</think>\n\n{% endif %}"
+    "{% endif %}{% endif %}"
+)
+
+
+def save_language_model(folder: Path, template: str | None = TEMPLATE, **config: object) -> Path:
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    special = ["<s>", "<|im_start|>", "<|im_end|>", "<|end|>"]
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=special, initial_alphabet=alphabet)
+    tokenizer.train_from_iterator(TEXTS, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A <|end|>", special_tokens=[(token, tokenizer.token_to_id(token)) for token in ("<s>", "<|end|>")]
+    )
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="<|end|>", pad_token="<|end|>"
+    )
+    fast.add_tokens(["<think>", "</think>"])
+    fast.chat_template = template
+    settings = {
+        "vocab_size": len(fast),
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 2,
+        "head_dim": 16,
+        "max_position_embeddings": 256,
+        "bos_token_id": fast.bos_token_id,
+        "eos_token_id": fast.eos_token_id,
+        "pad_token_id": fast.pad_token_id,
+    }
+    torch.manual_seed(0)
+    model = Qwen3ForCausalLM(Qwen3Config(**(settings | config)))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.15)
+    model.generation_config.update(do_sample=True, temperature=0.3, repetition_penalty=1.5, top_k=2)
+    model.save_pretrained(folder)
+    fast.save_pretrained(folder)
+    return folder

@@ -1,0 +1,135 @@
+"""An OpenAI-compatible endpoint on loopback that says what a test tells it to, faults included."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the endpoint does with one request."""
+
+    text: str | None = "Final answer: True"
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str | None = None
+    seconds: float = 0.0
+    cut: bool = False
+    finish_reason: str = "stop"
+    reasoning: str | None = None
+    tokens: Sequence[tuple[str, Mapping[str, float]]] = ()
+    """The last tokens of the reply, each with the log probabilities of the likeliest ones."""
+
+    def content(self, prompt: str) -> bytes:
+        if self.body is not None:
+            return self.body.encode()
+        if self.status != 200:
+            return json.dumps({"error": {"message": "scripted trouble"}}).encode()
+        message = {"role": "assistant", "content": self.text}
+        if self.reasoning is not None:
+            message["reasoning_content"] = self.reasoning
+        choice: dict = {"index": 0, "message": message, "finish_reason": self.finish_reason}
+        if self.tokens:
+            choice["logprobs"] = {"content": [_token(token, known) for token, known in self.tokens]}
+        usage = {"prompt_tokens": len(prompt.split()), "completion_tokens": len(str(self.text or "").split())}
+        return json.dumps({"object": "chat.completion", "choices": [choice], "usage": usage}).encode()
+
+
+def _token(token: str, known: Mapping[str, float]) -> dict:
+    top = [{"token": each, "logprob": value} for each, value in known.items()]
+    return {"token": token, "logprob": known[token], "top_logprobs": top}
+
+
+MALFORMED = Answer(body='{"choices": [{"mess')
+EMPTY = Answer(body='{"choices": []}')
+NO_COMPLETION = Answer(body='{"choices": [{"delta": 1}]}')
+CUT = Answer(cut=True)
+
+Script = Callable[[str, int], Answer]
+"""From the prompt, and how often it was asked before, to what is answered."""
+
+
+class Endpoint:
+    """A running endpoint: its address, the bodies of all requests, and how often each prompt was asked."""
+
+    def __init__(self, script: Script, server: ThreadingHTTPServer) -> None:
+        self.script = script
+        self.base_url = f"http://127.0.0.1:{server.server_port}/v1"
+        self.bodies: list[dict] = []
+        self.headers: list[Mapping[str, str]] = []
+        self.asked: Counter[str] = Counter()
+        self.times: list[float] = []
+        self.busy = self.busiest = 0
+        self.lock = threading.Lock()
+
+    def prompts(self) -> list[str]:
+        return [body["messages"][-1]["content"] for body in self.bodies]
+
+
+@contextmanager
+def endpoint(script: Script | Answer) -> Iterator[Endpoint]:
+    """Serve a script, or always the same answer."""
+    server = _Server(("127.0.0.1", 0), _Handler)
+    running = Endpoint(script if callable(script) else lambda *_: script, server)
+    server.endpoint = running  # type: ignore[attr-defined]
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield running
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        if not isinstance(sys.exception(), ConnectionError):  # a client that was killed is no trouble of ours
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def do_POST(self) -> None:
+        running: Endpoint = self.server.endpoint  # type: ignore[attr-defined]
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        prompt = body["messages"][-1]["content"]
+        with running.lock:
+            before = running.asked[prompt]
+            running.asked[prompt] += 1
+            running.bodies.append(body)
+            running.headers.append(dict(self.headers))
+            running.times.append(time.monotonic())
+            running.busy += 1
+            running.busiest = max(running.busiest, running.busy)
+        answer = running.script(prompt, before)
+        time.sleep(answer.seconds)
+        with running.lock:
+            running.busy -= 1
+        content = answer.content(prompt)
+        try:
+            self.send_response(answer.status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(content) + (100 if answer.cut else 0)))
+            for name, value in answer.headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(content)
+        except OSError:  # the client has given up
+            self.close_connection = True
+        self.close_connection |= answer.cut
+
+    def log_message(self, *_: object) -> None:
+        pass
