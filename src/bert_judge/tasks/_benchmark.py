@@ -1,0 +1,93 @@
+"""A benchmark as a record, and the three tasks that are made of it: free, soft and strict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bert_judge.tasks._prompts import FORMS, add_form
+from bert_judge.utils import find_dataset, load_dataset
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+__all__ = ["FORMS", "Benchmark", "BenchmarkTask", "Item", "make_tasks"]
+
+Row = Mapping[str, Any]
+"""A row of a data set, in the data set's own columns."""
+
+
+class Item(NamedTuple):
+    """What a model is asked, and the right answer."""
+
+    question: str
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """One split of a data set under the name of its task.
+
+    `dataset` is its id on the Hub; `config` is one configuration, several, or None for the only one; `licence` is what
+    its card says, as an SPDX identifier where there is one; `family` is the kind of question.
+    """
+
+    name: str
+    dataset: str
+    config: str | tuple[str, ...] | None
+    split: str
+    licence: str
+    family: str
+
+    def local_rows(self) -> int | None:
+        """How many rows the split has, before a task leaves some out; None if the data set is not on the disk.
+
+        Raises InputError if it is there and can't be read.
+        """
+        if find_dataset(self.dataset) is None:
+            return None
+        return len(load_dataset(self.dataset, self.config, self.split))
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkTask:
+    """A task: call it for a dataset with the columns `question` and `reference`.
+
+    `read` makes a question and its reference out of a row, `keep` says which rows are asked at all, `form` is one of
+    `FORMS`, and `answer` says what stands for X in "Final answer: X".
+    """
+
+    benchmark: Benchmark
+    form: str
+    answer: str
+    read: Callable[[Row], Item] = field(repr=False)
+    keep: Callable[[Row], bool] | None = field(repr=False, default=None)
+
+    @property
+    def name(self) -> str:
+        """The name of the benchmark, with `_soft` or `_strict` where the answer has a format."""
+        return self.benchmark.name + self.form
+
+    def __call__(self) -> Dataset:
+        """Load the data set, locally or from the Hub. Raises InputError with what is missing."""
+        source = self.benchmark
+        rows = load_dataset(source.dataset, source.config, source.split, filter_fn=self.keep, process_fn=self._row)
+        return rows.select_columns(["question", "reference"])
+
+    def _row(self, row: Row) -> dict[str, str]:
+        question, reference = self.read(row)
+        return {
+            "question": add_form(question.strip(), self.form, self.answer),
+            "reference": reference.strip(),
+        }
+
+
+def make_tasks(
+    benchmarks: Iterable[Benchmark],
+    read: Callable[[Row], Item],
+    answer: str,
+    keep: Callable[[Row], bool] | None = None,
+) -> list[BenchmarkTask]:
+    """The tasks of a family: each benchmark in each of `FORMS`. A file that calls the list `TASKS` offers them."""
+    return [BenchmarkTask(each, form, answer, read, keep) for each in benchmarks for form in FORMS]

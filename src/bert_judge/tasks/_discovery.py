@@ -1,0 +1,118 @@
+"""Which tasks there are: the functions of the files of this folder, and of a folder of the user's."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, TypeAlias
+
+from bert_judge.errors import InputError
+from bert_judge.tasks._benchmark import BenchmarkTask
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+TaskFunction: TypeAlias = "Callable[[], Dataset]"
+"""A function without arguments that returns a dataset with `question` and `reference`."""
+
+
+def discover(tasks_dir: str | Path | None = None) -> dict[str, TaskFunction]:
+    """All tasks by name: those of the package, and those of the files of `tasks_dir`.
+
+    A task is a public function, defined in the file itself, that can be called without arguments; or an entry of the
+    list `TASKS` that `make_tasks` made. Files in `tasks_dir` may import from the package as if they lay in
+    `bert_judge/tasks` (`from ..utils import load_dataset`), and from each other (`from ._shared import …`).
+
+    Raises InputError for a file that can't be imported, a name that two files define, and a folder without tasks.
+    """
+    found: dict[str, tuple[TaskFunction, Path]] = {}
+    for module in _modules("bert_judge.tasks", Path(__file__).parent):
+        _add(found, module)
+    if tasks_dir is not None:
+        folder = Path(tasks_dir).expanduser().resolve()
+        if not folder.is_dir():
+            raise InputError(f"the folder of tasks {tasks_dir} is {_what(folder)}; a folder of Python files is needed.")
+        own = [_add(found, module) for module in _modules(_package(folder), folder)]
+        if not any(own):
+            raise InputError(
+                f"{tasks_dir} has no tasks; a Python file with a public function that takes no arguments was expected."
+            )
+    return {name: task for name, (task, _) in found.items()}
+
+
+def unknown_task(name: str, known: Iterable[str]) -> InputError:
+    """The error for a name that no task has, with the nearest ones."""
+    near = difflib.get_close_matches(name, known, n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else "`bert-judge tasks` lists them."
+    return InputError(f"there is no task {name!r}; {hint}")
+
+
+def _modules(package: str, folder: Path) -> Iterator[ModuleType]:
+    """Import the public files of a folder, in the order of their names."""
+    for file in sorted(folder.glob("*.py")):
+        if not file.stem.startswith("_"):
+            try:
+                yield importlib.import_module(f"{package}.{file.stem}")
+            except Exception as error:  # a file of the user's can raise anything
+                reason = str(error).strip().split("\n")[0]
+                raise InputError(
+                    f"the file of tasks {file} can't be imported: {type(error).__name__}: {reason}."
+                ) from error
+
+
+def _package(folder: Path) -> str:
+    """A package beside `bert_judge.tasks` whose modules are the files of the folder, whatever it is called."""
+    name = f"bert_judge.tasks_{hashlib.sha256(str(folder).encode()).hexdigest()[:16]}"
+    if name not in sys.modules:
+        package = ModuleType(name, f"The tasks in {folder}.")
+        package.__path__ = [str(folder)]
+        sys.modules[name] = package
+    return name
+
+
+def _add(found: dict[str, tuple[TaskFunction, Path]], module: ModuleType) -> int:
+    """Add the tasks of a module; returns how many there are."""
+    file = Path(str(module.__file__))
+    tasks: list[tuple[str, TaskFunction]] = list(_functions(module).items())
+    tasks += [(task.name, task) for task in _listed(module, file)]
+    for name, task in tasks:
+        if name in found:
+            places = " and ".join(dict.fromkeys([str(found[name][1]), str(file)]))
+            raise InputError(f"the task {name} is defined twice, in {places}; rename one of them.")
+        found[name] = (task, file)
+    return len(tasks)
+
+
+def _functions(module: ModuleType) -> Mapping[str, TaskFunction]:
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and callable(value)
+        and not isinstance(value, type)
+        and getattr(value, "__module__", None) == module.__name__
+        and _takes_nothing(value)
+    }
+
+
+def _takes_nothing(function: Callable[..., object]) -> bool:
+    given = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = inspect.signature(function).parameters.values()
+    return all(each.kind in given or each.default is not inspect.Parameter.empty for each in parameters)
+
+
+def _listed(module: ModuleType, file: Path) -> list[BenchmarkTask]:
+    tasks = getattr(module, "TASKS", [])
+    if not isinstance(tasks, list) or not all(isinstance(task, BenchmarkTask) for task in tasks):
+        raise InputError(f"TASKS in {file} is no list that make_tasks made; give it another name, or make it so.")
+    return tasks
+
+
+def _what(path: Path) -> str:
+    return "a file" if path.exists() else "not there"

@@ -1,0 +1,226 @@
+"""Each task of the paper on rows in its data set's own schema: what is asked, and which reference comes out."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from datasets import Dataset
+from original_rows import ASDIV, SUBJECTS, save_all
+
+from bert_judge.errors import InputError
+from bert_judge.tasks import BenchmarkTask, discover, lettered, shuffled
+
+NAMES = (
+    "aime24 aime25 arc_easy_train arc_easy_test arc_challenge_train arc_challenge_test asdiv coqa_test drop_test gpqa "
+    "gsm8k_train gsm8k_test hendrycks_math_train hendrycks_math_test hotpot_qa_train hotpot_qa_test mmlu_train "
+    "mmlu_test mmlu_pro squad_v2_train squad_v2_test truthful_qa_mc"
+).split()
+CHOICE = ("arc", "mmlu", "gpqa", "truthful")
+TASKS = discover()
+
+
+@pytest.fixture(scope="module")
+def saved_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("datasets")
+    save_all(folder)
+    return folder
+
+
+@pytest.fixture
+def local_data(saved_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Every data set that a task reads, in rows of our own."""
+    monkeypatch.setenv("LOCAL_DATASETS_DIR", str(saved_data))
+    return saved_data
+
+
+@pytest.fixture
+def rows(local_data: Path):
+    """Question and reference of each row of a task."""
+
+    def load(name: str) -> list[tuple[str, str]]:
+        dataset = TASKS[name]()
+        return list(zip(dataset["question"], dataset["reference"], strict=True))
+
+    return load
+
+
+def test_the_names_are_those_of_the_paper_in_three_forms() -> None:
+    assert sorted(TASKS) == sorted(name + form for name in NAMES for form in ("", "_soft", "_strict"))
+
+
+@pytest.mark.parametrize("name", sorted(TASKS))
+def test_every_task_gives_questions_and_references(rows, local_data: Path, name: str) -> None:
+    dataset = TASKS[name]()
+    assert isinstance(dataset, Dataset)
+    assert dataset.column_names == ["question", "reference"]
+    assert len(dataset) > 0
+    for question, reference in rows(name):
+        assert question == question.strip() != ""
+        assert reference == reference.strip() != ""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_soft_concludes_and_strict_says_that_alone(rows, name: str) -> None:
+    free, soft, strict = (rows(name + form) for form in ("", "_soft", "_strict"))
+    assert [row[1] for row in free] == [row[1] for row in soft] == [row[1] for row in strict]
+    for (plain, _), (concluding, _), (bare, _) in zip(free, soft, strict, strict=True):
+        assert "Final answer" not in plain
+        assert concluding.startswith(plain + "\n\n")
+        assert bare.startswith(plain + "\n\n")
+        said, alone = concluding[len(plain) :], bare[len(plain) :]
+        assert '"Final answer: X"' in said
+        assert '"Final answer: X"' in alone
+        assert re.search(r"conclude\b", said, re.IGNORECASE)
+        assert not re.search(r"\bonly\b|nothing else", said)
+        assert re.search(r"\bonly\b.*nothing else", alone)
+        assert ("letter" in said and "letter" in alone) == name.startswith(CHOICE)
+
+
+def test_each_task_reads_its_own_split_and_configuration(rows) -> None:
+    for config in ("Easy", "Challenge"):
+        for split in ("train", "test"):
+            for question, _ in rows(f"arc_{config.lower()}_{split}"):
+                assert f"ARC-{config} {split}" in question
+    assert "trained on" in rows("mmlu_train")[0][0]
+    assert "tested" in rows("mmlu_test")[0][0]
+    assert "Alda" in rows("squad_v2_train")[0][0]
+    assert "Bern" in rows("squad_v2_test")[0][0]
+    assert "The Mill" in rows("hotpot_qa_train")[0][0]
+    assert "The Well" in rows("hotpot_qa_test")[0][0]
+    assert rows("gsm8k_train")[0][1] == "1,500"
+    assert rows("gsm8k_test")[0][1] == "2,000"
+
+
+def test_arc_letters_its_options_whatever_their_labels(rows) -> None:
+    lettered_row, numbered_row = rows("arc_easy_test")
+    assert lettered_row[1] == "B) stones"
+    assert numbered_row[1] == "D) a rope"
+    assert "A) a lens\nB) a hammer\nC) a map\nD) a rope" in numbered_row[0]
+
+
+def test_mmlu_and_mmlu_pro_count_options_from_a(rows) -> None:
+    assert rows("mmlu_test")[0][1] == "C) three"
+    assert rows("mmlu_pro")[0][1] == "J) j"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "reference"),
+    [
+        ("gpqa", ["A) electron", "B) positron", "C) proton", "D) neutron"], "D) neutron"),
+        (
+            "truthful_qa_mc",
+            ["A) A tree grows in you", "B) Nothing happens", "C) You fall asleep"],
+            "B) Nothing happens",
+        ),
+    ],
+)
+def test_options_are_shuffled_into_a_fixed_order(rows, name: str, options: list[str], reference: str) -> None:
+    question, found = rows(name)[0]
+    assert question.split("Options:\n")[1].split("\n") == options
+    assert found == reference
+
+
+def test_the_order_of_options_is_that_of_every_process_and_seed() -> None:
+    options = ["one", "two", "three", "four", "five"]
+    assert shuffled(options, "Which?") == shuffled(options[::-1], "Which?")
+    orders = {tuple(shuffled(options, f"Which {number}?")) for number in range(200)}
+    firsts = [order[0] for order in orders]
+    assert all(firsts.count(option) > 15 for option in options)
+    assert len({tuple(shuffled(options, "Which?", seed)) for seed in range(5)}) > 1
+    code = f"from bert_judge.tasks import shuffled; print(shuffled({options!r}, 'Which?'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(shuffled(options, "Which?")) == GOLDEN
+
+
+GOLDEN = "['four', 'two', 'three', 'one', 'five']"
+
+
+def test_too_many_options_have_no_letters() -> None:
+    assert lettered(["x"] * 26)[-1] == "Z) x"
+    with pytest.raises(InputError, match="27 options"):
+        lettered(["x"] * 27)
+
+
+def test_unanswerable_questions_of_squad_have_a_reference(rows) -> None:
+    assert [reference for _, reference in rows("squad_v2_test")] == ["1871", "Unanswerable"]
+    for question, _ in rows("squad_v2_test_soft"):
+        assert '"Unanswerable"' in question
+
+
+def test_hotpot_gives_the_supporting_articles_alone(rows) -> None:
+    [(question, reference)] = rows("hotpot_qa_test")
+    assert "It was written by Ana Reis." in question
+    assert "She was born in Portugal." in question
+    assert "Tin" not in question
+    assert reference == "Portugal"
+
+
+def test_coqa_asks_the_first_question(rows) -> None:
+    [(question, reference)] = rows("coqa_test")
+    assert "What did Mira lose?" in question
+    assert "Where was it?" not in question
+    assert reference == "her hat"
+
+
+def test_drop_keeps_questions_with_one_answer(rows) -> None:
+    assert [reference for _, reference in rows("drop_test")] == ["2", "3"]
+
+
+def test_boxed_references_of_math_are_whole(rows) -> None:
+    references = [reference for _, reference in rows("hendrycks_math_test")]
+    assert references[:4] == [r"\frac{9}{7}", r"-\frac{1}{\sqrt{2^{3}}}", r"\left\{ 1, 2 \right\}", "2"]
+    assert references[4:] == ["8"] * (len(SUBJECTS) - 1)  # a problem without a box is left out
+    assert len(rows("hendrycks_math_train")) == len(SUBJECTS)
+
+
+def test_aime_reads_both_of_its_schemas(rows) -> None:
+    assert rows("aime24")[0][1] == "073"
+    assert rows("aime25")[0][1] == "588"
+
+
+def test_asdiv_drops_units_and_nothing_else(rows) -> None:
+    assert [reference for _, reference in rows("asdiv")] == [reference for _, reference in ASDIV]
+    assert rows("asdiv")[0][0] == "Some things are there. How many (0)?"
+
+
+@pytest.mark.parametrize(
+    ("name", "dataset", "row", "said"),
+    [
+        ("gsm8k_test", "gsm8k/main/test", {"question": "q", "answer": "It is 4."}, "no '#### result'"),
+        ("aime24", "aime24/test", {"problem": "q", "solution": "It is 4."}, "no \\boxed{result}"),
+        ("aime25", "aime25/test", {"text": "q", "answer": "4"}, "no 'problem'; its columns are text, answer"),
+        (
+            "arc_easy_test",
+            "ai2_arc/ARC-Easy/test",
+            {"question": "q", "choices": {"text": ["a"], "label": ["A"]}, "answerKey": "E"},
+            "the key 'E', which is none of its options A",
+        ),
+    ],
+)
+def test_rows_of_another_kind_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, dataset: str, row: dict, said: str
+) -> None:
+    monkeypatch.setenv("LOCAL_DATASETS_DIR", str(tmp_path))
+    Dataset.from_list([row]).save_to_disk(str(tmp_path / dataset))
+    with pytest.raises(InputError, match=re.escape(said)):
+        TASKS[name]()
+
+
+def test_math_without_configurations_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOCAL_DATASETS_DIR", str(tmp_path))
+    row = {"problem": "q", "solution": r"$\boxed{1}$"}
+    Dataset.from_list([row]).save_to_disk(str(tmp_path / "hendrycks_math" / "test"))
+    assert len(TASKS["hendrycks_math_test"]()) == 1
+
+
+def test_benchmarks_say_where_their_data_is_from() -> None:
+    for task in TASKS.values():
+        assert isinstance(task, BenchmarkTask)
+        source = task.benchmark
+        assert source.dataset.count("/") == 1
+        assert source.licence
+        assert source.family in ("multiple choice", "context extraction", "math")
