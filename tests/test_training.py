@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import math
+import os
 import random
+import re
 import shutil
-from collections.abc import Callable
-from dataclasses import replace
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
+import yaml
 
-from bert_judge import BERTJudge, Sample
-from bert_judge.errors import InputError, ModelError
+from bert_judge import BERTJudge, Sample, __version__
+from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputError
 from bert_judge.prompt import InputForm, JudgeConfig
-from bert_judge.stats import fit_temperature
-from bert_judge.training import TrainConfig, TrainResult, split_by_question, train
+from bert_judge.stats import Confusion, brier, expected_calibration_error, fit_temperature
+from bert_judge.training import Example, Mix, TrainConfig, TrainResult, read_examples, split_by_question, train
+from bert_judge.training.mix import apply_mix
+from bert_judge.training.model import soft_cross_entropy
 from conftest import CORPUS, MARKERS, make_tokenizer
 
 CITIES = "Paris London Berlin Moskau Madrid Rom Wien Bern Oslo Riga".split()
 FORM = InputForm(forms=("qcr", "cr"), marks=True, references="joined", max_tokens=48)
 CONFIG = TrainConfig(
-    epochs=6, batch_size=16, learning_rate=3e-3, dev_share=0.2, evaluations=4, bf16=False, quiet=True, seed=3
+    num_train_epochs=6, batch_size=16, learning_rate=3e-3, dev_share=0.2, evaluations=4, bf16=False, quiet=True, seed=3
 )
 
 
@@ -132,7 +146,7 @@ def test_new_markers_start_as_the_mean_of_their_names(encoder: Path, tmp_path: P
     from safetensors.torch import load_file
     from tokenizers import Tokenizer
 
-    frozen = replace(CONFIG, freeze_embeddings=True, epochs=0.1)
+    frozen = replace(CONFIG, freeze_embeddings=True, num_train_epochs=0.1)
     folder = train(str(encoder), rows(), tmp_path, FORM, frozen).folder
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     old = load_file(encoder / "model.safetensors")["embeddings.word_embeddings.weight"]
@@ -188,41 +202,525 @@ def test_the_same_seed_gives_the_same_weights(encoder: Path, trained: TrainResul
     assert weights(other.folder) != weights(trained.folder)
 
 
-def test_a_training_that_was_stopped_goes_on(encoder: Path, tmp_path: Path) -> None:
-    """Stopped after its first epoch: that state is left, and nothing of the result."""
-    config = replace(CONFIG, batch_size=15, evaluations=2)  # 225 rows: the state is that of a whole epoch
-    whole = train(str(encoder), rows(), tmp_path, FORM, config)
-    expected = weights(tmp_path)
-    first, last = sorted(tmp_path.glob("states/*/checkpoint-*"), key=lambda path: int(path.name.split("-")[1]))
-    shutil.rmtree(last)
-    for path in tmp_path.iterdir():
-        if path.is_file():
-            path.unlink()
-    written = (first / "model.safetensors").stat().st_mtime_ns
-    resumed = train(str(encoder), rows(), tmp_path, FORM, replace(config, resume=True))
-    assert weights(tmp_path) == expected
-    assert (first / "model.safetensors").stat().st_mtime_ns == written  # not trained again
-    assert last.exists()
-    assert resumed == whole
+def test_a_training_that_is_done_is_not_done_again(encoder: Path, tmp_path: Path) -> None:
+    short = replace(CONFIG, max_steps=4)
+    first = train(str(encoder), rows(), tmp_path, FORM, short)
+    written = (tmp_path / "model.safetensors").stat().st_mtime_ns
+    assert train(str(encoder), rows(), tmp_path, FORM, replace(short, save_total_limit=1)) == first
+    assert (tmp_path / "model.safetensors").stat().st_mtime_ns == written
+    assert train(str(encoder), rows(), tmp_path, FORM, replace(short, overwrite=True)) == first
+    assert (tmp_path / "model.safetensors").stat().st_mtime_ns > written
 
 
-def test_resuming_takes_the_state_that_is_there(encoder: Path, trained: TrainResult, tmp_path: Path) -> None:
-    """All steps were done: nothing is trained again, and the result is the same."""
-    stopped = Path(shutil.copytree(trained.folder, tmp_path / "stopped"))
-    for path in stopped.iterdir():
-        if path.is_file():
-            path.unlink()
-    resumed = train(str(encoder), rows(), stopped, FORM, replace(CONFIG, resume=True))
-    assert weights(resumed.folder) == weights(trained.folder)
+@pytest.mark.parametrize("change", ["rows", "labels", "form", "settings", "encoder"])
+def test_another_result_is_not_overwritten_unasked(
+    encoder: Path, trained: TrainResult, tmp_path: Path, change: str
+) -> None:
+    made, form, config = rows(), FORM, CONFIG
+    changed = {
+        "rows": (str(encoder), made[:-1], form, config),
+        "labels": (str(encoder), [Example(row, 0.9 * row.gold) for row in made], form, config),
+        "form": (str(encoder), made, replace(form, max_tokens=47), config),
+        "settings": (str(encoder), made, form, replace(config, learning_rate=1e-3)),
+        "encoder": (str(trained.folder), made, form, config),
+    }
+    folder = Path(shutil.copytree(trained.folder, tmp_path / "there"))
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    model, data, form, config = changed[change]
+    with pytest.raises(OutputError, match=r"holds another training.*--output_dir, or pass --overwrite"):
+        train(model, data, folder, form, config)
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
 
 
-def test_resuming_without_a_state_begins(encoder: Path, trained: TrainResult, tmp_path: Path) -> None:
-    begun = train(str(encoder), rows(), tmp_path / "new", FORM, replace(CONFIG, resume=True))
-    assert weights(begun.folder) == weights(trained.folder)
+def test_a_models_folder_is_not_written_into(encoder: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(encoder, tmp_path / "there"))
+    with pytest.raises(OutputError, match="holds a model"):
+        train(str(encoder), rows(), folder, FORM, CONFIG)
+    assert not (folder / "judge.json").exists()
+
+
+_KILLED = """
+import sys
+from test_training import CONFIG, FORM, rows
+from bert_judge.training import train
+train(sys.argv[1], rows(), sys.argv[2], FORM, CONFIG)
+"""
+
+
+def test_a_killed_training_goes_on(encoder: Path, trained: TrainResult, tmp_path: Path) -> None:
+    """Killed while it writes a state, which is left in parts: the result is that of a training in one go."""
+    from transformers import Trainer
+
+    folder = tmp_path / "killed"
+    process = subprocess.Popen(
+        [sys.executable, "-c", _KILLED, str(encoder), str(folder)], cwd=Path(__file__).parent, stderr=subprocess.PIPE
+    )
+    try:
+        until = time.monotonic() + 60
+        while not list(folder.glob("states/*/checkpoint-*/trainer_state.json")):
+            assert process.poll() is None, process.stderr.read()
+            assert time.monotonic() < until
+            time.sleep(0.005)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    assert not (folder / "metrics.json").exists()
+    [states] = folder.glob("states/*")
+    last = max(states.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1]))
+    broken = states / "checkpoint-9999"
+    shutil.copytree(last, broken, ignore=shutil.ignore_patterns("trainer_state.json"))
+    (broken / "trainer_state.json").write_text('{"epoch"')
+
+    began = []
+    with pytest.MonkeyPatch.context() as patch:
+        real = Trainer.train
+        patch.setattr(
+            Trainer,
+            "train",
+            lambda self, resume_from_checkpoint=None: (
+                began.append(resume_from_checkpoint) or real(self, resume_from_checkpoint)
+            ),
+        )
+        resumed = train(str(encoder), rows(), folder, FORM, CONFIG)
+    assert Path(began[0]).name == last.name  # the newest whole state
+    assert weights(folder) == weights(trained.folder)
+    assert replace(resumed, folder=trained.folder) == trained
+    assert (folder / "metrics.json").read_text() == (trained.folder / "metrics.json").read_text()
+
+
+def test_two_processes_train_one_judge(encoder: Path, tmp_path: Path) -> None:
+    """`torchrun` on processors (gloo): each step takes rows from both, and one process writes."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys\nfrom dataclasses import replace\nfrom test_training import CONFIG, FORM, rows\n"
+        "from bert_judge.training import train\n"
+        "result = train(sys.argv[1], rows(), sys.argv[2], FORM, replace(CONFIG, batch_size=8))\n"
+        "print('RESULT', repr(result), flush=True)\n"
+    )
+    run = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", str(script)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    out = tmp_path / "out"
+    done = subprocess.run([*run, str(encoder), str(out)], capture_output=True, text=True, env=environment, timeout=120)
+    assert done.returncode == 0, done.stderr[-3000:]
+    results = [line for line in done.stdout.splitlines() if line.startswith("RESULT")]
+    assert len(results) == 2
+    assert len(set(results)) == 1
+    record = json.loads((out / "metrics.json").read_text())
+    assert record["settings"]["processes"] == 2
+    assert record["steps"]["all"] == 6 * math.ceil(record["data"]["train"] / 16)
+    # Rows that were given to both processes to fill the last batch are counted once, and none is lost.
+    assert record["dev"]["rows"] == record["data"]["dev"]
+    assert record["dev"] == pytest.approx(measured(out, record["temperature"]), abs=1e-5)
+
+
+def measured(folder: Path, temperature: float, data: Sequence[Sample | Example] | None = None) -> dict[str, float]:
+    """The measures of a judge on the rows held out, from what it says of them."""
+    held_out = split_by_question(rows() if data is None else data, CONFIG.dev_share)[1]
+    verdicts = list(BERTJudge(str(folder), dtype="float32", runtime="torch").assess(held_out))
+    scores, golds = [verdict.score for verdict in verdicts], [row.gold for row in held_out]
+    confusion = Confusion.count(zip(golds, [verdict.label for verdict in verdicts], strict=True))
+    assert JudgeConfig.load(folder).temperature == temperature
+    return {
+        "rows": len(golds),
+        "right": round(sum(golds) / len(golds), 4),
+        "accuracy": confusion.accuracy,
+        "f1": confusion.f1,
+        "kappa": confusion.kappa,
+        "brier": brier(scores, golds),
+        "ece": expected_calibration_error(scores, golds),
+    }
+
+
+def test_evaluations_measure_what_the_judge_does(trained: TrainResult) -> None:
+    record = json.loads((trained.folder / "metrics.json").read_text())
+    assert record["dev"] == pytest.approx(measured(trained.folder, trained.temperature), abs=1e-5)
+    assert asdict(trained.dev) == record["dev"]
+    assert [entry["step"] for entry in record["history"]] == sorted({entry["step"] for entry in record["history"]})
+    assert len(record["history"]) == CONFIG.evaluations
+    for entry in record["history"]:
+        assert {"loss", "accuracy", "f1", "brier", "ece"} <= set(entry)
+    assert record["steps"]["best"] == min(record["history"], key=lambda entry: entry["loss"])["step"]
+
+
+def test_tasks_are_measured_alone(encoder: Path, tmp_path: Path) -> None:
+    made = [replace(row, meta={"task": "even" if n % 4 < 2 else "odd"}) for n, row in enumerate(rows())]
+    result = train(str(encoder), made, tmp_path, FORM, replace(CONFIG, max_steps=8))
+    assert set(result.tasks) == {"even", "odd"}
+    assert sum(found.rows for found in result.tasks.values()) == result.dev_rows
+    for name, found in result.tasks.items():
+        expected = measured(tmp_path, result.temperature, [row for row in made if row.meta["task"] == name])
+        assert asdict(found) == pytest.approx(expected, abs=1e-5)
+    [*_, last] = json.loads((tmp_path / "metrics.json").read_text())["history"]
+    assert {"even/accuracy", "odd/brier"} <= set(last)
+
+
+def test_a_soft_label_is_learnt_as_the_probability_that_it_is(encoder: Path, tmp_path: Path) -> None:
+    made = [Example(row, 0.3) for row in rows()]
+    train(str(encoder), made, tmp_path, FORM, CONFIG)
+    scores = BERTJudge(str(tmp_path), dtype="float32", runtime="torch").predict(
+        ["What is the capital of 3?"] * 4, ["It is Wien.", "It is Oslo.", "Rom", "I can't say."], ["Wien"] * 4
+    )
+    assert scores == pytest.approx([0.3] * 4, abs=0.04)
+
+
+def test_soft_labels_of_two_kinds_are_told_apart(encoder: Path, tmp_path: Path) -> None:
+    made = [Example(row, 0.9 if row.gold else 0.2) for row in rows()]
+    result = train(str(encoder), made, tmp_path, FORM, CONFIG)
+    judge = BERTJudge(str(tmp_path), dtype="float32", runtime="torch")
+    right, wrong = judge.predict(["What is the capital of 3?"] * 2, ["It is Wien.", "It is Oslo."], ["Wien"] * 2)
+    assert (right, wrong) == (pytest.approx(0.9, abs=0.1), pytest.approx(0.2, abs=0.1))
+    assert result.dev.accuracy > 0.9
+    # The best that can be: a row that is right with probability p is p (1 - p) away from p.
+    assert 0.09 < result.dev.brier < 0.17
+
+
+def test_the_loss_of_hard_labels_is_that_of_transformers() -> None:
+    import torch
+    from transformers.modeling_outputs import SequenceClassifierOutput
+
+    logits = torch.tensor([[0.3, -1.2], [2.0, 0.1], [-0.5, 0.4]])
+    outputs = SequenceClassifierOutput(logits=logits)
+    labels = torch.tensor([[1.0, 0], [0, 1], [1, 2]])
+    expected = torch.nn.functional.cross_entropy(logits, torch.tensor([1, 0, 1]))
+    assert soft_cross_entropy(outputs, labels) == pytest.approx(expected.item())
+    # One of two batches of a step, which has 6 rows in all.
+    assert soft_cross_entropy(outputs, labels, torch.tensor(12)) == pytest.approx(expected.item() / 2)
+
+
+def test_accumulated_batches_are_one_batch(plain_encoder: Path, tmp_path: Path) -> None:
+    once, twice = (
+        train(
+            str(plain_encoder),
+            rows(),
+            tmp_path / str(parts),
+            FORM,
+            replace(CONFIG, max_steps=6, batch_size=16 // parts, gradient_accumulation_steps=parts),
+        )
+        for parts in (1, 2)
+    )
+    assert twice.dev_loss == pytest.approx(once.dev_loss, abs=1e-4)
+    expected, found = weights(once.folder), weights(twice.folder)
+    assert all(found[name] == pytest.approx(values, abs=2e-4) for name, values in expected.items())
+
+
+def test_checkpointing_changes_no_number(plain_encoder: Path, tmp_path: Path) -> None:
+    kept, computed = (
+        train(
+            str(plain_encoder),
+            rows(),
+            tmp_path / str(again),
+            FORM,
+            replace(CONFIG, max_steps=4, gradient_checkpointing=again),
+        )
+        for again in (False, True)
+    )
+    assert computed.dev_loss == pytest.approx(kept.dev_loss, abs=1e-6)
+
+
+@pytest.fixture(scope="module")
+def plain_encoder(encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Without dropout, whose chance depends on the batches."""
+    folder = Path(shutil.copytree(encoder, tmp_path_factory.mktemp("plain") / "encoder"))
+    config = json.loads((folder / "config.json").read_text())
+    none = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    (folder / "config.json").write_text(json.dumps({**config, **none}))
+    return folder
+
+
+def test_patience_ends_a_training_that_does_not_get_better(encoder: Path, tmp_path: Path) -> None:
+    stuck = replace(CONFIG, learning_rate=1e-30, evaluations=10, patience=2)
+    train(str(encoder), rows(), tmp_path, FORM, stuck)
+    record = json.loads((tmp_path / "metrics.json").read_text())
+    assert len(record["history"]) == 3  # the first is the best, and two more are waited for
+    assert record["steps"]["all"] < 6 * record["data"]["train"] / 16 / 2
+
+
+def test_a_training_that_diverges_says_so(encoder: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"diverged.*a learning_rate below 1e\+30"):
+        train(str(encoder), rows(), tmp_path, FORM, replace(CONFIG, max_steps=8, learning_rate=1e30))
+    assert not (tmp_path / "metrics.json").exists()
+
+
+def test_steps_and_states_are_as_asked_for(encoder: Path, tmp_path: Path) -> None:
+    config = replace(CONFIG, max_steps=7, save_steps=3, save_total_limit=1)
+    train(str(encoder), rows(), tmp_path, FORM, config)
+    record = json.loads((tmp_path / "metrics.json").read_text())
+    assert [entry["step"] for entry in record["history"]] == [3, 6, 7]
+    kept = {int(path.name.split("-")[1]) for path in tmp_path.glob("states/*/checkpoint-*")}
+    assert kept == {record["steps"]["best"]}
+
+
+def test_no_states_are_kept_where_none_are_wanted(encoder: Path, tmp_path: Path) -> None:
+    train(str(encoder), rows(), tmp_path, FORM, replace(CONFIG, max_steps=4, save_strategy="no"))
+    assert not list(tmp_path.glob("states/*/*"))
+    assert json.loads((tmp_path / "metrics.json").read_text())["steps"] == {"all": 4, "best": None}
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"num_train_epochs": 0}, "num_train_epochs is 0; a number above 0"),
+        ({"max_steps": 0}, "max_steps is 0; a number of at least 1"),
+        ({"batch_size": 0}, "batch_size is 0; a number of at least 1"),
+        ({"warmup_ratio": 1.0}, r"warmup_ratio is 1\.0; a share"),
+        ({"lr_scheduler_type": "step"}, "lr_scheduler_type is 'step'; one of linear, cosine"),
+        ({"save_strategy": "best"}, "save_strategy is 'best'; one of steps, epoch, no"),
+        ({"dev_share": 0.0}, r"dev_share is 0\.0"),
+        ({"patience": 2, "save_strategy": "no"}, "patience needs states"),
+        ({"report_to": ("mlflow",)}, r"report_to is \('mlflow',\); one or more of tensorboard, wandb, trackio"),
+    ],
+)
+def test_settings_are_checked_at_once(settings: dict[str, object], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        TrainConfig(**settings)
+
+
+@pytest.mark.parametrize("tracker", ["tensorboard", "wandb", "trackio"])
+def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tracker: str) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == tracker else object())
+    with pytest.raises(MissingExtraError, match=rf"report_to={tracker} needs the package {tracker}.*\[{tracker}\]"):
+        train("no-such-model", rows(), tmp_path, FORM, replace(CONFIG, report_to=(tracker,)))
+
+
+def test_logs_for_tensorboard(encoder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard")
+    config = replace(CONFIG, max_steps=4, report_to=("tensorboard",), logging_dir=str(tmp_path / "logs"))
+    train(str(encoder), rows(), tmp_path / "out", FORM, config)
+    [events] = (tmp_path / "logs").glob("events.*")
+    assert b"eval/brier" in events.read_bytes()
+
+
+def test_the_card_tells_what_a_person_needs(encoder: Path, tmp_path: Path) -> None:
+    made = [
+        replace(row, meta={"task": "cities|x", "model": f"m{n % 2}", "label_source": "people"})
+        for n, row in enumerate(rows())
+    ]
+    config = replace(CONFIG, max_steps=4)
+    data = [*made, *(replace(row, gold=None) for row in rows(7))]
+    mix = {"m0": 1.0, "m1": 100}
+    command = ["bert-judge", "train", "--model_path", "an encoder"]
+    result = train(str(encoder), data, tmp_path / "judge", FORM, config, training_mix=mix, command=command)
+    card = (tmp_path / "judge" / "README.md").read_text()
+    _, head, text = card.split("---\n", 2)
+    assert yaml.safe_load(head) == {
+        "library_name": "bert-judge",
+        "pipeline_tag": "text-classification",
+        "base_model": encoder.name,
+        "tags": ["bert-judge", "evaluation"],
+    }
+    assert f"{result.train_rows} rows. Dropped: 7 undecided rows, and 50 that the training mix leaves out." in text
+    dev = result.dev
+    assert f"| **all** | {dev.rows} | {dev.right:.0%} | {dev.accuracy:.3f} |" in text
+    assert "| cities\\|x |" in text
+    assert "| m0 | 150 | 0% |" in text
+    assert "| m1 | 100 | 100% |" in text
+    assert "| people | 250 |" in text
+    assert f"a temperature of {result.temperature:g}" in text
+    assert "bert-judge train --model_path 'an encoder'" in text
+    assert f"bert-judge {__version__}" in text
+    assert '"learning_rate": 0.003' in text
+
+
+def test_the_result_says_what_its_outputs_mean(trained: TrainResult) -> None:
+    config = json.loads((trained.folder / "config.json").read_text())
+    assert config["id2label"] == {"0": "wrong", "1": "right"}
+    assert not (trained.folder / "training_args.bin").exists()
+
+
+class Hub(BaseHTTPRequestHandler):
+    """As much of the Hub as an upload of small files needs."""
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        self.server.asked.append((self.path, body))  # type: ignore[attr-defined]
+        address = f"http://127.0.0.1:{self.server.server_port}/me/judge"  # type: ignore[attr-defined]
+        answer: dict[str, object] = {"url": address, "commitUrl": f"{address}/commit/1", "commitOid": "1"}
+        if "preupload" in self.path:
+            names = [file["path"] for file in json.loads(body)["files"]]
+            answer = {"files": [{"path": n, "uploadMode": "regular", "shouldIgnore": False} for n in names]}
+        self.reply(answer)
+
+    def do_GET(self) -> None:
+        self.reply({"id": "me/judge", "sha": "0", "siblings": [], "tags": []})
+
+    def reply(self, answer: object) -> None:
+        text = json.dumps(answer).encode()
+        self.send_response(self.server.status)  # type: ignore[attr-defined]
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    server.asked, server.status = [], 200
+    Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv("HF_TOKEN", "hf_none")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{server.server_port}")
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_judge_is_uploaded(encoder: Path, tmp_path: Path, hub: ThreadingHTTPServer) -> None:
+    config = replace(CONFIG, max_steps=4, push_to_hub="me/judge", hub_private=True)
+    hub.status = 400
+    with pytest.raises(OutputError, match=r"whole in .*, but could not be uploaded to me/judge .*same training again"):
+        train(str(encoder), rows(), tmp_path, FORM, config)
+    written = (tmp_path / "model.safetensors").stat().st_mtime_ns
+    assert BERTJudge(str(tmp_path)).predict(None, ["x"], ["x"]) != []  # nothing is lost
+    hub.status = 200
+    hub.asked.clear()
+    train(str(encoder), rows(), tmp_path, FORM, config)
+    assert (tmp_path / "model.safetensors").stat().st_mtime_ns == written  # not trained again
+    paths = [path for path, _ in hub.asked]
+    assert paths[0] == "/api/repos/create"
+    assert json.loads(hub.asked[0][1])["visibility"] == "private"
+    [commit] = [body for path, body in hub.asked if "/commit/" in path]
+    sent = {line["value"]["path"] for line in map(json.loads, commit.splitlines()) if line["key"] == "file"}
+    assert {"model.safetensors", "judge.json", "README.md", "metrics.json", "tokenizer.json"} <= sent
+    assert not [name for name in sent if name.startswith(("states", "runs"))]
+
+
+@pytest.mark.parametrize(
+    ("name", "token", "sentence"), [("judge", "x", "ORGANISATION/NAME"), ("me/judge", "", "token")]
+)
+def test_what_keeps_an_upload_from_succeeding_is_said_before_training(
+    tmp_path: Path, encoder: Path, monkeypatch: pytest.MonkeyPatch, name: str, token: str, sentence: str
+) -> None:
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: token or None)
+    with pytest.raises(InputError, match=sentence):
+        train(str(encoder), rows(), tmp_path / "out", FORM, replace(CONFIG, push_to_hub=name))
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_upload_without_network_is_a_sentence(
+    trained: TrainResult, encoder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_none")
+    with pytest.raises(OutputError, match="could not be uploaded to me/judge"):
+        train(str(encoder), rows(), trained.folder, FORM, replace(CONFIG, push_to_hub="me/judge"))
+    assert weights(trained.folder)
+
+
+ROW = {"question": "q?", "candidate": "c", "reference": "r", "label": 1}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [ROW],
+        [{**ROW, "reference": ["r"], "label": True}],
+        [{"question": "q?", "candidate": "c", "references": ["r"], "label": 1.0}],
+        [Sample("c", ("r",), "q?", gold=1)],
+        [Example(Sample("c", ("r",), "q?"), 1)],
+        iter([ROW]),
+        {"a task": [ROW]},
+        {"a task": {"a model": [ROW]}},
+    ],
+    ids=range(8),
+)
+def test_rows_come_in_many_forms(data: object) -> None:
+    [example] = read_examples(data)
+    assert (example.sample.question, example.sample.candidate, example.sample.references) == ("q?", "c", ("r",))
+    assert example.label == 1
+    if isinstance(data, dict):
+        assert example.task == "a task"
+        assert example.model == ("a model" if isinstance(data["a task"], dict) else None)
+
+
+def test_datasets_are_read() -> None:
+    from datasets import Dataset, DatasetDict
+
+    columns = {"reference": ["r", "r"], "candidate": ["c", None], "label": [0.25, None], "model": ["m", "m"]}
+    first, second = read_examples(Dataset.from_dict(columns))
+    assert (first.label, first.model, first.sample.question) == (0.25, "m", None)
+    assert (second.label, second.sample.candidate) == (None, "")
+    assert [example.task for example in read_examples({"train": [{**ROW, "task": "own"}]})] == ["own"]
+    nested = {"t": DatasetDict({"other": Dataset.from_dict(columns)})}
+    assert [(example.task, example.model) for example in read_examples(nested)] == [("t", "m")] * 2
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ("rows.jsonl", "the training data is 'rows.jsonl'; a dataset or a list of rows"),
+        ([ROW, {**ROW, "label": "yes"}], r"row 2 of the training data .* label is 'yes'; 0, 1, a probability"),
+        ([{**ROW, "label": 1.5}], r"row 1 .* label is 1\.5"),
+        ([{**ROW, "label": -1}], r"label is -1"),
+        ([{"candidate": "c", "reference": "r"}], "has no label, only candidate, reference"),
+        ([{"candidate": "c", "label": 1}], "has no reference, only candidate, label"),
+        ([{"reference": "c", "label": 1}], "has no candidate"),
+        ([{**ROW, "candidate": 7}], "candidate of a sample is 7"),
+        ([3], "it is 3; a mapping with question, candidate"),
+        (ROW, r"a mapping that holds 'q\?' under 'question'"),
+        ({"t": {"m": {"x": [ROW]}}}, "data by task, or by task and model"),
+        ({"t": {"m": [{}]}}, "row 1 of m of t of the training data"),
+    ],
+)
+def test_rows_that_are_none_are_named(data: object, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        read_examples(data)
+
+
+MADE = [
+    {**ROW, "question": f"{task} {n}", "task": task, "model": model, "label": n % 2}
+    for task, model, count in [("arc", "Llama_3", 40), ("arc", "Qwen_3", 30), ("mmlu", "Llama_3", 30)]
+    for n in range(count)
+]
+
+
+@pytest.mark.parametrize(
+    ("mix", "counts"),
+    [
+        ({"arc": {"Llama_3": 10, "Qwen_3": 99}}, {("arc", "Llama_3"): 10, ("arc", "Qwen_3"): 30}),
+        ({"arc": {"meta/Llama-3": 10}, "mmlu": {"Llama-3": 0.5}}, {("arc", "Llama_3"): 10, ("mmlu", "Llama_3"): 15}),
+        ({"Llama-3": 1.0}, {("arc", "Llama_3"): 40, ("mmlu", "Llama_3"): 30}),
+        ({"mmlu": 5}, {("mmlu", "Llama_3"): 5}),
+    ],
+)
+def test_a_mix_takes_what_it_names(mix: Mix, counts: dict[tuple[str, str], int]) -> None:
+    examples = read_examples(MADE)
+    taken = apply_mix(examples, mix, seed=1)
+    assert Counter((example.task, example.model) for example in taken) == counts
+    assert len({id(example) for example in taken}) == len(taken)
+    assert taken == apply_mix(examples, mix, seed=1)
+    if 0.5 not in [*counts.values()] and min(counts.values()) < 30:
+        assert taken != apply_mix(examples, mix, seed=2)
+
+
+@pytest.mark.parametrize(
+    ("mix", "sentence"),
+    [
+        ({"arc": {"Gemma": 3}}, "names the model of arc 'Gemma', which no row has; there is Llama_3, Qwen_3"),
+        ({"drop": {"Llama_3": 3}}, "names the task 'drop', which no row has; there is arc, mmlu"),
+        ({"Gemma": 1.0}, "the task or model 'Gemma', which no row has; there is Llama_3, Qwen_3, arc, mmlu"),
+        ({"arc": 0}, "wants 0 of arc; a number of rows"),
+        ({"arc": 1.5}, r"wants 1\.5 of arc"),
+        ({"arc": True}, "wants True of arc"),
+        ({"arc": 3, "Llama_3": 3}, "names tasks beside models"),
+        ({}, "names nothing"),
+    ],
+)
+def test_a_mix_of_what_is_not_there_is_refused(tmp_path: Path, mix: Mix, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        train("no-such-model", MADE, tmp_path, training_mix=mix)
+
+
+def test_rows_without_question_are_not_trained_for_a_form_that_has_one(encoder: Path, tmp_path: Path) -> None:
+    made = [replace(row, question=None, references=(f"{row.references[0]} {n}",)) for n, row in enumerate(rows(60))]
+    with pytest.raises(InputError, match="60 rows have no question"):
+        train(str(encoder), made, tmp_path, InputForm(), CONFIG)
 
 
 def test_a_judge_can_be_trained_further(trained: TrainResult, tmp_path: Path) -> None:
-    short = replace(CONFIG, epochs=0.2, learning_rate=1e-6)
+    short = replace(CONFIG, num_train_epochs=0.2, learning_rate=1e-6)
     further = train(str(trained.folder), rows(), tmp_path, FORM, short)
     assert further.dev_accuracy == pytest.approx(trained.dev_accuracy, abs=0.05)  # the head was kept
     before, after = (json.loads((f / "config.json").read_text()) for f in (trained.folder, further.folder))
@@ -231,7 +729,7 @@ def test_a_judge_can_be_trained_further(trained: TrainResult, tmp_path: Path) ->
 
 def test_quiet_is_quiet(encoder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     capfd.readouterr()
-    train(str(encoder), rows(), tmp_path, FORM, replace(CONFIG, epochs=0.2))
+    train(str(encoder), rows(), tmp_path, FORM, replace(CONFIG, num_train_epochs=0.2))
     assert capfd.readouterr() == ("", "")
 
 
@@ -246,7 +744,7 @@ def test_marks_need_an_encoder_that_reads_them(
 
 @pytest.mark.parametrize("architecture", ["roberta", "eurobert"])
 def test_other_architectures(make_judge: Callable[..., Path], tmp_path: Path, architecture: str) -> None:
-    short = replace(CONFIG, epochs=0.2, patience=1)
+    short = replace(CONFIG, num_train_epochs=0.2, patience=1)
     result = train(str(make_judge(architecture)), rows(), tmp_path, InputForm(), short)
     [score] = BERTJudge(str(result.folder), dtype="float32").predict(["q"], ["Paris"], ["Paris"])
     assert 0 < score < 1
@@ -295,7 +793,7 @@ def test_a_share_of_nothing_and_of_everything() -> None:
     ],
 )
 def test_rows_of_both_kinds_are_needed(tmp_path: Path, made: list[Sample]) -> None:
-    with pytest.raises(InputError, match=r"labelled (training|development) rows .* hold one label only"):
+    with pytest.raises(InputError, match=r"labelled (training|development) rows .*(hold one label only|are too few)"):
         train("no-such-model", made, tmp_path / "out", FORM, CONFIG)  # said before a model is looked for
     assert not (tmp_path / "out").exists()
 
@@ -307,7 +805,7 @@ def test_an_encoder_that_is_not_there(tmp_path: Path) -> None:
 
 def test_rows_without_label_are_left_out(encoder: Path, trained: TrainResult, tmp_path: Path) -> None:
     more = [*rows(), *(replace(row, gold=None) for row in rows(40))]
-    result = train(str(encoder), more, tmp_path, FORM, replace(CONFIG, epochs=0.1))
+    result = train(str(encoder), more, tmp_path, FORM, replace(CONFIG, num_train_epochs=0.1))
     assert (result.train_rows, result.dev_rows) == (trained.train_rows, trained.dev_rows)
 
 
@@ -321,14 +819,14 @@ def test_questions_are_dropped_only_where_both_forms_are_trained(
     """Seen in the result: without questions in training, the marker of questions never gets a gradient."""
     from safetensors.torch import load_file
 
-    config = replace(CONFIG, epochs=0.5, question_dropout=share)
+    config = replace(CONFIG, num_train_epochs=0.5, question_dropout=share)
     folder = train(str(encoder), rows(), tmp_path, replace(FORM, forms=forms), config).folder
     frozen = train(
         str(encoder),
         rows(),
         tmp_path / "frozen",
         replace(FORM, forms=forms),
-        replace(config, epochs=0.1, freeze_embeddings=True),
+        replace(config, num_train_epochs=0.1, freeze_embeddings=True),
     ).folder
     name = "bert.embeddings.word_embeddings.weight"
     moved = (load_file(folder / "model.safetensors")[name] - load_file(frozen / "model.safetensors")[name])[-3:]
@@ -336,9 +834,52 @@ def test_questions_are_dropped_only_where_both_forms_are_trained(
 
 
 def test_another_trainings_states_are_not_taken(encoder: Path, tmp_path: Path) -> None:
-    train(str(encoder), rows(), tmp_path, FORM, CONFIG)
+    short = replace(CONFIG, max_steps=8)
+    train(str(encoder), rows(), tmp_path, FORM, short)
     changed = [replace(row, question=f"Well, {row.question}") for row in rows()]
-    expected = train(str(encoder), changed, tmp_path / "fresh", FORM, CONFIG)
-    resumed = train(str(encoder), changed, tmp_path, FORM, replace(CONFIG, resume=True))
-    assert replace(resumed, folder=expected.folder) == expected
+    expected = train(str(encoder), changed, tmp_path / "fresh", FORM, short)
+    found = train(str(encoder), changed, tmp_path, FORM, replace(short, overwrite=True))
+    assert replace(found, folder=expected.folder) == expected
     assert weights(tmp_path) == weights(tmp_path / "fresh")
+
+
+PROJECT = Path(__file__).parents[1]
+
+
+def test_the_page_on_distilling_runs(
+    encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every Python command of it, in their order, with a tiny encoder in the place of a real one."""
+    shutil.copytree(PROJECT / "examples", tmp_path / "examples")
+    shutil.copytree(encoder, tmp_path / "encoders" / "ModernBERT-base")
+    monkeypatch.setenv("LOCAL_MODELS_DIR", str(tmp_path / "encoders"))
+    monkeypatch.chdir(tmp_path)
+    page = (PROJECT / "docs" / "distil.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 5
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(block, names)
+    teacher, pupil = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("teacher", "pupil"))]
+    assert float(teacher.split()[1]) > 0.5
+    assert 0 <= float(pupil.split()[1]) <= 1
+    record = json.loads(Path("models/my-judge/metrics.json").read_text())
+    assert record["data"]["by_label_source"] == {"starter": {"rows": 98, "right": pytest.approx(0.5, abs=0.2)}}
+    assert len(record["tasks"]) > 3
+    assert 'base_model: "answerdotai/ModernBERT-base"' in Path("models/my-judge/README.md").read_text()
+
+
+def test_the_starters_recipe_reads_answers_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(PROJECT / "recipes" / "starter")
+    data = importlib.import_module("data")
+    own = [{"question": f"q{n}?", "references": ["r"], "candidate": f"c{n}", "label": n % 2} for n in range(9)]
+    asked = [{"question": f"Which town is {n}?", "reference": f"Town{n}"} for n in range(12)]
+    for name, part in (("labelled", [*own, {**own[0], "label": None}]), ("tasks", asked)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in part))
+    (tmp_path / "rows.json").write_text(json.dumps({"labelled": {"mine": 50}, "tasks": {"mine": 8}}))
+    assert {row.candidate for row in data.labelled_rows(tmp_path)} == {row["candidate"] for row in own}
+    made = list(data.synthetic_rows(tmp_path))
+    assert Counter(row.gold for row in made) == {1: 4, 0: 4}
+    assert all(row.meta["source"] == "made:mine" for row in made)
+    assert read_examples([*data.labelled_rows(tmp_path), *made])[0].task == "mine"

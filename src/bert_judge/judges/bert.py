@@ -6,14 +6,21 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from bert_judge.errors import InputError
+from bert_judge.errors import InputError, ModelError
 from bert_judge.judges.base import Judge, make_samples
 from bert_judge.prompt import JudgeConfig, Prompt, PromptEncoder
 from bert_judge.types import Sample, Verdict
-from bert_judge.utils import STARTER
+from bert_judge.utils import STARTER, find_model, read_config
 from bert_judge.version import __version__
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bert_judge.training import Mix, TrainConfig
 
 _FIRST_WINDOW, _WINDOW = 64, 1024  # rows: a stream gives its first verdicts soon
 _WINDOW_CHARACTERS = 1 << 23
@@ -26,7 +33,7 @@ class BERTJudge(Judge):
     is on the Hub (`artefactory/BERTJudge`), or by its folder; its scores are those of the paper's package (sigmoid of
     the difference of the two logits), but for texts that hold special tokens, which are plain text here, for
     empty candidates, which are wrong, and for inputs that are too long, which lose the middle of the candidate unless
-    `truncation="left"`.
+    `truncation="left"`. An encoder without a head is no judge yet: it has nothing but `fit`.
 
     Raises ModelError where the model can't be found or is no judge, InputError where an argument is wrong.
     """
@@ -55,9 +62,12 @@ class BERTJudge(Judge):
             raise InputError(f"threshold is {threshold}; a probability between 0 and 1 was expected.")
         self._name = model_path or STARTER
         self._threshold = threshold
-        self._model = load_model(
-            self._name, runtime=runtime, device=device, dtype=dtype, trust_remote_code=trust_remote_code
-        )
+        self._trust_remote_code = trust_remote_code
+        self._where: dict[str, Any] = {"dtype": dtype, "device": device, "runtime": runtime}
+        self._trained = _has_head(find_model(self._name, trust_remote_code))
+        if not self._trained:
+            return  # an encoder, for `fit`
+        self._model = load_model(self._name, trust_remote_code=trust_remote_code, **self._where)
         config = JudgeConfig.load(self._model.folder)
         form = config.form if truncation == "auto" else replace(config.form, truncation=truncation)
         form = form if max_tokens is None else form.resized(max_tokens)
@@ -73,6 +83,7 @@ class BERTJudge(Judge):
     @property
     def signature(self) -> str:
         """Judge, model and content hash, input form, calibration, threshold, runtime and versions."""
+        self._check_trained()
         runtime = self._model.runtime
         return "|".join(
             [
@@ -106,9 +117,82 @@ class BERTJudge(Judge):
         samples = make_samples(questions, candidates, references)
         return [verdict.score for verdict in self._assess(samples, batch_size)]
 
+    def fit(
+        self,
+        dataset: Any,
+        output_dir: str | Path,
+        include_question: bool = True,
+        training_mix: Mix | None = None,
+        num_train_epochs: float = 1,
+        batch_size: int = 4,
+        learning_rate: float = 2e-5,
+        warmup_ratio: float = 0.05,
+        lr_scheduler_type: str = "linear",
+        logging_strategy: str = "steps",
+        logging_steps: int | None = None,
+        logging_dir: str | None = None,
+        report_to: str | Sequence[str] | None = None,
+        save_strategy: str = "steps",
+        save_steps: int | None = None,
+        save_total_limit: int | None = 2,
+        seed: int = 0,
+        *,
+        config: TrainConfig | None = None,
+    ) -> BERTJudge:
+        """Train on from this model, a judge or an encoder without a head, and return the new judge.
+
+        `dataset` has rows with `question`, `candidate`, `reference` (a text or several) and `label` (1 right, 0 wrong,
+        a probability between them, None undecided), in the forms that `bert_judge.training.read_examples` reads.
+        Without `include_question`, the judge learns to compare candidate and reference alone. `training_mix` says how
+        many rows are taken: {task: {model: rows}}. `config` holds further settings; those that are parameters here are
+        taken from here. The judge is written into `output_dir`; this one stays as it is.
+
+        Raises what `bert_judge.training.train` does, which this calls.
+        """
+        from bert_judge.training import TrainConfig, read_examples, train
+
+        form = JudgeConfig.load(find_model(self._name, self._trust_remote_code)).form
+        rows = read_examples(dataset)
+        if not include_question:  # the rows keep it: it tells which of them belong to one side of the split
+            form = replace(form, forms=("cr",))
+        settings = replace(
+            config or TrainConfig(),
+            num_train_epochs=num_train_epochs,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            warmup_ratio=warmup_ratio,
+            lr_scheduler_type=lr_scheduler_type,
+            logging_strategy=logging_strategy,
+            logging_steps=logging_steps,
+            logging_dir=logging_dir,
+            report_to=(report_to,) if isinstance(report_to, str) else tuple(report_to or ()),
+            save_strategy=save_strategy,
+            save_steps=save_steps,
+            save_total_limit=save_total_limit,
+            seed=seed,
+        )
+        result = train(
+            self._name,
+            rows,
+            output_dir,
+            form,
+            settings,
+            training_mix=training_mix,
+            trust_remote_code=self._trust_remote_code,
+        )
+        return BERTJudge(str(result.folder), self._trust_remote_code, threshold=self._threshold, **self._where)
+
+    def _check_trained(self) -> None:
+        if not self._trained:
+            raise ModelError(
+                f"{self._name} is no judge: it is an encoder without a trained classifier; train it with fit(...) or "
+                "`bert-judge train`, or name a judge."
+            )
+
     def _assess(self, samples: Iterable[Sample], batch_size: int | None, first: int = _WINDOW) -> Iterator[Verdict]:
         from bert_judge.encoder import windows
 
+        self._check_trained()
         warned = False
         for window in windows(samples, _characters, _WINDOW_CHARACTERS, first, _WINDOW):
             warned = warned or self._warn_of_form(window)
@@ -117,11 +201,11 @@ class BERTJudge(Judge):
             for sample, group in zip(window, prompts, strict=True):
                 yield self._verdict(sample, [(prompt, next(logits)) for prompt in group])
 
-    def _verdict(self, sample: Sample, passes: Sequence[tuple[Prompt, tuple[float, ...]]]) -> Verdict:
+    def _verdict(self, sample: Sample, passes: Sequence[tuple[Prompt, NDArray[np.float32]]]) -> Verdict:
         """The verdict from the best of several passes (one each reference), or from the only one."""
         if not sample.candidate.strip():
             return Verdict(0.0, int(self._threshold == 0), "the candidate is empty")
-        margins = [logits[1] - logits[0] for _, logits in passes]
+        margins = [float(logits[1]) - float(logits[0]) for _, logits in passes]
         if not all(map(math.isfinite, margins)):
             return Verdict(None, None, "the model returned no number")
         best = max(range(len(margins)), key=margins.__getitem__)
@@ -146,6 +230,12 @@ class BERTJudge(Judge):
                 stacklevel=2,
             )
         return bool(strange)
+
+
+def _has_head(folder: Path) -> bool:
+    """Whether a model says that it can classify; one that says nothing of itself is looked at when it is loaded."""
+    names = read_config(folder).get("architectures")
+    return not names or any("SequenceClassification" in str(name) for name in names)
 
 
 def _characters(sample: Sample) -> int:

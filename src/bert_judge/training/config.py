@@ -1,0 +1,124 @@
+"""How a judge is trained: the settings, each of which is a flag of `bert-judge train`."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, NamedTuple
+
+from bert_judge.errors import InputError, MissingExtraError
+
+SCHEDULES = (
+    *("linear", "cosine", "cosine_with_restarts", "polynomial", "constant", "constant_with_warmup", "inverse_sqrt"),
+)
+"""The learning rate schedules of transformers that need no settings of their own."""
+
+STRATEGIES = ("steps", "epoch", "no")
+TRACKERS = ("tensorboard", "wandb", "trackio")
+
+_UNSEEN = frozenset(
+    [
+        *("logging_strategy", "logging_steps", "logging_dir", "report_to", "save_total_limit"),
+        *("push_to_hub", "hub_private", "overwrite", "quiet"),
+    ]
+)  # the settings that no weight depends on
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainConfig:
+    """How a judge is trained. The defaults are the paper's, whose package trained on 8 devices: 32 rows a step in all.
+
+    A setting out of its range raises InputError at once.
+    """
+
+    num_train_epochs: Annotated[float, "how often each row is seen"] = 1.0
+    max_steps: Annotated[int | None, "end after this many steps, whatever num_train_epochs says"] = None
+    batch_size: Annotated[int, "rows a step on each device"] = 4
+    gradient_accumulation_steps: Annotated[int, "batches that make one step: more rows a step, no more memory"] = 1
+    learning_rate: Annotated[float, "the highest learning rate"] = 2e-5
+    warmup_ratio: Annotated[float, "share of the steps in which the learning rate rises"] = 0.05
+    lr_scheduler_type: Annotated[str, f"how the learning rate falls: {', '.join(SCHEDULES)}"] = "linear"
+    weight_decay: Annotated[float, "decay of the weights (AdamW)"] = 0.0
+    freeze_embeddings: Annotated[bool, "leave the embeddings of the tokens as they are"] = False
+    attention_dropout: Annotated[
+        float | None, "replaces the encoder's own; 0 lets a processor use its fast attention, about a third quicker"
+    ] = None
+    question_dropout: Annotated[
+        float, "share of the rows that lose their question, where the judge learns to read with and without one"
+    ] = 0.1
+    dev_share: Annotated[float, "share of the questions held out, to choose the best state and to calibrate"] = 0.05
+    max_dev_rows: Annotated[int, "the most rows held out that an evaluation during the training reads"] = 2_000
+    evaluations: Annotated[int, "evaluations during the training, evenly spread"] = 5
+    patience: Annotated[int | None, "end after this many evaluations without a lower loss"] = None
+    bf16: Annotated[bool | None, "compute in bfloat16 (default: where the device does so itself)"] = None
+    gradient_checkpointing: Annotated[bool, "compute activations twice instead of keeping them: less memory"] = False
+    logging_strategy: Annotated[str, "when the loss is logged: steps, epoch or no"] = "steps"
+    logging_steps: Annotated[int | None, "log every N steps (default: ten times an evaluation)"] = None
+    logging_dir: Annotated[str | None, "folder for tensorboard (default: runs in the output folder)"] = None
+    report_to: Annotated[tuple[str, ...] | None, f"where logs go, too: {', '.join(TRACKERS)} (default: nowhere)"] = None
+    save_strategy: Annotated[
+        str, "when the judge is evaluated and its state is kept, to go on from: steps, epoch or no (kept nowhere)"
+    ] = "steps"
+    save_steps: Annotated[int | None, "evaluate and keep a state every N steps (default: by evaluations)"] = None
+    save_total_limit: Annotated[int | None, "the most states that are kept; the best one always is"] = 2
+    seed: Annotated[int, "what all chance comes from"] = 0
+    push_to_hub: Annotated[str | None, "upload the judge to this repository of the Hub: ORGANISATION/NAME"] = None
+    hub_private: Annotated[bool, "make a new repository on the Hub private"] = False
+    overwrite: Annotated[bool, "replace the result of another training in the output folder, or train anew"] = False
+    quiet: Annotated[bool, "print nothing"] = False
+
+    def __post_init__(self) -> None:
+        for limit in _limits(self):
+            if not limit.kept:
+                given = getattr(self, limit.name)
+                raise InputError(f"{limit.name} is {given!r}; {limit.expected} was expected.")
+        if self.patience is not None and self.save_strategy == "no":
+            raise InputError("patience needs states to choose from, but save_strategy is 'no'; drop one of the two.")
+
+    @property
+    def trackers(self) -> tuple[str, ...]:
+        """Where logs go; "none" is nowhere."""
+        return tuple(name for name in self.report_to or () if name != "none")
+
+    def settings(self) -> dict[str, Any]:
+        """The settings that weights depend on, by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _UNSEEN}
+
+    def check_packages(self) -> None:
+        """Raise MissingExtraError where a package is missing that these settings need."""
+        for feature, package, extra in [
+            ("training", "accelerate", "train"),
+            *((f"report_to={name}", name, name) for name in self.trackers),
+        ]:
+            if importlib.util.find_spec(package) is None:
+                raise MissingExtraError(feature, package, extra)
+
+
+class _Limit(NamedTuple):
+    name: str
+    kept: bool
+    expected: str
+
+
+def _limits(config: TrainConfig) -> list[_Limit]:
+    """What must hold of each setting, and how to say so."""
+    c = config
+    optional = ("max_steps", "patience", "logging_steps", "save_steps", "save_total_limit")
+    counts = [
+        *("batch_size", "gradient_accumulation_steps", "max_dev_rows", "evaluations"),
+        *(name for name in optional if getattr(c, name) is not None),
+    ]
+    strategies = ("logging_strategy", "save_strategy")
+    return [
+        _Limit("num_train_epochs", c.num_train_epochs > 0, "a number above 0"),
+        _Limit("learning_rate", c.learning_rate > 0, "a number above 0"),
+        _Limit("warmup_ratio", 0 <= c.warmup_ratio < 1, "a share from 0 to below 1"),
+        _Limit("weight_decay", c.weight_decay >= 0, "0 or more"),
+        _Limit("attention_dropout", c.attention_dropout is None or 0 <= c.attention_dropout < 1, "a share below 1"),
+        _Limit("question_dropout", 0 <= c.question_dropout <= 1, "a share between 0 and 1"),
+        _Limit("dev_share", 0 < c.dev_share < 1, "a share between 0 and 1"),
+        *(_Limit(name, getattr(c, name) >= 1, "a number of at least 1") for name in counts),
+        *(_Limit(name, getattr(c, name) in STRATEGIES, f"one of {', '.join(STRATEGIES)}") for name in strategies),
+        _Limit("lr_scheduler_type", c.lr_scheduler_type in SCHEDULES, f"one of {', '.join(SCHEDULES)}"),
+        _Limit("report_to", set(c.trackers) <= {*TRACKERS}, f"one or more of {', '.join(TRACKERS)}"),
+    ]

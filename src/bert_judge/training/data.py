@@ -1,0 +1,105 @@
+"""The rows of one training: chosen by the mix, some questions held out, and fit for how the judge is to read."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bert_judge.errors import InputError
+from bert_judge.prompt import InputForm
+from bert_judge.training.config import TrainConfig
+from bert_judge.training.measures import is_soft
+from bert_judge.training.mix import Mix, apply_mix
+from bert_judge.training.rows import Example, is_held_out, read_examples
+from bert_judge.utils import load_config
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRows:
+    """The rows of both sides in random order, and how many were not used, and why."""
+
+    train: list[Example]
+    dev: list[Example]
+    undecided: int
+    left_out: int
+
+
+def read_rows(data: Any, mix: Mix | None, config: TrainConfig) -> TrainingRows:
+    """The labelled rows in random order, some questions set apart. Raises InputError if they can't teach anything."""
+    examples = read_examples(data)
+    labelled = [example for example in examples if example.label is not None]
+    chosen = labelled if mix is None else apply_mix(labelled, mix, config.seed)
+    sides: tuple[list[Example], list[Example]] = ([], [])
+    for example in chosen:
+        sides[is_held_out(example.sample, config.dev_share)].append(example)
+    for name, side in (("training", sides[0]), ("development", sides[1])):
+        labels = labels_of(side)
+        if len(set(labels)) < 2 and not (labels and is_soft(labels)):
+            kinds = "hold one label only" if side else "are too few"
+            undecided = len(examples) - len(labelled)
+            raise InputError(
+                f"{len(side)} labelled {name} rows of {len(chosen)}{f' ({undecided} undecided)' if undecided else ''} "
+                f"{kinds}; right (1) and wrong (0) answers to several questions are needed."
+            )
+    shuffle = random.Random(config.seed).shuffle
+    shuffle(sides[0])
+    shuffle(sides[1])
+    return TrainingRows(*sides, len(examples) - len(labelled), len(labelled) - len(chosen))
+
+
+def check_form(source: Path, form: InputForm, rows: TrainingRows, config: TrainConfig, trust_remote_code: bool) -> None:
+    """Raise InputError where encoder and rows do not suit the form."""
+    architecture = load_config(source, trust_remote_code)
+    if form.marks and getattr(architecture, "type_vocab_size", 0) < 2:
+        raise InputError(f"{source} has no second token type to carry match marks; train it with marks=False.")
+    without = sum(example.sample.question is None for example in [*rows.train, *rows.dev])
+    if form.forms == ("qcr",) and without:
+        raise InputError(
+            f"{without} rows have no question, but the judge is to read one; give questions, or train it without "
+            "(the form 'cr', include_question=False)."
+        )
+    if {"qcr", "cr"} <= set(form.forms) and not (config.question_dropout or without):
+        raise InputError("the forms 'qcr' and 'cr' need rows without a question, or a question_dropout above 0.")
+
+
+def drop_questions(rows: Sequence[Example], form: InputForm, config: TrainConfig) -> list[Example]:
+    """Some rows without their question, so that one judge learns both forms."""
+    if not {"qcr", "cr"} <= set(form.forms):
+        return list(rows)
+    chance = random.Random(config.seed)
+    return [
+        replace(row, sample=replace(row.sample, question=None)) if chance.random() < config.question_dropout else row
+        for row in rows
+    ]
+
+
+def labels_of(rows: Sequence[Example]) -> list[float]:
+    """The labels of rows that have one."""
+    return [row.label for row in rows if row.label is not None]
+
+
+def describe(rows: TrainingRows) -> dict[str, Any]:
+    """How many rows there are, of what, and how many of them are right."""
+    used = [*rows.train, *rows.dev]
+    described: dict[str, Any] = {
+        "train": len(rows.train),
+        "dev": len(rows.dev),
+        "undecided": rows.undecided,
+        "left_out": rows.left_out,
+        "soft": is_soft(labels_of(used)),
+    }
+    for name in ("task", "model", "label_source"):
+        groups: dict[str, list[Example]] = {}
+        for row in used:
+            if (value := getattr(row, name)) is not None:
+                groups.setdefault(value, []).append(row)
+        described[f"by_{name}"] = {value: _count(group) for value, group in sorted(groups.items())}
+    return described
+
+
+def _count(rows: Sequence[Example]) -> dict[str, Any]:
+    return {"rows": len(rows), "right": round(math.fsum(labels_of(rows)) / len(rows), 4)}

@@ -1,0 +1,217 @@
+"""What the Trainer of transformers is given: a model that knows the markers, rows, a loss, and its arguments."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bert_judge.errors import InputError
+from bert_judge.evidence import find_evidence
+from bert_judge.prompt import InputForm, PromptEncoder
+from bert_judge.training.config import TrainConfig
+from bert_judge.training.rows import Example
+from bert_judge.utils import has_native_bf16, load_hf_encoder
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel, TrainingArguments
+
+_SORTED_STEPS = 50  # steps whose rows are sorted by length together
+_LABELS = {0: "wrong", 1: "right"}
+
+
+def prepare_model(
+    model_path: str, tokenizer: Any, form: InputForm, config: TrainConfig, trust_remote_code: bool
+) -> PreTrainedModel:
+    """The encoder in float32, with a head of two outputs and the markers of the form."""
+    model = load_hf_encoder(
+        model_path, trust_remote_code, "float32", new_head=True, attention_dropout=config.attention_dropout
+    )
+    if config.gradient_checkpointing and not model.supports_gradient_checkpointing:
+        raise InputError(f"{model_path} can't do gradient_checkpointing; train it without, in smaller batches.")
+    _add_markers(model, tokenizer, form)
+    model.config.id2label, model.config.label2id = dict(_LABELS), {name: i for i, name in _LABELS.items()}
+    model.config.problem_type = "single_label_classification"
+    if config.freeze_embeddings:
+        model.get_input_embeddings().requires_grad_(False)
+    return model
+
+
+def _add_markers(model: PreTrainedModel, tokenizer: Any, form: InputForm) -> None:
+    """Teach tokenizer and model the markers; a new one starts as the mean of the words of its name."""
+    import torch
+
+    new = [marker for marker in form.markers if marker not in tokenizer.get_vocab()]
+    names = {marker: tokenizer(marker.strip("<|>"), add_special_tokens=False).input_ids for marker in new}
+    _agree_on_padding(model, tokenizer)
+    tokenizer.add_tokens(new)
+    model.resize_token_embeddings(
+        max(len(tokenizer), model.get_input_embeddings().weight.shape[0]), mean_resizing=False
+    )
+    weight = model.get_input_embeddings().weight
+    with torch.no_grad():
+        for marker, ids in names.items():
+            weight[tokenizer.convert_tokens_to_ids(marker)] = weight[ids].mean(dim=0)
+
+
+def _agree_on_padding(model: PreTrainedModel, tokenizer: Any) -> None:
+    """Tokenizer and model name the same token for padding; a bare tokenizer.json names none."""
+    if tokenizer.pad_token_id is None and model.config.pad_token_id is not None:
+        tokenizer.pad_token = tokenizer.convert_ids_to_tokens(model.config.pad_token_id)
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    if model.config.pad_token_id is None:
+        model.config.pad_token_id = tokenizer.pad_token_id
+
+
+def encode(encoder: PromptEncoder, examples: Sequence[Example]) -> list[dict[str, Any]]:
+    """Rows for the Trainer: the tokens of each prompt, with its best reference where one is read a pass.
+
+    `labels` are the label and the number of the row, which tells rows apart after an evaluation on several devices.
+    """
+    import numpy as np
+
+    rows = []
+    samples = [example.sample for example in examples]
+    for number, (prompts, example) in enumerate(zip(encoder.encode(samples), examples, strict=True)):
+        sample = example.sample
+        best = find_evidence(sample.candidate, sample.references).best_reference if len(prompts) > 1 else 0
+        tokens = prompts[best].tokens
+        row: dict[str, Any] = {"input_ids": np.array(tokens.ids, np.int32), "labels": (example.label, number)}
+        if tokens.types is not None:
+            row["token_type_ids"] = np.array(tokens.types, np.int8)
+        rows.append(row)
+    return rows
+
+
+def by_length(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The longest first, so that batches hold little padding, and what needs most memory comes at once."""
+    return sorted(rows, key=lambda row: -len(row["input_ids"]))
+
+
+class RowsByEpoch:
+    """Rows in another order each epoch, those of a step alike in length; the order follows from seed and epoch alone.
+
+    The Trainer's own order by length depends on the state of a random generator, so that a training that goes on in the
+    middle of an epoch would see some rows twice and others not at all.
+    """
+
+    def __init__(self, rows: Sequence[dict[str, Any]], rows_a_step: int, seed: int) -> None:
+        self._rows = rows
+        self._rows_a_step = rows_a_step
+        self._seed = seed
+        self.set_epoch(0)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Take the order of an epoch; the data loader calls this."""
+        chance = random.Random(f"{self._seed}-{epoch}")
+        order = list(range(len(self._rows)))
+        chance.shuffle(order)
+        step, many = self._rows_a_step, _SORTED_STEPS * self._rows_a_step
+        steps = []
+        for start in range(0, len(order), many):
+            alike = sorted(order[start : start + many], key=lambda i: len(self._rows[i]["input_ids"]))
+            steps += [alike[i : i + step] for i in range(0, len(alike), step)]
+        short = [part for part in steps if len(part) < step]  # one at most, which must come last
+        steps = [part for part in steps if len(part) == step]
+        chance.shuffle(steps)
+        self._order = [i for part in [*steps, *short] for i in part]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, place: int) -> dict[str, Any]:
+        return self._rows[self._order[place]]
+
+
+def make_collator(pad: int) -> Callable[[list[dict[str, Any]]], dict[str, torch.Tensor]]:
+    """Pads rows to one length, a multiple of 8."""
+    import torch
+
+    def collate(rows: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        width = -(-max(len(row["input_ids"]) for row in rows) // 8) * 8
+        batch = {
+            "input_ids": torch.full((len(rows), width), pad),
+            "attention_mask": torch.zeros(len(rows), width, dtype=torch.long),
+            "labels": torch.tensor([row["labels"] for row in rows], dtype=torch.float32),
+        }
+        if "token_type_ids" in rows[0]:
+            batch["token_type_ids"] = torch.zeros(len(rows), width, dtype=torch.long)
+        for i, row in enumerate(rows):
+            n = len(row["input_ids"])
+            batch["attention_mask"][i, :n] = 1
+            for name in ("input_ids", "token_type_ids"):
+                if name in row:
+                    batch[name][i, :n] = torch.from_numpy(row[name])
+        return batch
+
+    return collate
+
+
+def soft_cross_entropy(outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
+    """The cross-entropy of two logits against [1 - p, p], its mean over the rows of a step.
+
+    For hard labels it is the one that transformers takes; for soft ones transformers would take each logit for a label
+    of its own. `num_items_in_batch` counts the numbers in the labels of the whole step, on all devices.
+    """
+    import torch
+
+    p = labels[:, 0].to(outputs.logits.dtype)
+    losses = torch.nn.functional.cross_entropy(outputs.logits, torch.stack([1 - p, p], -1), reduction="sum")
+    if num_items_in_batch is None:
+        return losses / len(labels)
+    items = torch.as_tensor(num_items_in_batch, device=losses.device)
+    # Several devices in one process get a copy of the count each, and the Trainer multiplies by their number.
+    return losses * labels.shape[1] / items.flatten()[0] / items.numel()
+
+
+def training_arguments(states: Path, name: str, config: TrainConfig) -> TrainingArguments:
+    """The Trainer's arguments; evaluations and states come together, so that the best state can be taken."""
+    import torch
+    from transformers import TrainingArguments
+
+    bf16 = config.bf16
+    if bf16 is None:
+        bf16 = torch.cuda.is_bf16_supported() if torch.cuda.is_available() else has_native_bf16()
+    keeps = config.save_strategy != "no"
+    every = config.save_steps or _share(config.evaluations)
+    checkpointing = {"gradient_checkpointing": True, "gradient_checkpointing_kwargs": {"use_reentrant": False}}
+    return TrainingArguments(
+        output_dir=str(states),
+        run_name=name,
+        num_train_epochs=config.num_train_epochs,
+        max_steps=config.max_steps or -1,
+        per_device_train_batch_size=config.batch_size,
+        per_device_eval_batch_size=4 * config.batch_size,
+        gradient_accumulation_steps=config.gradient_accumulation_steps,
+        learning_rate=config.learning_rate,
+        warmup_steps=config.warmup_ratio,
+        weight_decay=config.weight_decay,
+        lr_scheduler_type=config.lr_scheduler_type,
+        train_sampling_strategy="sequential",  # of `RowsByEpoch`
+        eval_strategy=config.save_strategy if keeps else "steps",
+        eval_steps=every,
+        save_strategy=config.save_strategy,
+        save_steps=every,
+        save_total_limit=config.save_total_limit,
+        load_best_model_at_end=keeps,
+        metric_for_best_model="loss",
+        greater_is_better=False,
+        restore_callback_states_from_checkpoint=True,
+        logging_strategy=config.logging_strategy,
+        logging_steps=config.logging_steps or _share(10 * config.evaluations),
+        bf16=bf16,
+        use_cpu=not torch.cuda.is_available(),
+        report_to=[name for name in config.trackers if name != "tensorboard"] or "none",
+        seed=config.seed,
+        disable_tqdm=config.quiet,
+        log_level="error" if config.quiet else "passive",
+        **(checkpointing if config.gradient_checkpointing else {}),
+    )
+
+
+def _share(times: int) -> float:
+    """What the Trainer takes for a number of times: a share of the steps, below 1."""
+    return min(1 / times, 1 - 1e-9)

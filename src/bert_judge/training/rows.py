@@ -1,0 +1,143 @@
+"""What a judge learns from: labelled rows, in whatever form they come, and how some questions are held out."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+from bert_judge.errors import InputError
+from bert_judge.evidence import words
+from bert_judge.types import Sample
+
+COLUMNS = ("question", "candidate", "reference", "label", "task", "model", "label_source", "id")
+"""The columns of a row; candidate, reference (or references) and label are needed."""
+
+_TASKS, _MODELS = ("task", "source"), ("model", "candidate_model")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A sample and what it teaches: 1 right, 0 wrong, between them the probability that it is right, None undecided."""
+
+    sample: Sample
+    label: float | None
+
+    def __post_init__(self) -> None:
+        if self.label is not None and not 0 <= self.label <= 1:
+            raise InputError(
+                f"a label is {self.label!r}; 0 (wrong), 1 (right), a probability between them, or None (undecided) "
+                "was expected."
+            )
+
+    @property
+    def task(self) -> str | None:
+        """The task of the row, or the source that it comes from."""
+        return self._meta(*_TASKS)
+
+    @property
+    def model(self) -> str | None:
+        """The model that answered."""
+        return self._meta(*_MODELS)
+
+    @property
+    def label_source(self) -> str | None:
+        """Who gave the label."""
+        return self._meta("label_source")
+
+    def _meta(self, *names: str) -> str | None:
+        return next((str(self.sample.meta[name]) for name in names if self.sample.meta.get(name) is not None), None)
+
+
+def read_examples(data: Any) -> list[Example]:
+    """The labelled rows of data in any of these forms.
+
+    A `datasets.Dataset` or a list of rows: mappings with `candidate`, `reference` (or `references`; a text or several),
+    `label`, and as they have them `question`, `task`, `model`, `label_source`, `id`. A mapping from tasks to such data,
+    or from tasks to models to such data, as the paper's package builds it. Samples, whose `gold` is the label;
+    Examples. A label of None (or NaN) is undecided. Raises InputError with the row and what is wrong.
+    """
+    if isinstance(data, str | bytes) or not isinstance(data, Iterable):
+        raise InputError(f"the training data is {data!r:.60}; a dataset or a list of rows was expected.")
+    return [_example(row, place, where) for row, place, where in _walk(data, {})]
+
+
+def _walk(data: Any, names: dict[str, str]) -> Iterator[tuple[Any, dict[str, str], str]]:
+    """Every row, with the task and the model that it stands under, and where that is, in words."""
+    if isinstance(data, Mapping):
+        level = "task" if not names else "model"
+        for name, part in data.items():
+            if len(names) == 2 or isinstance(part, str) or not isinstance(part, Iterable):
+                raise InputError(
+                    f"the training data is a mapping that holds {part!r:.60} under {name!r}; "
+                    "data by task, or by task and model, was expected (a single row goes into a list)."
+                )
+            yield from _walk(part, {**names, level: str(name)})
+        return
+    under = " of ".join(["", *reversed(names.values())])
+    for number, row in enumerate(data, 1):
+        yield row, names, f"row {number}{under}"
+
+
+def _example(row: Any, place: Mapping[str, str], where: str) -> Example:
+    if isinstance(row, Example):
+        return row
+    try:
+        if isinstance(row, Sample):
+            return Example(row, row.gold)
+        if not isinstance(row, Mapping):
+            raise InputError(f"it is {row!r:.60}; a mapping with {', '.join(COLUMNS)} was expected")
+        named = {name: value for name, value in place.items() if row.get(name) is None}
+        return Example(_sample({**row, **named}), _label(row))
+    except InputError as error:
+        raise InputError(f"{where} of the training data can't be learnt from: {str(error).rstrip('.')}.") from error
+
+
+def _sample(row: Mapping[str, Any]) -> Sample:
+    references = row.get("references") if row.get("reference") is None else row["reference"]
+    if references is None or "candidate" not in row:
+        lacking = "reference" if references is None else "candidate"
+        raise InputError(f"it has no {lacking}, only {', '.join(map(str, row))}")
+    candidate = row["candidate"]
+    return Sample(
+        "" if candidate is None else candidate,
+        references,
+        row.get("question"),
+        None if row.get("id") is None else str(row["id"]),
+        meta={name: row[name] for name in (*_TASKS, *_MODELS, "label_source") if row.get(name) is not None},
+    )
+
+
+def _label(row: Mapping[str, Any]) -> float | None:
+    """The label as a number; None for undecided. Columns of numbers spell a missing one as NaN."""
+    if "label" not in row:
+        raise InputError(f"it has no label, only {', '.join(map(str, row))}")
+    label = row["label"]
+    if label is None or (isinstance(label, float) and math.isnan(label)):
+        return None
+    if not isinstance(label, Real):
+        raise InputError(f"its label is {label!r:.60}; 0, 1, a probability between them, or None was expected")
+    return float(label)
+
+
+def split_by_question(samples: Iterable[Sample], share: float) -> tuple[list[Sample], list[Sample]]:
+    """Two lists, training and development, such that no question stands on both sides.
+
+    The side depends on the words of the question alone (on the references where there is none), so that it is the same
+    in every run and for every source.
+    """
+    sides: tuple[list[Sample], list[Sample]] = ([], [])
+    for sample in samples:
+        sides[is_held_out(sample, share)].append(sample)
+    return sides
+
+
+def is_held_out(sample: Sample, share: float) -> bool:
+    """Whether the question of a sample is among the share that is held out."""
+    text = sample.question if sample.question is not None else " ".join(sample.references)
+    key = " ".join(word.key for word in words(text))
+    digest = hashlib.sha256(key.encode()).digest()
+    return int.from_bytes(digest[:8], "big") < share * 2**64

@@ -1,0 +1,138 @@
+"""The output folder of a training: its states while it is under way, then its result, whole or not at all.
+
+The result is what transformers saves, `judge.json`, the card `README.md`, and `metrics.json`, which is written last:
+its presence says that the result is whole. States lie under `states`, each training's under its own name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bert_judge.artifacts import check_folder
+from bert_judge.errors import OutputError
+from bert_judge.prompt import CONFIG_NAME, InputForm
+from bert_judge.training.config import TrainConfig
+from bert_judge.training.measures import Measures
+from bert_judge.training.rows import Example
+from bert_judge.version import __version__
+
+METRICS, CARD, STATES, RUNS = "metrics.json", "README.md", "states", "runs"
+_RESULT = (METRICS, CONFIG_NAME, "config.json", "model.safetensors")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainResult:
+    """What training gave: the folder of the judge, and what it does on the questions held out.
+
+    `undecided_rows` had no label and were dropped. `dev` are the measures over all rows held out, after calibration,
+    `tasks` those of each task; `dev_loss` is the mean cross-entropy before calibration.
+    """
+
+    folder: Path
+    train_rows: int
+    dev_rows: int
+    undecided_rows: int
+    temperature: float
+    dev_loss: float
+    dev: Measures
+    tasks: Mapping[str, Measures] = field(default_factory=dict, hash=False)
+
+    @property
+    def dev_accuracy(self) -> float | None:
+        """The share of rows held out that are labelled as their label says."""
+        return self.dev.accuracy
+
+
+class TrainingFolder:
+    """What is in the output folder already. Making one changes nothing on the disk.
+
+    `finished` is the record of the result if this training is done. Raises OutputError where the folder holds another
+    training's result or a model, unless `overwrite`; then that one stays until the new one is whole. States of this
+    training are gone on from, but for those of a finished one that is to be made anew.
+    """
+
+    def __init__(self, folder: Path, identity: str, overwrite: bool) -> None:
+        check_folder(folder)
+        self.folder = folder
+        self.states = folder.absolute() / STATES / identity
+        found = self._record()
+        ours = found is not None and found.get("identity") == identity
+        self._stale = ours and overwrite
+        self.finished = found if ours and not overwrite else None
+        there = [name for name in _RESULT if (folder / name).exists()]
+        interrupted = found is None and self.states.exists() and METRICS not in there
+        if there and not ours and not interrupted and not overwrite:
+            raise OutputError(
+                f"{folder} holds {'another training' if METRICS in there else 'a model'} ({there[0]}); choose another "
+                "--output_dir, or pass --overwrite."
+            )
+
+    def begin(self) -> None:
+        """Make room for the states; those of a result that is made anew go."""
+        if self._stale:
+            self.open()  # so that this training is gone on from if it is stopped, too
+            shutil.rmtree(self.states, ignore_errors=True)
+        self.states.mkdir(parents=True, exist_ok=True)
+
+    def last_state(self) -> str | None:
+        """The newest whole state; a process that was killed while it wrote one leaves a part of it."""
+        if self._stale:
+            return None
+        states = sorted(self.states.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
+        return next((str(path) for path in reversed(states) if _read_json(path / "trainer_state.json")), None)
+
+    def open(self) -> None:
+        """From here on the result is written, and an older one is none any more."""
+        (self.folder / METRICS).unlink(missing_ok=True)
+
+    def close(self, record: Mapping[str, Any]) -> None:
+        """Write the record, which makes the result whole."""
+        partial = self.folder / f"{METRICS}.partial"
+        partial.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        partial.replace(self.folder / METRICS)
+
+    def _record(self) -> dict[str, Any] | None:
+        return _read_json(self.folder / METRICS)
+
+
+def result_of(folder: Path, record: Mapping[str, Any]) -> TrainResult:
+    """The result that a record (`metrics.json`) tells of."""
+    return TrainResult(
+        folder,
+        train_rows=record["data"]["train"],
+        dev_rows=record["data"]["dev"],
+        undecided_rows=record["data"]["undecided"],
+        temperature=record["temperature"],
+        dev_loss=record["dev_loss"],
+        dev=Measures(**record["dev"]),
+        tasks={name: Measures(**values) for name, values in record["tasks"].items()},
+    )
+
+
+def identity(encoder: Path, examples: Sequence[Example], form: InputForm, config: TrainConfig) -> str:
+    """A name for this training alone: another one's states and result must not be taken for its own."""
+    digest = hashlib.sha256(repr((__version__, form, config.settings())).encode())
+    for file in [*sorted(encoder.glob("*.json")), *sorted(encoder.glob("*.safetensors"))]:
+        if file.name != METRICS:
+            with file.open("rb") as content:
+                digest.update(hashlib.file_digest(content, "sha256").digest())
+    for example in examples:
+        sample = example.sample
+        label = None if example.label is None else float(example.label)
+        digest.update(repr((sample.question, sample.candidate, sample.references, label)).encode(errors="replace"))
+    return digest.hexdigest()[:12]
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    """A file's object; None where it is not there, or not whole."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,153 @@
+"""`BERTJudge.fit`: as in the paper's package, from an encoder or a judge, with the data in the forms that it built."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from datasets import Dataset, DatasetDict
+
+from bert_judge import BERTJudge
+from bert_judge.errors import InputError, ModelError
+from bert_judge.prompt import JudgeConfig
+from bert_judge.training import TrainConfig
+from test_training import rows, save_encoder
+
+COLUMNS = {
+    "question": [row.question for row in rows()],
+    "candidate": [row.candidate for row in rows()],
+    "reference": [row.references[0] for row in rows()],
+    "label": [row.gold for row in rows()],
+}
+SHORT = {"batch_size": 16, "learning_rate": 1e-3, "num_train_epochs": 0.5}
+CONFIG = TrainConfig(dev_share=0.2, bf16=False, quiet=True, evaluations=2)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_encoder(tmp_path_factory.mktemp("encoder"))
+
+
+def nested(labels: list[float | None] | None = None) -> dict[str, DatasetDict]:
+    """What the paper's package builds: a data set for each task and model."""
+    whole = Dataset.from_dict(COLUMNS | ({} if labels is None else {"label": labels}))
+    half = len(whole) // 2
+    parts = {"model_a": whole.select(range(half)), "model_b": whole.select(range(half, len(whole)))}
+    return {"cities_train": DatasetDict(parts)}
+
+
+def record(folder: Path) -> dict:
+    return json.loads((folder / "metrics.json").read_text())
+
+
+def test_an_encoder_is_made_a_judge(encoder: Path, tmp_path: Path) -> None:
+    untrained = BERTJudge(str(encoder), dtype="float32", runtime="torch")
+    judge = untrained.fit(nested(), str(tmp_path / "mine"), **SHORT, config=CONFIG)
+    assert isinstance(judge, BERTJudge)
+    assert judge.variant == "mine"
+    [score] = judge.predict(["What is the capital of 3?"], ["It is Wien."], ["Wien"])
+    assert 0 < score < 1
+    assert "dtype:float32" in judge.signature
+    assert JudgeConfig.load(tmp_path / "mine").form.forms == ("qcr",)
+    found = record(tmp_path / "mine")
+    assert (found["data"]["train"] + found["data"]["dev"], found["settings"]["num_train_epochs"]) == (300, 0.5)
+    assert {name: counts["rows"] for name, counts in found["data"]["by_model"].items()} == {
+        "model_a": 150,
+        "model_b": 150,
+    }
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda judge: judge.predict(["q"], ["c"], ["r"]),
+        lambda judge: judge.signature,
+        lambda judge: list(judge.assess([])),
+    ],
+    ids=["predict", "signature", "assess"],
+)
+def test_an_encoder_is_no_judge_before(encoder: Path, use: Callable[[BERTJudge], object]) -> None:
+    with pytest.raises(ModelError, match=r"no judge: it is an encoder without a trained classifier; train it with fit"):
+        use(BERTJudge(str(encoder)))
+
+
+def test_without_questions(encoder: Path, tmp_path: Path) -> None:
+    columns = {name: values for name, values in COLUMNS.items() if name != "question"}
+    columns["reference"] = [[f"{text} {n % 40}", text] for n, text in enumerate(columns["reference"])]
+    judge = BERTJudge(str(encoder))
+    with pytest.raises(InputError, match="300 rows have no question"):
+        judge.fit(Dataset.from_dict(columns), tmp_path / "with", **SHORT, config=CONFIG)
+    trained = judge.fit(Dataset.from_dict(columns), tmp_path / "without", False, **SHORT, config=CONFIG)
+    assert JudgeConfig.load(tmp_path / "without").form.forms == ("cr",)
+    assert trained.predict(None, ["Wien"], [["Oslo", "Wien"]])
+    same = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    asked = [{**row, "question": f"What is it, {n}?"} for n, row in enumerate(same)]
+    with_questions = judge.fit(asked, tmp_path / "asked", include_question=False, **SHORT, config=CONFIG)
+    asked_and_not = [with_questions.predict(asked, ["Wien"], ["Wien"]) for asked in (["Where?"], None)]
+    assert asked_and_not[0] == asked_and_not[1]
+
+
+def test_a_judge_is_trained_on_in_the_form_it_has(tmp_path: Path, encoder: Path) -> None:
+    first = BERTJudge(str(encoder)).fit(nested(), tmp_path / "first", False, **SHORT, config=CONFIG)
+    changed = json.loads((tmp_path / "first" / "judge.json").read_text())
+    changed["form"]["candidate_head"] = 0.4
+    (tmp_path / "first" / "judge.json").write_text(json.dumps(changed))
+    before = first.predict(None, ["It is Wien."], ["Wien"])
+    second = BERTJudge(str(tmp_path / "first")).fit(nested(), tmp_path / "second", **SHORT, seed=1, config=CONFIG)
+    assert JudgeConfig.load(tmp_path / "second").form == JudgeConfig.load(tmp_path / "first").form
+    assert first.predict(None, ["It is Wien."], ["Wien"]) == before != second.predict(None, ["It is Wien."], ["Wien"])
+
+
+def test_the_starter_can_be_trained_on(tmp_path: Path, starter: BERTJudge) -> None:
+    short = replace(CONFIG, max_steps=2, save_strategy="epoch", freeze_embeddings=True)
+    judge = starter.fit(nested(), tmp_path, save_strategy="no", learning_rate=1e-6, config=short)
+    texts = (["What is the capital of France?"], ["I'd say Paris."], ["Paris"])
+    logits = [next(iter(j.assess(samples_of(*texts)))).details["logit"] for j in (judge, starter)]
+    assert logits[0] == pytest.approx(logits[1], abs=0.1)  # hardly moved
+    assert judge.signature.split("form:")[1].split("|refs")[0] == starter.signature.split("form:")[1].split("|refs")[0]
+
+
+def samples_of(questions: list[str], candidates: list[str], references: list[str]) -> list:
+    from bert_judge.judges.base import make_samples
+
+    return make_samples(questions, candidates, references)
+
+
+def test_undecided_rows_are_dropped_and_soft_ones_kept(encoder: Path, tmp_path: Path) -> None:
+    labels = [None if n < 20 else 0.8 * label for n, label in enumerate(COLUMNS["label"])]
+    BERTJudge(str(encoder)).fit(nested(labels), tmp_path, **SHORT, config=CONFIG)
+    data = record(tmp_path)["data"]
+    assert (data["undecided"], data["train"] + data["dev"], data["soft"]) == (20, 280, True)
+
+
+def test_a_mix_of_tasks_and_models(encoder: Path, tmp_path: Path) -> None:
+    mix = {"cities_train": {"model-a": 90, "model-b": 110}}
+    BERTJudge(str(encoder)).fit(nested(), tmp_path, training_mix=mix, **SHORT, config=CONFIG)
+    data = record(tmp_path)["data"]
+    assert {name: counts["rows"] for name, counts in data["by_model"].items()} == {"model_a": 90, "model_b": 110}
+    assert data["left_out"] == 100
+    with pytest.raises(
+        InputError, match="model of cities_train 'model-c', which no row has; there is model_a, model_b"
+    ):
+        BERTJudge(str(encoder)).fit(nested(), tmp_path / "no", training_mix={"cities_train": {"model-c": 3}})
+
+
+def test_arguments_are_those_of_the_paper(encoder: Path, tmp_path: Path) -> None:
+    """All seventeen of the paper's package in their order, and what they do."""
+    names = "dataset output_dir include_question training_mix num_train_epochs batch_size learning_rate warmup_ratio"
+    names += " lr_scheduler_type logging_strategy logging_steps logging_dir report_to save_strategy save_steps"
+    names += " save_total_limit seed"
+    assert [*inspect.signature(BERTJudge.fit).parameters][1:18] == names.split()
+    given = (0.5, 16, 1e-3, 0.1, "cosine", "steps", 5, None, None, "steps", 4, 1, 7)
+    BERTJudge(str(encoder)).fit(nested(), str(tmp_path), True, None, *given, config=CONFIG)
+    found = record(tmp_path)
+    settings = found["settings"]
+    expected = {"batch_size": 16, "warmup_ratio": 0.1, "lr_scheduler_type": "cosine", "save_steps": 4, "seed": 7}
+    assert {name: settings[name] for name in expected} == expected
+    assert found["history"][0]["step"] == 4
+    with pytest.raises(InputError, match="report_to"):
+        BERTJudge(str(encoder)).fit(nested(), tmp_path / "no", report_to="mlflow")
