@@ -27,6 +27,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from bert_judge import BERTJudge, Sample
@@ -113,7 +114,7 @@ def judging(judge: BERTJudge, rows: Sequence[Sample]) -> Callable[[], list[float
     candidates, references = [sample.candidate for sample in rows], [sample.references for sample in rows]
 
     def run() -> list[float]:
-        judge._engine._known.clear()
+        judge._engine.forget()
         return [score or 0.0 for score in judge.predict(questions, candidates, references)]
 
     return run
@@ -176,28 +177,30 @@ def profile(model_path: str, rows: Sequence[Sample]) -> None:
 
     from bert_judge.encoder import openvino_runtime
     from bert_judge.encoder.batching import pack
+    from bert_judge.encoder.modules import make_encoder
 
     judge = BERTJudge(model_path, runtime="openvino")
     model, runtime = judge._model, judge._model.runtime
     hints = {"INFERENCE_PRECISION_HINT": "bf16", "PERF_COUNT": True, "INFERENCE_NUM_THREADS": 1}
     core = ov.Core()
-    converted = openvino_runtime._read_converted(core, model.folder, model.weights_hash, trust_remote_code=False)
+    make = partial(make_encoder, model.folder, model.output, trust_remote_code=False)
+    converted = openvino_runtime._read_converted(core, make, f"{model.weights_hash}-{model.output}")
     request = core.compile_model(converted, "CPU", hints).create_infer_request()
     start = time.perf_counter()
     inputs = [prompt.tokens for group in judge._prompts.encode(rows) for prompt in group]
     reading = time.perf_counter() - start
     times: Counter[str] = Counter()
     for batch in pack(inputs, runtime.batch_tokens, None, model.pad_id, runtime.multiple, model.max_tokens):
-        request.infer(runtime._arrays(batch))
+        request.infer(dict(zip(runtime._inputs, batch.arrays(runtime._inputs), strict=True)))
         for operation in request.profiling_info:
             times[operation.node_type] += operation.real_time.total_seconds()
     print(f"\nreading (evidence, tokens): {1000 * reading / len(rows):.2f} ms a row, before the encoder")
     print("time by operation:", ", ".join(f"{name} {t / times.total():.1%}" for name, t in times.most_common(6)))
 
 
-def memory(data: str, counts: Sequence[int]) -> None:
+def memory(data: str, counts: Sequence[int], judge_type: str = "BERTJudge") -> None:
     """Peak resident memory of whole `bert-judge score` processes; short rows, all distinct."""
-    print(f"\n{'peak memory of bert-judge score':40}{'rows/s':>8}")
+    print(f"\n{f'peak memory of score with {judge_type}':40}{'rows/s':>8}")
     words = [sample for sample in open_source(data) if len(sample.candidate) < 80]
     for count in counts:
         with tempfile.TemporaryDirectory() as folder:
@@ -210,6 +213,8 @@ def memory(data: str, counts: Sequence[int]) -> None:
                 "bert_judge.cli",
                 "score",
                 str(path),
+                "--judge_type",
+                judge_type,
                 "--output_dir",
                 f"{folder}/out",
                 "--quiet",

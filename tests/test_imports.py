@@ -25,7 +25,10 @@ LADDER = [
 ]
 LEVELS = {name: level for level, names in enumerate(LADDER) for name in names.split()}
 SIDEWAYS = {("evidence", "metrics"), ("server", "report"), ("types", "errors")}
-HEAVY = ("torch", "transformers", "numpy", "datasets", "pyarrow", "tokenizers", "scipy", "sklearn")
+HEAVY = (
+    *("torch", "transformers", "numpy", "datasets", "pyarrow", "tokenizers", "scipy", "sklearn"),
+    *("openai", "vllm", "matplotlib"),
+)
 
 
 def modules() -> list[Path]:
@@ -129,6 +132,12 @@ def test_an_unknown_name_of_the_package_is_an_attribute_error():
         "import bert_judge.metrics, bert_judge.stats, bert_judge.judges, bert_judge.pipeline, bert_judge.sources",
         "from bert_judge.cli import main; main(['--help'])",
         "from bert_judge.cli import main; main(['score', '--help'])",
+        "from bert_judge.cli import main; main(['bertscore', '--help'])",
+        "from bert_judge.cli import main; main(['bertscore-plot', '--help'])",
+        "from bert_judge.cli import main; main(['generate', '--help'])",
+        "from bert_judge.cli import main; main(['judge', '--help', '--judge_type', 'BERTJudge,LLMJudge'])",
+        "from bert_judge.tasks import discover; discover()",
+        "from bert_judge.cli import main; main(['tasks', '--help'])",
     ],
 )
 def test_nothing_heavy_is_imported_before_it_is_needed(code: str):

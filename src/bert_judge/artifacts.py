@@ -7,7 +7,9 @@ A result is a folder with three files:
     run.json         the signature, versions, counts, command and timings; its presence says that the result is whole
 
 and, where rows were set aside, `bad_rows.jsonl`. While a run is under way they are called `….partial`. A run that stops
-leaves these, and the next one with the same judge and the same input goes on after the last whole line.
+leaves these, and the next one with the same judge and input goes on after the last whole line.
+
+Candidates of a model are a folder with `candidates.json`, a list of texts, one a row of the task, and `run.json`.
 """
 
 from __future__ import annotations
@@ -23,10 +25,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from bert_judge.errors import OutputError
+from bert_judge.errors import InputError, OutputError
 from bert_judge.types import Sample, Verdict
 
 VERDICTS, SCORES, RUN, BAD_ROWS = "verdicts.jsonl", "scores.json", "run.json", "bad_rows.jsonl"
+CANDIDATES = "candidates.json"
 _PARTIAL = ".partial"
 _FLUSH_SECONDS = 0.5  # how much work a killed process can lose
 
@@ -68,6 +71,58 @@ def check_folder(folder: Path) -> None:
         raise OutputError(f"{existing} is a file; a folder for the results was expected: choose another --output_dir.")
     if not os.access(existing, os.W_OK | os.X_OK):
         raise OutputError(f"{existing} can't be written to; choose another --output_dir, or change its permissions.")
+
+
+def model_folder(model: str, suffix: str = "") -> str:
+    """A model's name in paths: the last part of its name, `-` as `_` (the paper's rule), and what sets it apart."""
+    return model.rstrip("/").split("/")[-1].replace("-", "_") + suffix
+
+
+def candidates_folder(directory: Path, task: str, model: str) -> Path:
+    """Where a model's candidates for a task lie: `directory/TASK/MODEL`."""
+    return directory / task / model_folder(model)
+
+
+def scores_folder(directory: Path, task: str, model: str, judge: str, variant: str) -> Path:
+    """Where a judge's verdicts on a model's candidates lie: `directory/TASK/MODEL/JUDGE/VARIANT`."""
+    return directory / task / model_folder(model) / judge / model_folder(variant)
+
+
+def read_list(path: Path, what: str) -> list[Any]:
+    """A JSON list, such as `candidates.json`. Raises InputError, which calls its content `what`."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"there are no {what} at {path} ({error.strerror}).") from error
+    except ValueError as error:
+        raise InputError(f"{path} is broken ({error}); a JSON list of {what} was expected.") from error
+    if not isinstance(values, list):
+        raise InputError(f"{path} holds a {type(values).__name__}; a JSON list of {what} was expected.")
+    return values
+
+
+def candidates_written(folder: Path, identity: Identity) -> bool:
+    """Whether the candidates of this run are there. Raises OutputError where there are those of another."""
+    if not (folder / CANDIDATES).exists():
+        return False
+    try:
+        other = _difference(json.loads((folder / RUN).read_text(encoding="utf-8"))["identity"], identity)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        other = "an unknown run (it has no run.json that can be read)"
+    if other:
+        raise OutputError(f"{folder} holds candidates of {other}; choose another --output_dir, or pass --overwrite.")
+    return True
+
+
+def write_candidates(folder: Path, candidates: Iterable[str], identity: Identity, run: Mapping[str, Any]) -> None:
+    """Write candidates and the record of their run, each in one step."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / RUN).unlink(missing_ok=True)
+        _write(folder / CANDIDATES, _json_list(json.dumps(text) for text in candidates))
+        _write_json(folder / RUN, {"identity": asdict(identity), **run})
+    except OSError as error:
+        raise OutputError(f"{folder} can't be written ({error.strerror}); choose another --output_dir.") from error
 
 
 class ResultFolder:

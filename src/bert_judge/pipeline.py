@@ -1,40 +1,92 @@
-"""From samples to a result on the disk: the loop that every judge runs in."""
+"""From task to candidates, from candidates to verdicts, from verdicts to rows for training; each on the disk."""
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
+import json
 import os
 import platform
 import time
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import islice, tee
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
-from bert_judge.artifacts import ResultFolder, verdict_record
-from bert_judge.errors import InputError
+from bert_judge.artifacts import (
+    CANDIDATES,
+    SCORES,
+    Identity,
+    ResultFolder,
+    candidates_folder,
+    candidates_written,
+    model_folder,
+    read_list,
+    verdict_record,
+    write_candidates,
+)
+from bert_judge.errors import InputError, ModelError
+from bert_judge.generators import Generator as LanguageModel
+from bert_judge.generators import split_trace
 from bert_judge.judges.base import Judge
-from bert_judge.sources import Source
 from bert_judge.stats import Confusion, wilson_interval
-from bert_judge.types import Sample, Verdict
+from bert_judge.types import Reply, Sample, Verdict
 from bert_judge.version import __version__
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+
+class Rows(Protocol):
+    """Samples that can be judged: a checked file (`sources.Source`), or a model's candidates for a task."""
+
+    @property
+    def path(self) -> str:
+        """Where they are from."""
+        ...
+
+    @property
+    def format(self) -> str:
+        """The form that they have there."""
+        ...
+
+    @property
+    def sha256(self) -> str:
+        """The digest of their content."""
+        ...
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """Which columns were chosen, where there was a choice."""
+        ...
+
+    @property
+    def bad_rows(self) -> Sequence[Any]:
+        """Rows that were set aside, each with `line`, `reason` and `text`."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Sample]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """What a result says in a few numbers. Shares are in [0, 1], intervals are 95 % Wilson intervals.
 
-    `accuracy` is the share of candidates labelled right among the decided rows; `accuracy_all` counts undecided rows
-    as wrong. Both are None where the judge gives scores without labels. `agreement` compares the judge's labels with
-    the input's (gold) ones, where there are any.
+    `mean_score` is over decided rows. `accuracy` is the share of candidates labelled right among the decided rows;
+    `accuracy_all` counts undecided rows as wrong. Both are None where the judge gives scores without labels.
+    `agreement` compares the judge's labels with the input's (gold) ones, where there are any.
     """
 
     rows: int
     judged: int
     undecided: int
     truncated: int
+    mean_score: float | None
     accuracy: float | None
     accuracy_interval: tuple[float, float] | None
     accuracy_all: float | None
@@ -53,7 +105,7 @@ class Agreement:
 
 
 def score_source(
-    source: Source,
+    source: Rows,
     judge: Judge,
     folder: ResultFolder,
     *,
@@ -76,14 +128,7 @@ def score_source(
             "summary": asdict(summarise(folder.records())),
             "input": {"path": source.path, "format": source.format, "columns": dict(source.columns)},
             "command": list(command),
-            "timings": {
-                "started": time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(start)),
-                "seconds": round(seconds, 3),
-                "rows": judged,
-                "rows_per_second": round(judged / seconds, 1) if seconds else None,
-            },
-            "versions": _versions(),
-            "machine": {"platform": platform.platform(), "cores": os.cpu_count()},
+            **_circumstances(start, seconds, judged),
         }
         folder.finish(run, ({"line": row.line, "reason": row.reason, "row": row.text} for row in source.bad_rows))
 
@@ -91,11 +136,13 @@ def score_source(
 def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
     """Count a result's records (lines of `verdicts.jsonl`), as a stream."""
     rows = undecided = labelled = truncated = right = 0
+    total = 0.0
     pairs: Counter[tuple[int, int]] = Counter()
     for record in records:
         rows += 1
         truncated += "truncated" in record
         undecided += record["score"] is None
+        total += record["score"] or 0.0
         labelled += record["label"] is not None
         right += record["label"] == 1
         if record["label"] is not None and "gold" in record:
@@ -106,6 +153,7 @@ def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
         judged=rows - undecided,
         undecided=undecided,
         truncated=truncated,
+        mean_score=total / (rows - undecided) if rows > undecided else None,
         accuracy=right / labelled if labelled else None,
         accuracy_interval=wilson_interval(right, labelled) if labelled else None,
         accuracy_all=right / (labelled + undecided) if labelled + undecided else None,
@@ -131,6 +179,202 @@ def _with_verdicts(samples: Iterable[Sample], judge: Judge) -> Iterator[tuple[Sa
         yield sample, verdict
     if next(verdicts, None) is not None:
         raise InputError(f"{type(judge).__name__} gave more verdicts than samples; one a sample was expected.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """The questions of a task, each with its right answers."""
+
+    name: str
+    questions: Sequence[str]
+    references: Sequence[tuple[str, ...]]
+
+    @classmethod
+    def of(cls, name: str, dataset: Dataset) -> Task:
+        """From what a task's function returns. Raises InputError where it lacks `question` or `reference`."""
+        if not hasattr(dataset, "column_names"):
+            raise InputError(
+                f"the task {name} returned a {type(dataset).__name__}; a dataset with question and reference was "
+                "expected."
+            )
+        lacking = [column for column in ("question", "reference") if column not in dataset.column_names]
+        if lacking:
+            raise InputError(
+                f"the task {name} has no column {' or '.join(lacking)} (it has {', '.join(dataset.column_names)}); "
+                "a task returns a dataset with question and reference."
+            )
+        references = [(value,) if isinstance(value, str) else tuple(value) for value in dataset["reference"]]
+        return cls(name, list(dataset["question"]), references)
+
+    @property
+    def sha256(self) -> str:
+        """The digest of its questions, in order."""
+        return _digest(self.questions)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CandidateRows:
+    """A model's candidates for a task, as `Rows`."""
+
+    task: Task
+    candidates: Sequence[str]
+    path: str
+    format: str = "candidates"
+
+    @classmethod
+    def read(cls, task: Task, directory: Path, model: str) -> CandidateRows:
+        """Read `candidates.json` of a model. Raises InputError where it is not there, broken, or of another length."""
+        path = candidates_folder(directory, task.name, model) / CANDIDATES
+        if not path.exists():
+            there = sorted(folder.parent.name for folder in (directory / task.name).glob(f"*/{CANDIDATES}"))
+            hint = f"there are those of {', '.join(there)}" if there else "run bert-judge generate first"
+            raise InputError(f"there are no candidates of {model} for {task.name} at {path}; {hint}.")
+        candidates = read_list(path, "candidates")
+        if len(candidates) != len(task.questions):
+            raise InputError(
+                f"{path} holds {len(candidates)} candidates, but the task {task.name} has {len(task.questions)} rows; "
+                "they are of another version of the task: generate them anew."
+            )
+        for row, text in enumerate(candidates):
+            if not isinstance(text, str):
+                raise InputError(f"{path} holds {text!r} in row {row} ({type(text).__name__}); a text was expected.")
+        return cls(task, candidates, str(path))
+
+    @property
+    def sha256(self) -> str:
+        """The digest of questions, references and candidates."""
+        return _digest(list(zip(self.task.questions, self.task.references, self.candidates, strict=True)))
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """There are none to choose from."""
+        return {}
+
+    @property
+    def bad_rows(self) -> Sequence[Any]:
+        """None is set aside."""
+        return ()
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def __iter__(self) -> Iterator[Sample]:
+        rows = zip(self.task.questions, self.task.references, self.candidates, strict=True)
+        for number, (question, references, candidate) in enumerate(rows):
+            yield Sample(candidate, references, question, id=str(number))
+
+
+def generate_candidates(
+    task: Task,
+    generator: LanguageModel,
+    output_dir: Path,
+    model: str,
+    *,
+    think_token: str = "</think>",
+    overwrite: bool = False,
+    command: Sequence[str] = (),
+    progress: Callable[[Reply], None] = lambda _: None,
+) -> Path:
+    """Let a model answer the questions of a task; returns the folder with `candidates.json`.
+
+    Candidates that are there already are kept, unless `overwrite`. Of a reply with a reasoning trace the answer after
+    it is taken; a trace that never ends leaves an empty candidate. `progress` is called with each reply. Raises
+    ModelError where prompts have no reply; a `KeptGenerator` keeps those that came, for the next call.
+    """
+    folder = candidates_folder(output_dir, task.name, model)
+    identity = Identity(generator.signature, task.sha256, {"think_token": think_token})
+    if not overwrite and candidates_written(folder, identity):
+        return folder
+    start, replies = time.time(), dict[int, Reply]()
+    for index, reply in generator.replies(task.questions):
+        replies[index] = reply
+        progress(reply)
+    failed = [reply.error for reply in replies.values() if reply.error is not None]
+    if failed:
+        raise ModelError(
+            f"{len(failed)} of {len(replies)} prompts of {task.name} have no reply (the first: {failed[0]}); "
+            "the others are kept, and the same command asks for these again."
+        )
+    ordered = [replies[index] for index in range(len(replies))]
+    answers = [split_trace(reply.text, think_token)[1] for reply in ordered]
+    asked = [reply for reply in ordered if not reply.cached]
+    run = {
+        "summary": {
+            "prompts": len(ordered),
+            "from_the_store": len(ordered) - len(asked),
+            "prompt_tokens": sum(reply.prompt_tokens for reply in ordered),
+            "completion_tokens": sum(reply.completion_tokens for reply in ordered),
+            "cut_at_max_tokens": sum(reply.finish_reason == "length" for reply in ordered),
+            "unfinished_reasoning": sum(answer is None for answer in answers),
+            "truncated_prompts": sum(reply.truncated > 0 for reply in ordered),
+        },
+        "command": list(command),
+        **_circumstances(start, time.time() - start, len(asked)),
+    }
+    write_candidates(folder, (answer or "" for answer in answers), identity, run)
+    return folder
+
+
+def labelled_rows(
+    task: Task, candidates_dir: Path, scores_dir: Path | None, model: str, label_source: str
+) -> list[dict[str, Any]]:
+    """A model's candidates for a task with a judge's scores: question, reference, candidate, label, task, model.
+
+    A label is the judge's score, None where it was undecided. `label_source` is JUDGE/VARIANT; a variant may be named
+    by its beginning. Scores are looked for in `scores_dir`, else beside the candidates and in a folder `scores` beside
+    theirs. Raises InputError where candidates or scores are missing (it says what there is), or don't fit together.
+    """
+    rows = CandidateRows.read(task, candidates_dir, model)
+    path = _find_scores(candidates_dir, scores_dir, task.name, model, label_source)
+    scores = read_list(path, "scores")
+    if len(scores) != len(rows):
+        raise InputError(f"{path} holds {len(scores)} scores for {len(rows)} candidates; judge them anew.")
+    return [
+        {
+            "question": sample.question,
+            "reference": list(sample.references),
+            "candidate": sample.candidate,
+            "label": score,
+            "task": task.name,
+            "model": model_folder(model),
+        }
+        for sample, score in zip(rows, scores, strict=True)
+    ]
+
+
+def _find_scores(candidates_dir: Path, scores_dir: Path | None, task: str, model: str, label_source: str) -> Path:
+    judge, _, variant = label_source.strip("/").partition("/")
+    places = [scores_dir] if scores_dir else [candidates_dir, candidates_dir.parent / "scores"]
+    folders = [place / task / model_folder(model) for place in places]
+    there = {path.parent: path for folder in folders for path in sorted(folder.glob(f"*/*/{SCORES}"))}
+    ours = {folder: path for folder, path in there.items() if folder.parent.name == judge}
+    exact = [path for folder, path in ours.items() if folder.name == model_folder(variant)]
+    near = [path for folder, path in ours.items() if folder.name.startswith(model_folder(variant))]
+    if len(exact or near) >= 1 and (exact or len(near) == 1):
+        return (exact or near)[0]
+    found = ", ".join(f"{folder.parent.name}/{folder.name}" for folder in there)
+    raise InputError(
+        f"there are no scores of {label_source} for {task}, {model} in {' or '.join(map(str, folders))}; "
+        + (f"there is {found}." if found else "run bert-judge judge first.")
+    )
+
+
+def _circumstances(start: float, seconds: float, rows: int) -> dict[str, Any]:
+    """What of a run is not its result: when, how fast, with which versions, on what."""
+    return {
+        "timings": {
+            "started": time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(start)),
+            "seconds": round(seconds, 3),
+            "rows": rows,
+            "rows_per_second": round(rows / seconds, 1) if seconds else None,
+        },
+        "versions": _versions(),
+        "machine": {"platform": platform.platform(), "cores": os.cpu_count()},
+    }
+
+
+def _digest(values: Sequence[Any]) -> str:
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()
 
 
 def _versions() -> dict[str, str]:

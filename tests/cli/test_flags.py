@@ -72,7 +72,7 @@ def test_a_class_gives_the_flags_of_its_constructor():
         ("--treshold=1", "there is no flag --treshold=1, did you mean --threshold?"),
         ("--lim 1", "there is no flag --lim, did you mean --limit?"),
         ("--zzz", "there is no flag --zzz;"),
-        ("file", "one FILE was expected, not also file"),
+        ("file", "nothing was expected here, not file"),
         ("--limit", "argument --limit: expected one argument"),
     ],
 )

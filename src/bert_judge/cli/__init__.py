@@ -18,6 +18,13 @@ from bert_judge.version import __version__
 
 COMMANDS = {
     "score": "judge a file of answers",
+    "tasks": "list the tasks: data set, split, licence, rows on the disk",
+    "generate": "let a language model answer the questions of tasks",
+    "judge": "judge the candidates of models for tasks",
+    "train": "train a judge of your own",
+    "bertscore": "BERTScore of two files of texts, as bert-score prints it",
+    "bertscore-plot": "draw which tokens of two texts BERTScore matches",
+    "bertscore-baseline": "make a rescaling baseline for any model",
 }
 
 _USAGE = """usage: bert-judge COMMAND …
@@ -34,8 +41,8 @@ commands:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line; returns the exit status: 0 done, 1 an error that is said in a sentence, 2 wrong usage,
-    130 stopped by Ctrl-C.
+    """Run a command line; returns the exit status: 0 done, 1 an error that is said in a sentence, 2 wrong usage, 3 rows
+    are undecided (where that was asked for), 130 stopped by Ctrl-C.
     """
     command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     name = f"bert-judge {command}" if command in COMMANDS else "bert-judge"
@@ -53,10 +60,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return int(end.code or 0)
 
 
-def run() -> NoReturn:
-    """The entry point of the `bert-judge` script."""
+def run(*command: str) -> NoReturn:
+    """The entry point of the `bert-judge` script, and of `python -m bert_judge.cli.COMMAND`."""
     try:
-        status = main()
+        status = main([*command, *sys.argv[1:]])
     except BrokenPipeError:  # `| head` has read enough
         status = 0
         _discard_output()
@@ -95,7 +102,7 @@ def _run(command: str, arguments: Sequence[str]) -> int:
     elif command in ("-h", "--help", "help"):
         say(_usage())
     elif command in COMMANDS:
-        return int(importlib.import_module(f"bert_judge.cli.{command}").main(arguments))
+        return int(importlib.import_module(f"bert_judge.cli.{command.replace('-', '_')}").main(arguments))
     else:
         near = difflib.get_close_matches(command, COMMANDS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(COMMANDS)}."
@@ -110,7 +117,7 @@ def _discard_output() -> None:
 
 
 def _usage() -> str:
-    return _USAGE.format(commands="\n".join(f"  {name:10} {text}" for name, text in COMMANDS.items()))
+    return _USAGE.format(commands="\n".join(f"  {name:20} {text}" for name, text in COMMANDS.items()))
 
 
 def _show_warning(

@@ -1,8 +1,8 @@
 """Flags from signatures: what a function, class or dataclass takes is what the command line takes.
 
 A parameter `name: Annotated[T, "help"] = default` becomes `--name` (and `--na-me` for `na_me`); T is str, int, float,
-bool, Literal, a mapping of texts (`a=b,c=d`), or one of these with None. A `--config` file in YAML holds the same
-names; flags win over it.
+bool, Literal, tuple[str, ...] (`a,b c`), a mapping of texts (`a=b,c=d`), or one of these with None. A `--config` file
+in YAML holds the same names; flags win over it.
 """
 
 from __future__ import annotations
@@ -14,22 +14,31 @@ import json
 import shutil
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
 
 from bert_judge.errors import InputError
 
 
-def add_flags(parser: argparse._ArgumentGroup, signature: Callable[..., Any]) -> list[str]:
-    """Add a flag for each parameter; returns their names. Raises InputError for a parameter that can't be a flag."""
+def add_flags(
+    parser: argparse._ArgumentGroup,
+    signature: Callable[..., Any],
+    *,
+    given_only: bool = False,
+    without: Collection[str] = (),
+) -> list[str]:
+    """Add a flag for each parameter; returns their names. Raises InputError for a parameter that can't be a flag.
+
+    With `given_only` a flag that is not given has no value at all; parameters in `without` are left out.
+    """
     target = signature.__init__ if isinstance(signature, type) else signature  # type: ignore[misc]
     hints = typing.get_type_hints(target if isinstance(signature, type) else signature, include_extras=True)
     names = []
     for name, parameter in inspect.signature(signature).parameters.items():
-        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) and name not in without:
             try:
-                _add_flag(parser, name, hints.get(name, str), parameter.default)
+                _add_flag(parser, name, hints.get(name, str), parameter.default, given_only)
             except (KeyError, argparse.ArgumentError) as error:
                 why = "there is one of that name" if isinstance(error, argparse.ArgumentError) else f"it takes {error}"
                 raise InputError(
@@ -79,7 +88,7 @@ class Parser(argparse.ArgumentParser):
             near = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1)
             flag = unknown[0].startswith("-")
             hint = f", did you mean {near[0]}?" if flag and near else ""
-            self.error(f"{'there is no flag' if flag else 'one FILE was expected, not also'} {unknown[0]}{hint}")
+            self.error(f"{'there is no flag' if flag else 'nothing was expected here, not'} {unknown[0]}{hint}")
         return vars(values)
 
     def set_config(self, values: Mapping[str, Any], path: str) -> None:
@@ -90,6 +99,26 @@ class Parser(argparse.ArgumentParser):
                 raise InputError(f"{path} sets {name!r}, which is no flag of {self.prog}; there is {', '.join(known)}.")
         given = {name: value for name, value in values.items() if value is not None}
         self.set_defaults(**{name: _checked(path, known[name], value) for name, value in given.items()})
+
+
+class _Names(argparse.Action):
+    """Names as `a,b c`: separated by commas, spaces or both."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Keep them as a tuple."""
+        setattr(namespace, self.dest, names_in(values))
+
+
+def names_in(values: str | Sequence[str]) -> tuple[str, ...]:
+    """The names in a text, or in several, separated by commas."""
+    texts = [values] if isinstance(values, str) else values
+    return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -107,11 +136,15 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 def _checked(path: str, action: argparse.Action, value: Any) -> Any:
     """The value that a config file gives, as the flag would have it; InputError where the flag would not take it."""
-    if isinstance(action, argparse._StoreTrueAction):
+    if isinstance(action, _Names):
+        if not isinstance(value, str | list) or not all(isinstance(name, str) for name in value):
+            raise InputError(f"{path} sets {action.dest} to {value!r}; a name or a list of names was expected.")
+        return names_in(value)
+    if isinstance(action, argparse._StoreTrueAction | argparse.BooleanOptionalAction):
         if not isinstance(value, bool):
             raise InputError(f"{path} sets {action.dest} to {value!r}; true or false was expected.")
         return value
-    if action.type is _pairs and isinstance(value, dict):
+    if action.type is named_columns and isinstance(value, dict):
         value = ",".join(f"{name}={column}" for name, column in value.items())
     try:
         if isinstance(value, dict | list | bool):
@@ -124,7 +157,7 @@ def _checked(path: str, action: argparse.Action, value: Any) -> Any:
     return converted
 
 
-def _add_flag(parser: argparse._ArgumentGroup, name: str, annotation: Any, default: Any) -> None:
+def _add_flag(parser: argparse._ArgumentGroup, name: str, annotation: Any, default: Any, given_only: bool) -> None:
     text = ""
     if get_origin(annotation) is Annotated:
         annotation, text = get_args(annotation)[:2]
@@ -134,14 +167,19 @@ def _add_flag(parser: argparse._ArgumentGroup, name: str, annotation: Any, defau
     if default not in (None, False, inspect.Parameter.empty):
         text += f" (default: {default})"
     text = text.replace("%", "%%")
+    required = default is inspect.Parameter.empty and not given_only
+    if given_only:
+        default = argparse.SUPPRESS
     if annotation is bool:
-        parser.add_argument(*spellings(name), action="store_true", default=default, help=text)
+        action = argparse.BooleanOptionalAction if optional or default is True else "store_true"
+        parser.add_argument(*spellings(name), action=action, default=default, help=text)
+    elif get_origin(annotation) is tuple:
+        parser.add_argument(*spellings(name), nargs="+", action=_Names, default=default, metavar="NAME", help=text)
     elif get_origin(annotation) is Literal:
         parser.add_argument(*spellings(name), choices=get_args(annotation), default=default, help=text)
     else:
         mapping = get_origin(annotation) in (dict, Mapping) or annotation is dict
-        kind, metavar = (_pairs, "NAME=COLUMN,…") if mapping else _KINDS[annotation]
-        required = default is inspect.Parameter.empty
+        kind, metavar = (named_columns, "NAME=COLUMN,…") if mapping else _KINDS[annotation]
         parser.add_argument(*spellings(name), type=kind, default=default, required=required, metavar=metavar, help=text)
 
 
@@ -159,7 +197,7 @@ def _number(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r} is no number") from error
 
 
-def _pairs(text: str) -> dict[str, str]:
+def named_columns(text: str) -> dict[str, str]:
     """`a=b,c=d` as a mapping; an empty value is allowed."""
     pairs = [part.partition("=") for part in text.split(",") if part.strip()]
     if not pairs or not all(equals for _, equals, _ in pairs):

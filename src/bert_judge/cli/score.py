@@ -21,6 +21,7 @@ _EXAMPLES = """examples:
   bert-judge score answers.csv --map question=q,reference=gold,candidate=out
   zcat answers.jsonl.gz | bert-judge score - --output_dir out --limit 1000
   bert-judge score answers.jsonl --model_path artefactory/BERTJudge --dtype float32
+  bert-judge score answers.jsonl --judge_type BERTScore --lang en --idf
   bert-judge score answers.jsonl --judge_type my_module:MyJudge
 
 Flags may be written with hyphens, too: --output-dir. A run that was stopped goes on where it stopped.
@@ -60,7 +61,7 @@ def main(arguments: Sequence[str]) -> int:
     identity = Identity(None, source.sha256, _what_is_written(options))
     ResultFolder(output_dir, identity, options.overwrite)  # refuses another input's result before a model loads
     with log_shown(not options.quiet):
-        judge = find_judge(judge_type)(**judge_flags)
+        judge = find_judge(judge_type)(**judge_flags).fitted(source)
     folder = ResultFolder(output_dir, replace(identity, signature=judge.signature), options.overwrite)
     if not folder.finished:
         status = _judge(source, judge, folder, options, ["bert-judge", "score", *arguments])
@@ -141,6 +142,7 @@ def _report(folder: ResultFolder, source: Source, signature: str) -> str:
         _line("judged", summary.judged),
         _line("undecided", summary.undecided),
         _line("truncated", summary.truncated, "inputs longer than the judge reads" if summary.truncated else ""),
+        _line("mean score", _number(summary.mean_score)),
         _line("accuracy", _share(summary.accuracy), _interval(summary.accuracy_interval)),
     ]
     if summary.undecided:

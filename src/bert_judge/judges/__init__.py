@@ -9,10 +9,18 @@ import inspect
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge
 from bert_judge.judges.bert import BERTJudge
+from bert_judge.judges.bertscore import BERTScore
+from bert_judge.judges.llm import LLMJudge
+from bert_judge.judges.regex import RegexJudge
 
-__all__ = ["JUDGES", "BERTJudge", "Judge", "find_judge"]
+__all__ = ["JUDGES", "BERTJudge", "BERTScore", "Judge", "LLMJudge", "RegexJudge", "find_judge"]
 
-JUDGES: dict[str, type[Judge]] = {"BERTJudge": BERTJudge}
+JUDGES: dict[str, type[Judge]] = {
+    "BERTJudge": BERTJudge,
+    "BERTScore": BERTScore,
+    "LLMJudge": LLMJudge,
+    "RegexJudge": RegexJudge,
+}
 
 
 def find_judge(name: str) -> type[Judge]:

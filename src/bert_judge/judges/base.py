@@ -28,6 +28,10 @@ class Judge(ABC):
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict a sample, in the order of the samples, as a stream: in constant memory, whatever their number."""
 
+    def fitted(self, samples: Iterable[Sample]) -> Judge:
+        """The judge for this input. Most are the same for all; one whose scores depend on the whole input reads it."""
+        return self
+
     def predict(
         self,
         questions: Sequence[str] | None,
@@ -39,7 +43,8 @@ class Judge(ABC):
         `references` holds a text or several for each candidate. Without `questions` (None or empty), candidates and
         references are compared alone. Raises InputError where the lengths differ.
         """
-        return [verdict.score for verdict in self.assess(make_samples(questions, candidates, references))]
+        samples = make_samples(questions, candidates, references)
+        return [verdict.score for verdict in self.fitted(samples).assess(samples)]
 
 
 def make_samples(

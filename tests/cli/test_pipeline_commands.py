@@ -1,0 +1,239 @@
+"""generate and judge, as the paper's README has them: tasks in the data sets' own forms, real models, one endpoint."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bert_judge.cli import main
+from language_models import save_language_model
+from scripted_endpoint import Answer, Endpoint, endpoint
+
+ARC = [
+    ("Which gas do plants take in?", ["oxygen", "carbon dioxide", "helium"], "B"),
+    ("What does the Moon orbit?", ["the Earth", "the Sun", "Mars"], "A"),
+    ("Which is a mammal?", ["a shark", "a frog", "a whale"], "C"),
+]
+QUESTIONS = [{"q": f"How much is {n} + {n}?", "gold": [str(2 * n), f"it is {2 * n}"]} for n in range(40)]
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder to work in, with a data set and a store of its own."""
+    from datasets import Dataset
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BERT_JUDGE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("LOCAL_DATASETS_DIR", str(tmp_path / "datasets"))
+    rows = [
+        {
+            "id": str(i),
+            "question": question,
+            "choices": {"text": options, "label": ["A", "B", "C"]},
+            "answerKey": key,
+        }
+        for i, (question, options, key) in enumerate(ARC)
+    ]
+    for split in ("train", "test"):
+        Dataset.from_list(rows).save_to_disk(tmp_path / "datasets" / "ai2_arc" / "ARC-Easy" / split)
+    lines = "".join(json.dumps(row) + "\n" for row in QUESTIONS)
+    Path("sums.jsonl").write_text(lines, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def chat(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A chat model with a template, on the disk."""
+    return str(save_language_model(tmp_path_factory.mktemp("models") / "Tiny-Chat-1B", max_position_embeddings=512))
+
+
+@pytest.fixture
+def server() -> Iterator[Endpoint]:
+    """Answers questions, and judges answers: those of even length are right."""
+
+    def script(prompt: str, before: int) -> Answer:
+        if "BEGIN CANDIDATE" in prompt:
+            return Answer(f"Thus.\nFinal answer: {len(prompt) % 2 == 0}", seconds=0.002)
+        return Answer(f"<think>Well.</think>It is {sum(map(int, re.findall('[0-9]+', prompt)))}.", seconds=0.002)
+
+    with endpoint(script) as running:
+        yield running
+
+
+def read(path: str) -> list:
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def run(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    status = main(line.split())
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_the_steps_of_the_papers_readme(chat: str, capsys: pytest.CaptureFixture[str]) -> None:
+    tasks = "arc_easy_test,arc_easy_train_soft"
+    status, out, _ = run(
+        f"generate --model_path {chat} --tasks {tasks} --output_dir ./artifacts/candidates --backend hf "
+        "--dtype float32 --model_name Tiny-Chat-1B --max_tokens 8",
+        capsys,
+    )
+    assert status == 0
+    assert "3 candidates in artifacts/candidates/arc_easy_test/Tiny_Chat_1B" in out
+    candidates = read("artifacts/candidates/arc_easy_test/Tiny_Chat_1B/candidates.json")
+    assert len(candidates) == 3
+    assert all(isinstance(text, str) for text in candidates)
+    judged = (
+        "judge --judge_type {} --trust_remote_code --tasks arc_easy_test arc_easy_train_soft --candidates_dir "
+        "./artifacts/candidates --output_dir ./artifacts/scores --candidate_model Tiny-Chat-1B"
+    )
+    assert run(judged.format("BERTJudge"), capsys)[0] == 0
+    for task in ("arc_easy_test", "arc_easy_train_soft"):
+        scores = read(f"artifacts/scores/{task}/Tiny_Chat_1B/BERTJudge/starter/scores.json")
+        assert len(scores) == 3
+        assert all(0 <= score <= 1 for score in scores)
+    record = json.loads(
+        Path("artifacts/scores/arc_easy_test/Tiny_Chat_1B/BERTJudge/starter/verdicts.jsonl").read_text().split("\n")[0]
+    )
+    assert record["references"] == ["B) carbon dioxide"]
+    assert record["candidate"] == candidates[0]
+
+
+def test_several_judges_in_one_call(server: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "--dataset sums.jsonl --map question=q,reference=gold"
+    run(f"generate --model_path org/Sum-Model --backend openai --base_url {server.base_url} {rows}", capsys)
+    candidates = read("artifacts/candidates/sums/Sum_Model/candidates.json")
+    assert candidates == [f"It is {2 * n}." for n in range(40)]  # without the trace
+    status, out, _ = run(
+        f"judge --judge_type BERTJudge,RegexJudge {rows} --pattern none --metric containment --limit 40", capsys
+    )
+    assert status == 0
+    assert [line.split()[2:4] for line in out.splitlines()[1:]] == [
+        ["BERTJudge/starter", "40"],
+        ["RegexJudge/containment_none", "40"],
+    ]
+    folder = "artifacts/scores/sums/Sum_Model"
+    assert read(f"{folder}/RegexJudge/containment_none/scores.json") == [1.0] * 40
+    before = {path: path.stat().st_mtime_ns for path in Path(folder).rglob("*.json")}
+    run(f"judge --judge_type BERTJudge,RegexJudge {rows} --pattern none --metric containment", capsys)
+    assert {path: path.stat().st_mtime_ns for path in Path(folder).rglob("*.json")} == before
+
+
+def test_replies_are_never_asked_for_twice(server: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "--dataset sums.jsonl --map question=q,reference=gold"
+    model = f"--model_path org/Sum-Model --backend openai --base_url {server.base_url}"
+    for _ in range(2):
+        run(f"generate {model} {rows} --overwrite", capsys)
+        _, out, _ = run(f"judge --judge_type LLMJudge {model} {rows} --overwrite", capsys)
+    assert set(server.asked.values()) == {1}
+    assert "0 requests, 40 replies from the store, 0 failed" in out
+    scores = read("artifacts/scores/sums/Sum_Model/LLMJudge/Sum_Model_soft/scores.json")
+    assert set(scores) == {0.0, 1.0}
+
+
+def test_killed_and_restarted_it_comes_to_the_same(server: Endpoint, tmp_path: Path) -> None:
+    """Killed at random moments: no reply that had arrived is asked for again, and the files are the same."""
+    rows = "--dataset sums.jsonl --map question=q,reference=gold"
+    model = f"--model_path org/Sum-Model --backend openai --base_url {server.base_url} --concurrency 4"
+    slow = server.script
+    server.script = lambda prompt, before: Answer(slow(prompt, before).text, seconds=0.05)
+    command = [sys.executable, "-m", "bert_judge.cli.generate", *f"{model} {rows} --quiet".split()]
+    chance = random.Random(5)
+    kills = 0
+    while True:
+        process = subprocess.Popen(command, env={**os.environ, "PYTHONWARNINGS": "ignore"})
+        asked = sum(server.asked.values())
+        wanted = chance.randrange(6, 14)
+        while process.poll() is None and sum(server.asked.values()) < asked + wanted:
+            time.sleep(0.005)
+        if process.poll() is not None or kills == 3:
+            assert process.wait(60) == 0
+            break
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        kills += 1
+    assert kills == 3
+    assert sum(server.asked.values()) - 40 <= 3 * 4  # at most what was in flight
+    assert read("artifacts/candidates/sums/Sum_Model/candidates.json") == [f"It is {2 * n}." for n in range(40)]
+
+
+def test_undecided_rows_fail_only_when_asked(server: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "--dataset sums.jsonl --map question=q,reference=gold"
+    model = f"--model_path org/Sum-Model --backend openai --base_url {server.base_url}"
+    run(f"generate {model} {rows}", capsys)
+    server.script = lambda prompt, before: Answer("I can't say.")
+    judged = f"judge --judge_type LLMJudge {model} {rows}"
+    status, out, _ = run(judged, capsys)
+    assert status == 0
+    assert out.splitlines()[-1].split()[-1] == "40"
+    assert run(f"{judged} --fail_on_undecided", capsys)[0] == 3
+    assert read("artifacts/scores/sums/Sum_Model/LLMJudge/Sum_Model_soft/scores.json") == [None] * 40
+
+
+def test_prompts_without_a_reply_are_said_and_asked_again(server: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = "--dataset sums.jsonl --map question=q,reference=gold"
+    model = f"--model_path org/Sum-Model --backend openai --base_url {server.base_url} --retries 0"
+    good = server.script
+    server.script = lambda prompt, before: Answer(status=500) if prompt.endswith("7?") else good(prompt, before)
+    status, _, err = run(f"generate {model} {rows} --quiet", capsys)
+    assert status == 1
+    assert "4 of 40 prompts of sums have no reply" in err
+    assert not Path("artifacts/candidates/sums/Sum_Model/candidates.json").exists()
+    server.script = good
+    asked = sum(server.asked.values())
+    assert run(f"generate {model} {rows} --quiet", capsys)[0] == 0
+    assert sum(server.asked.values()) == asked + 4
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ("generate --model_path m --tasks arc_easy_tset", 1, "there is no task 'arc_easy_tset'; did you mean arc_easy"),
+        ("generate --model_path m", 1, "name the rows to work on by --tasks, or by --dataset (not both)"),
+        ("generate --tasks arc_easy_test", 2, "the following arguments are required: --model_path"),
+        ("generate --model_path m --tasks arc_easy_test --backend vllm", 1, "pip install 'bert-judge[vllm]'"),
+        ("generate --model_path m --tasks arc_easy_test --backend magic", 2, "invalid choice: 'magic'"),
+        ("generate --model_path m --dataset no.jsonl", 1, "there is no file no.jsonl"),
+        ("generate --model_path m --dataset sums.jsonl", 1, "sums.jsonl has no column 'question'"),
+        ("generate --model_path m --backend openai --dataset sums.jsonl --map question=q,reference=gold", 1, "no key"),
+        ("generate --model_path m --tasks arc_easy_test --limit 0", 1, "limit is 0"),
+        ("generate --model_path m --tasks arc_easy_test --temperature -1", 1, "temperature is -1"),
+        ("judge --judge_type BERTJugde --tasks arc_easy_test", 1, "did you mean BERTJudge?"),
+        ("judge --tasks arc_easy_test", 1, "there are no candidates for arc_easy_test in artifacts/candidates"),
+        ("judge --tasks arc_easy_test --candidate_model short", 1, "run bert-judge generate first"),
+        ("judge --tasks arc_easy_test --candidates_dir c --candidate_model no", 1, "there are those of broken, short"),
+        (
+            "judge --tasks arc_easy_test --candidates_dir c --candidate_model short",
+            1,
+            "holds 2 candidates, but the task",
+        ),
+        ("judge --tasks arc_easy_test --candidates_dir c --candidate_model broken", 1, "a JSON list of candidates was"),
+        ("judge --judge_type LLMJudge --tasks arc_easy_test", 2, "LLMJudge needs --model_path"),
+        ("judge --judge_type RegexJudge --tasks arc_easy_test --dtype float32", 2, "there is no flag --dtype"),
+    ],
+)
+def test_bad_input_is_one_sentence(line: str, status: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, text in (("short", '["a", "b"]'), ("broken", '["a", ')):
+        folder = Path("c/arc_easy_test") / name
+        folder.mkdir(parents=True)
+        (folder / "candidates.json").write_text(text)
+    os.environ.pop("OPENAI_API_KEY", None)
+    found, _, err = run(line, capsys)
+    assert found == status
+    assert said in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["generate", "judge", "tasks"])
+def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(f"{command} --help", capsys)
+    assert status == 0
+    assert f"\n  bert-judge {command}" in out

@@ -1,0 +1,164 @@
+"""train: from candidates and a language model's scores, or from any labelled file, to a judge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from bert_judge import BERTJudge
+from bert_judge.cli import main
+from scripted_endpoint import Answer, Endpoint, endpoint
+
+QUICK = "--dev_share 0.3 --num_train_epochs 1 --evaluations 1 --max_tokens 60 --quiet"
+TASKS = """
+from ..utils import load_dataset
+
+
+def sums_train():
+    def process_fn(row):
+        return {"question": row["q"], "reference": row["gold"]}
+
+    return load_dataset(path="my_org/sums", split="train", process_fn=process_fn)
+"""
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder to work in, with a task of one's own over a local data set."""
+    from datasets import Dataset
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BERT_JUDGE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("LOCAL_DATASETS_DIR", str(tmp_path / "datasets"))
+    rows = [{"q": f"How much is {n} + {n}?", "gold": str(2 * n)} for n in range(40)]
+    Dataset.from_list(rows).save_to_disk(tmp_path / "datasets" / "sums" / "train")
+    Path("my_tasks").mkdir()
+    Path("my_tasks/sums.py").write_text(TASKS, encoding="utf-8")
+
+
+@pytest.fixture
+def server() -> Iterator[Endpoint]:
+    """Answers every second question rightly, judges rightly, and does not know about one candidate."""
+
+    def script(prompt: str, before: int) -> Answer:
+        if "BEGIN CANDIDATE" not in prompt:
+            n = int(prompt.split()[3])
+            return Answer(f"It is {2 * n if n % 2 else n + 50}.")
+        n = int(prompt.split("How much is ")[1].split()[0])
+        return Answer("Hard to say." if n == 7 else f"Final answer: {n % 2 == 1}")
+
+    with endpoint(script) as running:
+        yield running
+
+
+def run(line: str) -> int:
+    return main(line.split())
+
+
+def test_generate_judge_train_judge(
+    server: Endpoint, make_judge: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The paper's whole way, with its own task in one file."""
+    rows = "--tasks sums_train --tasks_dir my_tasks"
+    there = f"--backend openai --base_url {server.base_url}"
+    for model in ("Model-A", "Model-B"):
+        assert run(f"generate --model_path org/{model} {there} {rows} --output_dir ./artifacts/candidates --quiet") == 0
+    judged = f"{rows} --candidates_dir ./artifacts/candidates --output_dir ./artifacts/scores --quiet"
+    assert run(f"judge --judge_type LLMJudge --model_path nvidia/Big-Teacher {there} {judged}") == 0
+    scores = json.loads(
+        Path("artifacts/scores/sums_train/Model_A/LLMJudge/Big_Teacher_soft/scores.json").read_text(encoding="utf-8")
+    )
+    assert scores == [None if n == 7 else float(n % 2) for n in range(40)]
+    encoder = make_judge("eurobert")
+    trained = (
+        f"train --model_path {encoder} --trust_remote_code --dataset_path ./artifacts/Dataset {rows} "
+        "--candidates_dir ./artifacts/candidates --candidate_models Model-A,Model-B "
+        f"--label_source LLMJudge/Big-Teacher --output_dir ./artifacts/models/Toy {QUICK}"
+    )
+    assert run(trained) == 0, capsys.readouterr().err
+    kept = json.loads(Path("artifacts/Dataset/sums_train/dataset_dict.json").read_text())
+    assert kept["splits"] == ["Model_A", "Model_B"]
+    card = Path("artifacts/models/Toy/README.md").read_text(encoding="utf-8")
+    assert "sums_train" in card
+    assert run(f"judge --judge_type BERTJudge --model_path ./artifacts/models/Toy {judged}") == 0
+    scores = json.loads(Path("artifacts/scores/sums_train/Model_B/BERTJudge/Toy/scores.json").read_text())
+    assert len(scores) == 40
+    assert all(0 < score < 1 for score in scores)
+
+
+def test_a_file_of_labelled_rows(make_judge: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [
+        {"question": f"{n}?", "reference": "yes", "candidate": "yes" if n % 2 else "no", "label": n % 2}
+        for n in range(60)
+    ]
+    Path("rows.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    line = f"train --model_path {make_judge('bert')} --dataset_path rows.jsonl --output_dir out {QUICK}"
+    assert run(f"{line} --no-include_question --marks".replace("--quiet", "")) == 0
+    out = capsys.readouterr().out
+    assert "held out" in out
+    assert "judge in out" in out
+    form = json.loads(Path("out/judge.json").read_text())["form"]
+    assert (form["forms"], form["marks"], form["max_tokens"]) == (["cr"], True, 60)
+    assert len(BERTJudge("out").predict(None, ["yes"], ["yes"])) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ("--dataset_path rows.jsonl", 2, "the following arguments are required: --model_path"),
+        ("--model_path E --dataset_path no --output_dir out", 1, "there is no dataset no; to build it, --tasks"),
+        ("--model_path E --dataset_path no --output_dir out --tasks sums_train", 1, "--candidate_models was not given"),
+        (
+            (
+                "--model_path E --dataset_path no --output_dir out --tasks sums_train --tasks_dir my_tasks "
+                "--candidate_models m --label_source LLMJudge/x --candidates_dir c"
+            ),
+            1,
+            (
+                "there are no scores of LLMJudge/x for sums_train, m in c/sums_train/m or scores/sums_train/m; "
+                "there is LLMJudge/Other_soft."
+            ),
+        ),
+        (
+            (
+                "--model_path E --dataset_path no --output_dir out --tasks sums_train --tasks_dir my_tasks "
+                "--candidate_models n --label_source LLMJudge/x --candidates_dir c"
+            ),
+            1,
+            "there are no candidates of n for sums_train",
+        ),
+        (
+            "--model_path E --dataset_path rows.jsonl --output_dir out --training_mix no.json",
+            1,
+            "the training mix no.json",
+        ),
+        ("--model_path E --dataset_path rows.jsonl --output_dir out --training_mix rows.jsonl", 1, "training mix"),
+        (
+            "--model_path E --dataset_path rows.jsonl --output_dir out --training_mix m.json",
+            1,
+            "names the task or model",
+        ),
+        ("--model_path no/where --dataset_path rows.jsonl --output_dir out", 1, "the model 'no/where' was not found"),
+        ("--model_path E --dataset_path rows.jsonl --output_dir rows.jsonl", 1, "rows.jsonl is a file; a folder"),
+        ("--model_path E --dataset_path rows.jsonl --output_dir out --learning_rate 0", 1, "learning_rate is 0"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    line: str, status: int, said: str, make_judge: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [{"question": f"{n}?", "reference": "y", "candidate": str(n), "label": n % 2} for n in range(40)]
+    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines), encoding="utf-8")
+    Path("m.json").write_text('{"nothing": 5}')
+    Path("c/sums_train/m/LLMJudge/Other_soft").mkdir(parents=True)
+    Path("c/sums_train/m/candidates.json").write_text(json.dumps(["a"] * 40))
+    Path("c/sums_train/m/LLMJudge/Other_soft/scores.json").write_text("[]")
+    line = f"train {line}".replace(" E ", f" {make_judge('bert')} ")
+    capsys.readouterr()
+    found = run(line)
+    err = capsys.readouterr().err
+    assert found == status
+    assert said in err
+    assert err.count("\n") == 1
