@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -87,6 +93,56 @@ def test_generate_judge_train_judge(
     scores = json.loads(Path("artifacts/scores/sums_train/Model_B/BERTJudge/Toy/scores.json").read_text())
     assert len(scores) == 40
     assert all(0 < score < 1 for score in scores)
+
+
+def test_killed_three_times_the_whole_way_gives_the_same_files(
+    server: Endpoint, make_judge: Callable[..., Path], tmp_path: Path
+) -> None:
+    """generate, judge (LLM), train, judge (BERT) in one script, killed at random moments and started again."""
+    rows = "--tasks sums_train --tasks_dir my_tasks --quiet"
+    there = f"--backend openai --base_url {server.base_url} --concurrency 4"
+    encoder = make_judge("eurobert")
+    steps = [
+        f"generate --model_path org/Model-A {there} {rows}",
+        f"judge --judge_type LLMJudge --model_path org/Teacher {there} {rows}",
+        (
+            f"train --model_path {encoder} --dataset_path artifacts/dataset {rows} --candidate_models Model-A "
+            f"--label_source LLMJudge/Teacher --output_dir judge {QUICK} --save_steps 2"
+        ),
+        f"judge --judge_type BERTJudge --model_path judge --dtype float32 {rows}",
+    ]
+    script = (
+        "import sys\nfrom bert_judge.cli import main\nfor line in sys.argv[1:]:\n    assert main(line.split()) == 0\n"
+    )
+
+    def files(folder: Path) -> dict[str, bytes]:
+        kept = ("candidates.json", "scores.json", "verdicts.jsonl", "model.safetensors", "judge.json")
+        return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.name in kept}
+
+    def start(folder: Path) -> subprocess.Popen[bytes]:
+        shutil.copytree(tmp_path / "my_tasks", folder / "my_tasks", dirs_exist_ok=True)
+        environment = {**os.environ, "BERT_JUDGE_CACHE": str(folder / "cache"), "PYTHONWARNINGS": "ignore"}
+        return subprocess.Popen([sys.executable, "-c", script, *steps], cwd=folder, env=environment)
+
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    whole.mkdir()
+    broken.mkdir()
+    begun = time.monotonic()
+    assert start(whole).wait(120) == 0
+    took = time.monotonic() - begun
+    asked = sum(server.asked.values())
+    assert asked == 80
+    chance = random.Random(3)
+    for part in (0.35, 0.6, 0.8):
+        process = start(broken)
+        time.sleep(took * (part + chance.uniform(-0.1, 0.1)))
+        process.kill()
+        process.wait()
+    assert start(broken).wait(120) == 0
+    assert files(broken).keys() == files(whole).keys()
+    differing = [name for name, content in files(whole).items() if files(broken)[name] != content]
+    assert [name for name in differing if "states" not in name] == []
+    assert sum(server.asked.values()) - asked <= 80 + 3 * 4  # at most what was in flight
 
 
 def test_a_file_of_labelled_rows(make_judge: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
