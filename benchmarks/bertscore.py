@@ -56,7 +56,9 @@ def main() -> None:
 
 def pairs_of(path: str):
     for sample in open_source(path):
-        for reference in sample.references:
+        for reference in filter(
+            str.strip, sample.references if sample.candidate.strip() else ()
+        ):  # bert-score needs texts
             yield sample.candidate, reference
 
 

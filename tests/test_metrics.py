@@ -191,6 +191,8 @@ def test_normalise_ignores_case(text: str) -> None:
         ("paris", "Paris", 0.0),
         ("Paris.", "Paris", 0.0),
         ("A", "A) Paris", 1.0),
+        ("(A)", "(A) Paris", 1.0),
+        ("(B)", "(A) Paris", 0.0),
         ("A) Paris", "A", 1.0),
         ("B", "A) Paris", 0.0),
         ("NO", "NO", 1.0),

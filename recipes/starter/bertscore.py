@@ -60,6 +60,7 @@ def main() -> None:
     baseline = measure_baseline(scorer, texts, BASELINE_PAIRS)
     figures = {
         "num_layers": int(best.split()[-1]),
+        "language": "en",
         "source": "recipes/starter/bertscore.py: the layer that agrees best with people on one half of "
         f"WMT19's to-English pairs; means over {BASELINE_PAIRS:,} random pairs of WMT19 references (English)",
         "baseline": [[round(value, 6) for value in row] for row in baseline.tolist()],

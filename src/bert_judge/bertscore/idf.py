@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
+import operator
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +49,9 @@ class Idf:
         return f"{hashlib.sha256(content).hexdigest()[:8]}({self.documents})"
 
     def weights(self, vocabulary: int) -> Weights:
-        """The weight of each id of the vocabulary."""
+        """The weight of each id of the vocabulary. Raises InputError where an id is none of it."""
+        if any(not 0 <= token < vocabulary for token in self.counts):
+            raise InputError("the idf counts hold an id that the model's tokenizer has not; count them anew.")
         counts = np.zeros(vocabulary)
         counts[list(self.counts)] = list(self.counts.values())
         return np.log((self.documents + 1) / (counts + 1)).astype(np.float32)
@@ -89,14 +92,26 @@ class Idf:
 
 def dictionary_weights(dictionary: Mapping[int, float], vocabulary: int) -> Weights:
     """The weight of each id from a dictionary; one that it lacks has its default (defaultdict) or its largest value."""
+    known = dict(_number(token, weight) for token, weight in dictionary.items())
     if isinstance(dictionary, defaultdict) and dictionary.default_factory is not None:
         missing = dictionary.default_factory()
     else:
-        missing = max(dictionary.values(), default=1.0)
+        missing = max(known.values(), default=1.0)
     weights = np.full(vocabulary, missing, dtype=np.float32)
-    for token, weight in dictionary.items():
-        if isinstance(token, int) and 0 <= token < vocabulary:
+    for token, weight in known.items():
+        if 0 <= token < vocabulary:
             weights[token] = weight
-    if not np.isfinite(weights).all() or math.isnan(float(missing)):
+    if not np.isfinite(weights).all():
         raise InputError("the idf dictionary holds a weight that is no finite number.")
+    if (weights < 0).any():
+        raise InputError("the idf dictionary holds a weight below 0; a token can't weigh less than nothing.")
     return weights
+
+
+def _number(token: Any, weight: Any) -> tuple[int, float]:
+    try:
+        return operator.index(token), float(weight)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"the idf dictionary holds {token!r}: {weight!r}; ids of tokens and numbers were expected."
+        ) from error

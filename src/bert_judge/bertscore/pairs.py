@@ -29,7 +29,8 @@ class PairScore:
 
     They are of the same reference, the one (by index) with the best F1; with all layers the best of each layer, and
     `reference` is the last layer's. `truncated` maps "candidate" and "reference", where they did not fit, to the number
-    of characters that were cut. `empty` names the part that has no tokens; its scores are 0 before rescaling.
+    of characters that were cut (of all references). `empty` names the part that has no tokens; its scores are 0 before
+    rescaling.
     """
 
     precision: Scores
@@ -124,6 +125,9 @@ class PairScorer:
             else:
                 scores[full, layer, :2] = match(of_layer, pairs)
         scores[..., 2] = harmonic_mean(scores[..., 0], scores[..., 1])
+        if not self.defects:
+            scores[..., 2][np.abs(scores[..., 2]) > 1.001] = 0  # precision and recall nearly cancel each other out
+            np.clip(scores, -1, 1, out=scores)  # rounding
         empty = [row for row, pair in enumerate(window) if any(map(self._is_empty, pair[:2]))]
         scores[empty, :, : 2 if self.defects else 3] = 0  # bert-score leaves the F1 that such a pair had
         return scores
@@ -155,12 +159,13 @@ class PairScorer:
         reference = int(best[-1])
         pair = group[reference][0]
         parts = {"candidate": pair.candidate, "reference": pair.reference}
+        cut = {"candidate": pair.candidate.cut, "reference": sum(each.reference.cut for each, _ in group)}
         return PairScore(
             precision=found[:, 0],
             recall=found[:, 1],
             f1=found[:, 2],
             reference=reference,
-            truncated={name: text.cut for name, text in parts.items() if text.cut},
+            truncated={name: count for name, count in cut.items() if count},
             empty=next((name for name, text in parts.items() if self._is_empty(text)), None),
         )
 

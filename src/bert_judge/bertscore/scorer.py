@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 import time
 import warnings
@@ -53,7 +54,7 @@ class BERTScorer:
 
     def __init__(
         self,
-        model_type: str | None = None,
+        model_type: str | os.PathLike[str] | None = None,
         num_layers: int | None = None,
         batch_size: int = 64,
         nthreads: int = 4,
@@ -76,13 +77,14 @@ class BERTScorer:
     ) -> None:
         if compat not in (None, "bert_score"):
             raise InputError(f"compat is {compat!r}; None or 'bert_score' was expected.")
-        self.model_type = model_type or default_model(lang, any_language=compat is not None)
+        self.model_type = os.fspath(model_type) if model_type else default_model(lang, any_language=compat is not None)
         self.lang, self.all_layers, self.batch_size, self.nthreads = lang, all_layers, batch_size, nthreads
-        self.use_fast_tokenizer, self.rescale_with_baseline = use_fast_tokenizer, rescale_with_baseline
+        self.use_fast_tokenizer = use_fast_tokenizer
+        self.rescale_with_baseline = rescale_with_baseline or (baseline_path is not None and compat is None)
         self._compat: Compat | None = compat
         self._layer = choose_layer(self.model_type, num_layers, trust_remote_code)
         self.num_layers = self._layer.number
-        self._baseline = self._find_baseline(baseline_path) if rescale_with_baseline else None
+        self._baseline = self._find_baseline(baseline_path) if self.rescale_with_baseline else None
         model = load_model(
             self.model_type,
             Hidden(None if all_layers else self.num_layers, final_norm=compat is None),
@@ -346,8 +348,9 @@ def bert_score(
 def checked_pairs(cands: Sequence[str], refs: Sequence[str] | Sequence[Sequence[str]]) -> list[Pair]:
     """Each candidate with its references. Raises InputError where the lists don't fit together or hold no texts."""
     for name, texts in (("candidates", cands), ("references", refs)):
-        if isinstance(texts, str):
-            raise InputError(f"the {name} are one text; a list with one entry for each candidate was expected.")
+        if isinstance(texts, str) or not hasattr(texts, "__len__"):
+            what = "one text" if isinstance(texts, str) else f"a {type(texts).__name__}"
+            raise InputError(f"the {name} are {what}; a list with one entry for each candidate was expected.")
     if len(cands) != len(refs):
         raise InputError(f"there are {len(cands)} candidates but {len(refs)} references; one entry each was expected.")
     return [_checked_pair(number, cand, ref) for number, (cand, ref) in enumerate(zip(cands, refs, strict=True))]

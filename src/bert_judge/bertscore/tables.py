@@ -102,10 +102,15 @@ def find_baseline(model: str, lang: str | None, path: str | None) -> Baseline:
     """
     if path is not None:
         return read_baseline(Path(path))
-    if own := _own_figures(find_model(model)):
-        return Baseline(own["baseline"], OWN_FIGURES)
     tables, code = _tables()["baselines"], (lang or "").lower()
-    known = {code: rows for code, models in tables.items() if (rows := _lookup(models, model))}
+    if own := _own_figures(find_model(model)):
+        if code and own["language"] not in (None, code):
+            raise InputError(
+                f"the baseline of {model} is of texts in the language {own['language']!r}, not {lang!r}; make one with "
+                f"`bert-judge bertscore-baseline --model {model} --texts FILE` and give it as baseline_path."
+            )
+        return Baseline(own["baseline"], OWN_FIGURES)
+    known = {language: rows for language, models in tables.items() if (rows := _lookup(models, model))}
     if code in known:
         return Baseline(known[code], f"bert-score/{code}")
     languages = list(known)
@@ -123,7 +128,7 @@ def find_baseline(model: str, lang: str | None, path: str | None) -> Baseline:
 def read_baseline(path: Path) -> Baseline:
     """Read a baseline file as bert-score has it: CSV with the header LAYER,P,R,F, layers from 0 on."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             rows = [row for row in csv.reader(file) if row]
         header = ",".join(rows[0]) if rows else ""
         if header.upper() != "LAYER,P,R,F":
@@ -151,7 +156,7 @@ def _own_figures(folder: Path) -> dict[str, Any]:
         rows = [[float(value) for value in row] for row in raw["baseline"]]
         if any(len(row) != 3 for row in rows):
             raise ValueError("a row of its baseline has not three numbers")
-        return {"num_layers": int(raw["num_layers"]), "baseline": rows}
+        return {"num_layers": int(raw["num_layers"]), "baseline": rows, "language": raw.get("language")}
     except (ValueError, KeyError, TypeError) as error:
         raise ModelError(f"{path} can't be read ({error}); num_layers and baseline were expected.") from error
 

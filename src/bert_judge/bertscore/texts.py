@@ -35,12 +35,16 @@ class TextReader:
         tokenizer.encode_special_tokens = not parse_specials
         self._tokenizer = tokenizer
         self._prefix = " " if prefix_space else ""
-        self.vocabulary = tokenizer.get_vocab_size()
+        self.vocabulary = max(tokenizer.get_vocab().values()) + 1  # ids may have gaps
 
     def read(self, texts: Sequence[str]) -> list[Text]:
         """The tokens of each text."""
         shown = [self._prefix + stripped if (stripped := text.strip()) else "" for text in texts]
-        encodings = self._tokenizer.encode_batch_fast(shown)
+        try:
+            encodings = self._tokenizer.encode_batch_fast(shown)
+        except TypeError:  # half characters, which UTF-8 has not
+            shown = [text.encode(errors="replace").decode() for text in shown]
+            encodings = self._tokenizer.encode_batch_fast(shown)
         return [self._text(text, encoding) for text, encoding in zip(shown, encodings, strict=True)]
 
     def decode(self, text: Text) -> list[str]:

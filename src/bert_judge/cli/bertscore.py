@@ -45,13 +45,14 @@ def main(arguments: Sequence[str]) -> int:
             options["batch_size"],
             device=options["device"],
             lang=options["lang"],
-            rescale_with_baseline=options["rescale_with_baseline"] or options["baseline_path"] is not None,
+            rescale_with_baseline=options["rescale_with_baseline"],
             baseline_path=options["baseline_path"],
             use_fast_tokenizer=options["use_fast_tokenizer"],
             dtype=options["dtype"],
             runtime=options["runtime"],
             compat=options["compat"],
             max_tokens=options["max_tokens"],
+            batch_tokens=options["batch_tokens"],
             trust_remote_code=options["trust_remote_code"],
         )
     path = Path(options["idf_path"]) if options["idf_path"] else None
@@ -105,6 +106,7 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
     metric.add_argument(
         *spellings("max_tokens"), type=int, metavar="N", help="longest text (default: the model's limit)"
     )
+    metric.add_argument(*spellings("batch_tokens"), type=int, metavar="N", help="most tokens in a batch")
     metric.add_argument("--compat", choices=["bert_score"], help="repeat the defects of bert-score 0.3.13")
     metric.add_argument(*spellings("use_fast_tokenizer"), action="store_true", help="with --compat: its fast tokenizer")
     machine = parser.add_argument_group("the machine")
@@ -119,19 +121,25 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
         *spellings("trust_remote_code"), action="store_true", help="run code that comes with the model, if it must be"
     )
     options = parser.parse(arguments)
-    if options["json"] is None and not (options["ref"] and options["cand"]):
+    given = [name for name in ("ref", "cand") if options[name] is not None]
+    if options["json"] not in (None, "-") and given:
+        parser.error("the texts are in the file of --json, or those of -r and -c, not both")
+    if len(given) == 1 or not (given or options["json"]):
         parser.error("references (-r) and candidates (-c) are needed, or --json")
+    if options["use_fast_tokenizer"] and not options["compat"]:
+        parser.error("--use_fast_tokenizer changes nothing without --compat bert_score")
     return options
 
 
 def _pairs(options: dict[str, Any]) -> list[Pair]:
     """Candidates with their references: texts given as such, lines of files, or rows of JSON."""
-    if not options["cand"] or not options["ref"]:
+    if options["cand"] is None:
         return list(_json_rows(options["json"], options["map"]))
     if options["texts"]:
         return [(options["cand"], options["ref"])]
-    candidates = read_lines(options["cand"])
-    references = [read_lines(path) for path in options["ref"]]
+    hint = "; to compare two texts given here, add --texts"
+    candidates = read_lines(options["cand"], hint)
+    references = [read_lines(path, hint) for path in options["ref"]]
     for path, lines in zip(options["ref"], references, strict=True):
         if len(lines) != len(candidates):
             raise InputError(
@@ -141,14 +149,12 @@ def _pairs(options: dict[str, Any]) -> list[Pair]:
     return list(zip(candidates, zip(*references, strict=True), strict=True))
 
 
-def read_lines(path: str) -> list[str]:
+def read_lines(path: str, hint: str = "") -> list[str]:
     """The lines of a UTF-8 file, or of standard input for "-"; raises InputError where it can't be read."""
     try:
-        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise InputError(
-            f"the file {path!r} can't be read ({error.strerror}); to compare two texts given here, add --texts."
-        ) from error
+        raise InputError(f"the file {path!r} can't be read ({error.strerror}){hint}.") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text (byte {error.start}); convert it first.") from error
     lines = text.replace("\r\n", "\n").split("\n")  # not splitlines: a form feed, say, ends no line here

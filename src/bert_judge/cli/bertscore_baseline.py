@@ -42,6 +42,8 @@ def main(arguments: Sequence[str]) -> int:
     if options["pairs"] < 1:
         raise InputError(f"pairs is {options['pairs']}; a number of at least 1 was expected.")
     output = Path(options["output"])
+    if output.is_dir():
+        raise InputError(f"{output} is a folder; the name of a file was expected.")
     if not output.parent.is_dir():
         raise InputError(f"there is no folder {output.parent} for the baseline; make it first.")
     texts = read_lines(options["texts"])

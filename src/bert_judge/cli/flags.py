@@ -122,7 +122,7 @@ def names_in(values: str | Sequence[str]) -> tuple[str, ...]:
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """One spelling a flag, and not more columns than can be read well."""
+    """One spelling a flag (and a short one), and not more columns than can be read well."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=32, width=min(110, shutil.get_terminal_size().columns))
@@ -131,7 +131,9 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         if not action.option_strings or action.dest == "help":
             return super()._format_action_invocation(action)
         value = "" if action.nargs == 0 else " " + self._format_args(action, action.dest.upper())
-        return action.option_strings[0] + value
+        short = [name for name in action.option_strings if not name.startswith("--")]
+        long = [name for name in action.option_strings if name.startswith("--")]
+        return ", ".join([*short[:1], *long[:1]]) + value
 
 
 def _checked(path: str, action: argparse.Action, value: Any) -> Any:

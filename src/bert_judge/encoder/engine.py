@@ -75,9 +75,13 @@ class Engine:
         batch_size: int | None = None,
         memory: int = 1 << 24,
     ) -> None:
-        for name, value in (("batch_tokens", batch_tokens), ("batch_size", batch_size)):
-            if value is not None and value < 1:
-                raise InputError(f"{name} is {value}; a number of at least 1 was expected.")
+        for name, value, least in (
+            ("batch_tokens", batch_tokens, 1),
+            ("batch_size", batch_size, 1),
+            ("memory", memory, 0),
+        ):
+            if value is not None and value < least:
+                raise InputError(f"{name} is {value}; a number of at least {least} was expected.")
         self._model = model
         self._batch_tokens = batch_tokens or model.runtime.batch_tokens
         self._batch_size = batch_size
@@ -180,6 +184,8 @@ def _load_runtime(
 ) -> Runtime:
     if dtype not in ("auto", "float32", "bfloat16", "float16"):
         raise InputError(f"dtype is {dtype!r}; 'auto', 'float32', 'bfloat16' or 'float16' was expected.")
+    if runtime not in ("auto", "torch", "openvino"):
+        raise InputError(f"runtime is {runtime!r}; 'auto', 'torch' or 'openvino' was expected.")
     installed = importlib.util.find_spec("openvino") is not None
     if runtime == "openvino" and not installed:
         raise MissingExtraError("the runtime openvino", "openvino", "cpu")

@@ -59,7 +59,7 @@ class BERTScore(Judge):
             batch_size,
             device=device,
             lang=lang,
-            rescale_with_baseline=rescale_with_baseline or baseline_path is not None,
+            rescale_with_baseline=rescale_with_baseline,
             baseline_path=baseline_path,
             dtype=dtype,
             runtime=runtime,

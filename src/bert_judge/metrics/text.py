@@ -18,7 +18,7 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese characters
 )
 _TOKEN = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
-_OPTION = re.compile(r"([A-Z])\)(?!\S)")
+_OPTION = re.compile(r"\(?([A-Z])\)(?!\S)")
 
 
 def normalise(text: str) -> str:
@@ -37,7 +37,7 @@ def normalise(text: str) -> str:
 def raw_match(candidate: str, reference: str) -> float:
     """1.0 where both texts are the same but for white space around them, else 0.0: the `EM` of the paper's package.
 
-    An option such as "A) Paris" is compared by its letter, so that it equals "A". Case and punctuation count.
+    An option, "A) Paris" or "(A) Paris", is compared by its letter, so that it equals "A". Case and punctuation count.
     """
     return float(_raw(candidate) == _raw(reference))
 
