@@ -37,6 +37,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="chooses the pairs (default: 0)")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, mps …")
     parser.add_argument("--dtype", default="auto", help="auto, float32 (exact), bfloat16 or float16")
+    parser.add_argument("--runtime", choices=["auto", "torch", "openvino"], default="auto", help="runs the encoder")
+    parser.add_argument(
+        *spellings("max_tokens"), type=int, metavar="N", help="longest text (default: the model's limit)"
+    )
+    parser.add_argument(*spellings("batch_tokens"), type=int, metavar="N", help="most tokens in a batch")
     parser.add_argument(*spellings("trust_remote_code"), action="store_true", help="run code that comes with the model")
     options = parser.parse(arguments)
     if options["pairs"] < 1:
@@ -57,6 +62,9 @@ def main(arguments: Sequence[str]) -> int:
             all_layers=True,
             device=options["device"],
             dtype=options["dtype"],
+            runtime=options["runtime"],
+            max_tokens=options["max_tokens"],
+            batch_tokens=options["batch_tokens"],
             trust_remote_code=options["trust_remote_code"],
         )
     rows = measure_baseline(scorer, texts, options["pairs"], options["seed"], progress=sys.stderr.isatty())

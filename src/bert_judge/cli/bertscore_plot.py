@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from bert_judge.cli import log_shown, say
 from bert_judge.cli.flags import Parser, add_flags, spellings
@@ -31,6 +31,9 @@ class ScorerOptions:
     baseline_path: Annotated[str | None, "a baseline file: CSV with the header LAYER,P,R,F"] = None
     dtype: Annotated[str, "auto, float32 (exact) or bfloat16"] = "auto"
     device: Annotated[str, "auto, cpu, cuda, …"] = "auto"
+    runtime: Annotated[Literal["auto", "torch", "openvino"], "what runs the encoder"] = "auto"
+    max_tokens: Annotated[int | None, "the longest text in tokens (default: the model's limit)"] = None
+    compat: Annotated[Literal["bert_score"] | None, "repeat the defects of bert-score 0.3.13"] = None
     trust_remote_code: Annotated[bool, "allow a model to bring code of its own"] = False
 
 
