@@ -56,9 +56,10 @@ class Layer:
 def choose_layer(model: str, num_layers: int | None, trust_remote_code: bool = False) -> Layer:
     """The layer that is read: `num_layers`; else that of the model's `bertscore.json`; else bert-score's; else a rule.
 
-    The rule is three quarters of the layers, rounded up: there lie the best layers of bert-score's models. Names are
-    compared with its table by their last part, so that `FacebookAI/roberta-large` and a folder
-    `models/roberta-large` are known. Raises InputError where the model has no such layer.
+    The rule is three quarters of the layers, rounded up; the best layers of the 33 models that bert-score has baselines
+    of lie at 0.71 of their depth (median). Names are compared with its table by their last part, so that
+    `FacebookAI/roberta-large` and a folder `models/roberta-large` are known. Raises InputError where the model
+    has no such layer.
     """
     folder = find_model(model, trust_remote_code)
     layers = count_layers(read_config(folder))
