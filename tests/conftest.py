@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -114,27 +116,36 @@ def save_checkpoint(architecture: str, folder: Path, seed: int, config: dict) ->
     fast.save_pretrained(folder)
 
 
-def make_tokenizer(architecture: str):
-    """A tokenizer of the architecture's kind, learnt from a few sentences."""
+def make_tokenizer(architecture: str, texts: Sequence[str] = CORPUS):
+    """A tokenizer of the architecture's kind, made from a few sentences: the same one each time.
+
+    The trainers of WordPiece and Unigram break ties at random, so these two are built from the words and letters.
+    """
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    counts = Counter(word for text in texts for word in re.findall(r"\w+|[^\w\s]", text))
+    whole = [word for word, count in sorted(counts.items()) if count > 1 and len(word) > 1]  # others are read in pieces
+    letters = sorted({letter for text in texts for letter in text if not letter.isspace()})
     if architecture == "bert":
-        tokenizer = Tokenizer(models.WordPiece(unk_token="<unk>"))
+        small = list(dict.fromkeys(piece.lower() for piece in whole + letters))
+        pieces = special + small + [f"##{piece}" for piece in small]
+        tokenizer = Tokenizer(models.WordPiece(dict(zip(pieces, range(len(pieces)), strict=True)), unk_token="<unk>"))
         tokenizer.normalizer = normalizers.BertNormalizer()
         tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-        trainer = trainers.WordPieceTrainer(vocab_size=400, special_tokens=special)
+        tokenizer.add_special_tokens(special)
     elif architecture in ("xlm-roberta", "deberta-v2"):
-        tokenizer = Tokenizer(models.Unigram())
+        scores = [(f"▁{word}", -float(len(word))) for word in whole] + [(letter, -9.0) for letter in ["▁", *letters]]
+        tokenizer = Tokenizer(models.Unigram([(piece, 0.0) for piece in special] + scores, special.index("<unk>")))
         tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-        trainer = trainers.UnigramTrainer(vocab_size=250, special_tokens=special, unk_token="<unk>")
+        tokenizer.add_special_tokens(special)
     else:
         tokenizer = Tokenizer(models.BPE())
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         tokenizer.decoder = decoders.ByteLevel()
         alphabet = pre_tokenizers.ByteLevel.alphabet()
         trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=special, initial_alphabet=alphabet)
-    tokenizer.train_from_iterator(CORPUS, trainer)
+        tokenizer.train_from_iterator(texts, trainer)
     ends = [(token, tokenizer.token_to_id(token)) for token in ("<s>", "</s>")]
     tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=ends)
     return tokenizer
