@@ -1,0 +1,19 @@
+"""Many numbers in, one number out: intervals, agreement with people's labels, and calibration.
+
+`scores` are probabilities, in [0, 1], that a candidate is right; `golds` and labels are 1 (right) or 0 (wrong).
+"""
+
+from bert_judge.stats.calibration import TEMPERATURES, brier, expected_calibration_error, fit_temperature
+from bert_judge.stats.labels import Confusion, wilson_interval
+from bert_judge.stats.resampling import bootstrap, bootstrap_interval
+
+__all__ = [
+    "TEMPERATURES",
+    "Confusion",
+    "bootstrap",
+    "bootstrap_interval",
+    "brier",
+    "expected_calibration_error",
+    "fit_temperature",
+    "wilson_interval",
+]

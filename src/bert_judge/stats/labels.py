@@ -1,0 +1,89 @@
+"""Labels against people's labels: counts, the measures that follow from them, and the interval of a share."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from bert_judge.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """How often labels and gold labels go together, 1 (right) being positive.
+
+    Every measure is `None` where it is undefined, a division by zero.
+    """
+
+    true_positive: int = 0
+    false_positive: int = 0
+    false_negative: int = 0
+    true_negative: int = 0
+
+    @classmethod
+    def count(cls, pairs: Iterable[tuple[int, int]]) -> Confusion:
+        """Count (gold, label) pairs, as a stream. No pairs give zeros. Raises InputError for other than 0 and 1."""
+        counts = Counter(pairs)
+        right_wrong = {(gold, label) for gold in (0, 1) for label in (0, 1)}
+        for pair in counts:
+            if pair not in right_wrong:
+                raise InputError(f"a pair of gold label and label is {pair!r}; 0 or 1 was expected for both.")
+        return cls(counts[1, 1], counts[0, 1], counts[1, 0], counts[0, 0])
+
+    @property
+    def n(self) -> int:
+        """The number of pairs."""
+        return self.true_positive + self.false_positive + self.false_negative + self.true_negative
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of labels that are the gold ones, in [0, 1]."""
+        return ratio(self.true_positive + self.true_negative, self.n)
+
+    @property
+    def precision(self) -> float | None:
+        """The share of gold right ones among those labelled right, in [0, 1]."""
+        return ratio(self.true_positive, self.true_positive + self.false_positive)
+
+    @property
+    def recall(self) -> float | None:
+        """The share of those labelled right among the gold right ones, in [0, 1]."""
+        return ratio(self.true_positive, self.true_positive + self.false_negative)
+
+    @property
+    def f1(self) -> float | None:
+        """The harmonic mean of precision and recall, in [0, 1]; undefined where nothing is right in either."""
+        return ratio(2 * self.true_positive, 2 * self.true_positive + self.false_positive + self.false_negative)
+
+    @property
+    def kappa(self) -> float | None:
+        """Agreement beyond chance, in [-1, 1] (Cohen, 1960); undefined where both give one and the same label only."""
+        tp, fp, fn, tn = self.true_positive, self.false_positive, self.false_negative, self.true_negative
+        return ratio(2 * (tp * tn - fp * fn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
+
+
+def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """The score interval of a share, within [0, 1] (Wilson, 1927); (0.0, 1.0) for n = 0.
+
+    Raises InputError unless 0 <= successes <= n and 0 < confidence < 1.
+    """
+    if not 0 <= successes <= n:
+        raise InputError(f"{successes} successes of {n} were given; a number from 0 to {n} was expected.")
+    if not 0 < confidence < 1:
+        raise InputError(f"the confidence is {confidence}; a number between 0 and 1 was expected, like 0.95.")
+    if n == 0:
+        return 0.0, 1.0
+    z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2
+    centre = (successes + z2 / 2) / (n + z2)
+    half = math.sqrt(z2 * (successes * (n - successes) / n + z2 / 4)) / (n + z2)
+    low = 0.0 if successes == 0 else max(0.0, centre - half)
+    high = 1.0 if successes == n else min(1.0, centre + half)
+    return low, high
+
+
+def ratio(above: float, below: float) -> float | None:
+    """The quotient, None for a division by zero."""
+    return above / below if below else None
