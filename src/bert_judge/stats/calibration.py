@@ -59,6 +59,7 @@ def fit_temperature(logits: Sequence[float], golds: Sequence[int]) -> float:
 
 
 def check_scores(scores: Sequence[float], golds: Sequence[int]) -> None:
+    """Raise InputError unless there is one gold label each, and the scores are probabilities."""
     check_golds("scores", scores, golds)
     for score in scores:
         if not 0 <= score <= 1:
@@ -66,6 +67,7 @@ def check_scores(scores: Sequence[float], golds: Sequence[int]) -> None:
 
 
 def check_golds(name: str, values: Sequence[float], golds: Sequence[int]) -> None:
+    """Raise InputError unless there is one gold label, 0 or 1, for each value, and at least one; `name` says of what."""
     if len(values) != len(golds):
         raise InputError(f"{len(values)} {name} and {len(golds)} gold labels were given; one label each was expected.")
     if len(values) == 0:
