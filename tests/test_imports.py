@@ -20,7 +20,8 @@ LADDER = [
     "generators encoder prompt",
     "tasks training sources bertscore",
     "judges",
-    "pipeline evaluation report server integrations distributed",
+    "pipeline evaluation integrations distributed",
+    "report server",
     "cli",
 ]
 LEVELS = {name: level for level, names in enumerate(LADDER) for name in names.split()}

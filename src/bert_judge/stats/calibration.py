@@ -67,7 +67,7 @@ def check_scores(scores: Sequence[float], golds: Sequence[int]) -> None:
 
 
 def check_golds(name: str, values: Sequence[float], golds: Sequence[int]) -> None:
-    """Raise InputError unless there is one gold label, 0 or 1, for each value, and at least one; `name` says of what."""
+    """Raise InputError unless each value has a gold label, 0 or 1, and there is at least one; `name` says of what."""
     if len(values) != len(golds):
         raise InputError(f"{len(values)} {name} and {len(golds)} gold labels were given; one label each was expected.")
     if len(values) == 0:
