@@ -30,6 +30,12 @@ def shared(candidate: str, reference: str) -> tuple[list[str], list[str], float]
         ("nine", "9"),
         ("Twenty", "20"),
         ("zero", "0"),
+        ("ninety", "90"),
+        ("1/2", "0.5"),
+        ("3/4", "0.75"),
+        ("III", "3"),
+        ("Sept", "September"),
+        ("Dec", "december"),
         ("cats", "cat"),
         ("Cafés", "cafe"),
         ("ÜBER", "uber"),
@@ -177,3 +183,7 @@ def test_very_long_texts_are_read_to_their_end() -> None:
     candidate = "so the sum is 42. " * 50_000 + "Paris"
     found = find_evidence(candidate, ["Paris"])
     assert found.candidate == (Span(len(candidate) - 5, len(candidate)),)
+
+
+def test_dates_are_no_fractions() -> None:
+    assert [word.key for word in words("12/03/1990, 1914/11")] == ["12", "03", "1990", "1914", "11"]

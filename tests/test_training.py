@@ -181,6 +181,19 @@ def test_the_temperature_is_fitted_on_what_the_judge_says(encoder: Path, tmp_pat
     assert result.dev_accuracy == pytest.approx(sum(correct) / len(correct))
 
 
+def test_evidence_can_be_combined_with_what_the_encoder_says(encoder: Path, tmp_path: Path) -> None:
+    """What a training of one step has not learnt, the shared words tell."""
+    config = replace(CONFIG, combine_evidence=True, num_train_epochs=0.01)
+    result = train(str(encoder), rows(), tmp_path, FORM, config)
+    stored = JudgeConfig.load(result.folder)
+    assert stored.combiner is not None and stored.temperature == result.temperature
+    assert result.dev_accuracy == 1.0
+    held_out = split_by_question(rows(), CONFIG.dev_share)[1]
+    verdicts = list(BERTJudge(str(tmp_path), dtype="float32", runtime="torch").assess(held_out))
+    assert [verdict.label for verdict in verdicts] == [row.gold for row in held_out]
+    assert "combined with the evidence" in (result.folder / "README.md").read_text()
+
+
 def test_only_safetensors_are_written_as_the_result(trained: TrainResult) -> None:
     names = {path.name for path in trained.folder.iterdir() if path.is_file()}
     assert {"model.safetensors", "config.json", "tokenizer.json", "judge.json"} <= names

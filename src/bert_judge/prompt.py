@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from bert_judge.errors import InputError, ModelError
-from bert_judge.evidence import Span, find_evidence, touches
+from bert_judge.evidence import Combiner, Span, find_evidence, touches
 from bert_judge.types import PARTS, Sample, Tokens
 
 if TYPE_CHECKING:
@@ -94,14 +94,22 @@ class InputForm:
 
 @dataclass(frozen=True, slots=True)
 class JudgeConfig:
-    """What `judge.json` holds: the input form, and the temperature that turns logits into probabilities."""
+    """What `judge.json` holds: the input form, and what turns logits into probabilities.
+
+    That is a `combiner` of the logit with the evidence, where there is one, and after it a temperature. `threshold` is
+    the score from which on a candidate is labelled right.
+    """
 
     form: InputForm = InputForm()
     temperature: float = 1.0
+    combiner: Combiner | None = None
+    threshold: float = 0.5
 
     def __post_init__(self) -> None:
         if not self.temperature > 0:
             raise InputError(f"the temperature is {self.temperature}; a number above 0 was expected.")
+        if not 0 <= self.threshold <= 1:
+            raise InputError(f"threshold is {self.threshold}; a probability between 0 and 1 was expected.")
 
     @classmethod
     def load(cls, folder: Path) -> JudgeConfig:
@@ -111,16 +119,22 @@ class JudgeConfig:
             return cls()
         try:
             raw = json.loads(path.read_text(encoding="utf-8"))
-            return cls(form=InputForm(**raw["form"]), temperature=float(raw["temperature"]))
+            return cls(
+                form=InputForm(**raw["form"]),
+                temperature=float(raw["temperature"]),
+                combiner=Combiner(**raw["combiner"]) if raw.get("combiner") else None,
+                threshold=float(raw.get("threshold", 0.5)),
+            )
         except (ValueError, KeyError, TypeError) as error:
             known = ", ".join(field.name for field in fields(InputForm))
             raise ModelError(
-                f"{path} can't be read ({error}); expected: temperature, and form with {known}."
+                f"{path} can't be read ({error}); expected: temperature, if wanted threshold and combiner, and form "
+                f"with {known}."
             ) from error
 
     def save(self, folder: Path) -> None:
         """Write `judge.json` into a model's folder."""
-        text = json.dumps({"form": asdict(self.form), "temperature": self.temperature}, indent=1)
+        text = json.dumps(asdict(self), indent=1)
         (folder / CONFIG_NAME).write_text(text + "\n", encoding="utf-8")
 
 

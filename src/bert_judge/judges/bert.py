@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bert_judge.errors import InputError, ModelError
+from bert_judge.evidence import SIGNALS, find_signals
 from bert_judge.judges.base import Judge, make_samples
 from bert_judge.prompt import JudgeConfig, Prompt, PromptEncoder
 from bert_judge.types import Sample, Verdict
@@ -54,14 +55,14 @@ class BERTJudge(Judge):
         ] = None,
         batch_tokens: Annotated[int | None, "tokens in a batch (default: what suits the device)"] = None,
         batch_size: Annotated[int | None, "the most rows in a batch (default: no limit)"] = None,
-        threshold: Annotated[float, "scores from here on are labelled right"] = 0.5,
+        threshold: Annotated[float | None, "scores from here on are labelled right (default: the judge's own)"] = None,
     ) -> None:
         from bert_judge.encoder import Engine, load_model
 
-        if not 0 <= threshold <= 1:
+        if threshold is not None and not 0 <= threshold <= 1:
             raise InputError(f"threshold is {threshold}; a probability between 0 and 1 was expected.")
         self._name = model_path or STARTER
-        self._threshold = threshold
+        self._given_threshold = threshold
         self._trust_remote_code = trust_remote_code
         self._where: dict[str, Any] = {"dtype": dtype, "device": device, "runtime": runtime}
         self._trained = _has_head(find_model(self._name, trust_remote_code))
@@ -71,7 +72,7 @@ class BERTJudge(Judge):
         config = JudgeConfig.load(self._model.folder)
         form = config.form if truncation == "auto" else replace(config.form, truncation=truncation)
         form = form if max_tokens is None else form.resized(max_tokens)
-        self._temperature = config.temperature
+        self._config = config if threshold is None else replace(config, threshold=threshold)
         self._prompts = PromptEncoder(self._model.tokenizer, form, self._model.max_tokens)
         self._engine = Engine(self._model, batch_tokens, batch_size)
 
@@ -91,8 +92,9 @@ class BERTJudge(Judge):
                 f"model:{self.variant}@{self._model.weights_hash}",
                 f"tokenizer:{self._model.tokenizer_hash}",
                 self._prompts.form.signature(),
-                f"temperature:{self._temperature:.4g}",
-                f"threshold:{self._threshold:g}",
+                *([f"combiner:{combiner.signature()}"] if (combiner := self._config.combiner) else []),
+                f"temperature:{self._config.temperature:.4g}",
+                f"threshold:{self._config.threshold:g}",
                 f"runtime:{runtime.name}",
                 f"device:{runtime.device}",
                 f"dtype:{runtime.dtype}",
@@ -180,7 +182,7 @@ class BERTJudge(Judge):
             training_mix=training_mix,
             trust_remote_code=self._trust_remote_code,
         )
-        return BERTJudge(str(result.folder), self._trust_remote_code, threshold=self._threshold, **self._where)
+        return BERTJudge(str(result.folder), self._trust_remote_code, threshold=self._given_threshold, **self._where)
 
     def _check_trained(self) -> None:
         if not self._trained:
@@ -203,21 +205,34 @@ class BERTJudge(Judge):
 
     def _verdict(self, sample: Sample, passes: Sequence[tuple[Prompt, NDArray[np.float32]]]) -> Verdict:
         """The verdict from the best of several passes (one each reference), or from the only one."""
+        threshold = self._config.threshold
         if not sample.candidate.strip():
-            return Verdict(0.0, int(self._threshold == 0), "the candidate is empty")
+            return Verdict(0.0, int(threshold == 0), "the candidate is empty")
         margins = [float(logits[1]) - float(logits[0]) for _, logits in passes]
         if not all(map(math.isfinite, margins)):
             return Verdict(None, None, "the model returned no number")
         best = max(range(len(margins)), key=margins.__getitem__)
-        score = _sigmoid(margins[best] / self._temperature)
+        odds, explanation, details = self._combine(sample, margins[best])
+        score = _sigmoid(odds / self._config.temperature)
         prompt = passes[best][0]
         return Verdict(
             score,
-            int(score >= self._threshold),
+            int(score >= threshold),
+            explanation,
             matched_reference=prompt.reference,
             truncated=prompt.truncated,
-            details={"logit": margins[best]},
+            details=details,
         )
+
+    def _combine(self, sample: Sample, logit: float) -> tuple[float, str | None, dict[str, Any]]:
+        """The log odds from the logit and, where the judge uses it, the evidence; how, in words and in numbers."""
+        combiner = self._config.combiner
+        if combiner is None:
+            return logit, None, {"logit": logit}
+        signals = find_signals(sample.candidate, sample.references)
+        told = {name: round(value, 3) for name, value in zip(SIGNALS, signals.vector(), strict=True) if value}
+        explanation = f"{signals.describe()}, encoder {_sigmoid(logit):.2f}"
+        return combiner.combine(logit, signals), explanation, {"logit": logit, "evidence": told}
 
     def _warn_of_form(self, samples: Sequence[Sample]) -> bool:
         """Say once that rows come in a form that the judge was not trained for."""

@@ -39,7 +39,7 @@ def make_card(name: str, record: Mapping[str, Any]) -> str:
         "## How good it is",
         _CAUTION.format(rows=data["dev"]),
         _measures({**record["tasks"], "**all**": record["dev"]}),
-        _CALIBRATION.format_map(record),
+        _CALIBRATION.format(what=_COMBINED if record["combiner"] else "logits", **record),
         "## What it was trained on",
         _DATA.format(labels=labels, **data),
         *(["Rows trained on and held out together:"] if tables else []),
@@ -60,8 +60,9 @@ _MADE = """An encoder that reads a {parts}, and gives the probability that the c
 Made with bert-judge from `{base}`."""
 _CAUTION = """On {rows:,} rows whose questions are in no training row. They also chose the best state of the training
 and the temperature, so that these figures are a little too good. Brier score and ECE: 0 is the best."""
-_CALIBRATION = """Calibration: logits are divided by a temperature of {temperature:g}, fitted on the same rows.
+_CALIBRATION = """Calibration: {what} are divided by a temperature of {temperature:g}, fitted on the same rows.
 The loss before it was {dev_loss:.4f}."""
+_COMBINED = "logits, combined with the evidence (equal numbers, the chosen option, shared words),"
 _DATA = """{train:,} rows. Dropped: {undecided:,} undecided rows, and {left_out:,} that the training mix leaves out.
 Labels are {labels}."""
 _TABLES = (("task", "task"), ("model", "model"), ("label source", "label_source"))

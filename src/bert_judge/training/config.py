@@ -46,6 +46,9 @@ class TrainConfig:
     question_dropout: Annotated[
         float, "share of the rows that lose their question, where the judge learns to read with and without one"
     ] = 0.1
+    combine_evidence: Annotated[
+        bool, "add what the strings say (same number, same option …) to the logit, as fitted on the questions held out"
+    ] = False
     dev_share: Annotated[float, "share of the questions held out, to choose the best state and to calibrate"] = 0.05
     max_dev_rows: Annotated[int, "the most rows held out that an evaluation during the training reads"] = 2_000
     evaluations: Annotated[int, "evaluations during the training, evenly spread"] = 5

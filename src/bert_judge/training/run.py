@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError, OutputError
+from bert_judge.evidence import Combiner, find_signals
 from bert_judge.prompt import InputForm, JudgeConfig, PromptEncoder
 from bert_judge.training.card import make_card, versions
 from bert_judge.training.config import TrainConfig
@@ -159,7 +160,8 @@ class _Training:
             if first:
                 (path / "training_args.bin").unlink(missing_ok=True)  # a pickle, which no one reads
                 tokenizer.save_pretrained(path)
-                JudgeConfig(form=form, temperature=record["temperature"]).save(path)
+                combiner = Combiner(**record["combiner"]) if record["combiner"] else None
+                JudgeConfig(form=form, temperature=record["temperature"], combiner=combiner).save(path)
                 (path / CARD).write_text(make_card(path.resolve().name, record), encoding="utf-8")
                 self.folder.close(record)
         except OSError as error:
@@ -172,9 +174,15 @@ class _Training:
     def _record(self, trainer: Trainer, form: InputForm, margins: list[float], loss: float) -> dict[str, Any]:
         """What `metrics.json` holds."""
         labels = labels_of(self.rows.dev)
+        combiner = None
+        if self.config.combine_evidence:
+            signals = [find_signals(row.sample.candidate, row.sample.references) for row in self.rows.dev]
+            combiner = Combiner.fit(margins, signals, labels)
+            margins = [combiner.combine(margin, told) for margin, told in zip(margins, signals, strict=True)]
         temperature = calibrate(margins, labels)
         return {
             **self.told,
+            "combiner": asdict(combiner) if combiner else None,
             "temperature": temperature,
             "dev_loss": loss,
             "dev": asdict(measure(margins, labels, temperature)),

@@ -1,7 +1,8 @@
-"""What two strings have in common, as spans of characters: pure functions, no model.
+"""What two strings have in common, as spans of characters.
 
 Words are compared by a *key*: case, accents, thousands separators, trailing zeros, a plural *s* and the spelling of
-small numbers do not count ("1,000.0" = "1000", "Cafés" = "cafe", "nine" = "9"). Function words and punctuation are
+small numbers and months do not count ("1,000.0" = "1000", "Cafés" = "cafe", "nine" = "9", "1/2" = "0.5", "III" = "3",
+"Sept" = "September"). Function words and punctuation are
 no evidence, unless a text has nothing else. A lone capital letter counts where it names an option ("(B)", "A.").
 """
 
@@ -15,16 +16,28 @@ from functools import lru_cache
 from typing import NamedTuple
 
 _WORD = re.compile(
-    r"\d+(?:,\d{3})*(?:\.\d+)?"  # numbers, with thousands separators and decimals
+    r"(?<![\d/.,])\d{1,2}/[1-9]\d{0,2}(?![/.,]?\d)"  # fractions, but no dates
+    r"|\d+(?:,\d{3})*(?:\.\d+)?"  # numbers, with thousands separators and decimals
     r"|[\u3040-\u30ff\u3400-\u9fff]"  # kana and han have no spaces: each character is a word
     r"|(?:[^\W\d_][\u0300-\u036f]*)+"  # letters of any script
 )
-_NUMBER_WORDS = {
-    word: str(value)
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen twenty".split()
-    )
+_SPELLINGS = {
+    **{
+        word: str(value)
+        for value, word in enumerate(
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+            "seventeen eighteen nineteen twenty".split()
+        )
+    },
+    **dict(zip("thirty forty fifty sixty seventy eighty ninety".split(), map(str, range(30, 100, 10)), strict=True)),
+    **dict(zip("ii iii iv vi vii viii ix".split(), "2346789", strict=True)),
+    **dict(
+        zip(
+            "jan feb mar apr jun jul aug sep sept oct nov dec".split(),
+            "january february march april june july august september september october november december".split(),
+            strict=True,
+        )
+    ),
 }
 _OPTION = re.compile(r"(?<![\w])([A-J])(?=\s*[).:\]]|\s*$)|(?<=\()([A-J])(?=\))")
 
@@ -104,13 +117,16 @@ def word_key(word: str) -> str:
     """The key that a word is compared by; see the module's first lines."""
     if word[0].isdigit():
         number = word.replace(",", "")
+        if "/" in number:
+            above, below = map(int, number.split("/"))
+            number = f"{above / below:.6f}"
         return number.rstrip("0").rstrip(".") if "." in number else number
     key = word.casefold()
     if not key.isascii():
         key = "".join(c for c in unicodedata.normalize("NFKD", key) if not unicodedata.combining(c))
     if len(key) > 3 and key.endswith("s") and not key.endswith("ss"):
         key = key[:-1]
-    return _NUMBER_WORDS.get(key, key)
+    return _SPELLINGS.get(key, key)
 
 
 def touches(span: Span, spans: Sequence[Span]) -> bool:

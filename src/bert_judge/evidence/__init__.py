@@ -1,0 +1,24 @@
+"""What two strings have in common: pure functions, no model.
+
+`find_evidence` gives it as spans of characters, `find_signals` as numbers, and a `Combiner` adds such numbers to what
+an encoder says.
+"""
+
+from bert_judge.evidence.combiner import Combiner
+from bert_judge.evidence.signals import SIGNALS, Signals, find_signals
+from bert_judge.evidence.spans import Evidence, Span, Word, content_words, find_evidence, touches, word_key, words
+
+__all__ = [
+    "SIGNALS",
+    "Combiner",
+    "Evidence",
+    "Signals",
+    "Span",
+    "Word",
+    "content_words",
+    "find_evidence",
+    "find_signals",
+    "touches",
+    "word_key",
+    "words",
+]

@@ -1,0 +1,107 @@
+"""What speaks for and against a candidate as numbers, and the regression that adds them to a logit."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bert_judge.errors import InputError
+from bert_judge.evidence import SIGNALS, Combiner, find_signals
+
+
+@pytest.mark.parametrize(
+    ("candidate", "references", "expected"),
+    [
+        ("Paris.", ["paris"], {"equal": 1, "contains": 1, "inside": 1, "precision": 1, "recall": 1, "position": 1}),
+        ("It is Paris, France", ["Paris"], {"equal": 0, "contains": 1, "inside": 0, "precision": 0.5, "recall": 1}),
+        ("Parisian", ["Paris"], {"contains": 0, "recall": 0}),
+        ("Shelley", ["Mary Shelley", "Byron"], {"inside": 1, "contains": 0, "recall": 0.5}),
+        ("Byron", ["Mary Shelley", "Byron"], {"equal": 1, "recall": 1}),
+        ("The answer is (B).", ["(B) Paris"], {"option": 1}),
+        ("The answer is (C).", ["(B) Paris"], {"option": -1}),
+        ("I like it.", ["(B) Paris"], {"option": 0}),
+        ("The answer is (C).", ["Paris"], {"option": 0}),
+        ("6 * 7 = 42", ["42"], {"number": 1, "numbers": 1, "other_numbers": 1}),
+        ("42, or is it 43", ["42"], {"number": -1, "numbers": 1}),
+        ("forty", ["40"], {"number": 1, "other_numbers": 0}),
+        ("none", ["42"], {"number": 0, "numbers": -1}),
+        ("1945", ["On 7 June 1945"], {"number": 0, "numbers": -1}),
+        ("It isn't Paris", ["Paris"], {"negation": 1, "refusal": 0}),
+        ("Sorry, I don't know.", ["Paris"], {"refusal": 1}),
+        ("I cannot answer that", ["Paris"], {"refusal": 1, "negation": 1}),
+        ("", ["Paris"], {"length": 0, "recall": 0, "contains": 0, "inside": 0, "position": 0}),
+        ("a " * 500, ["Paris"], {"length": 1}),
+    ],
+)
+def test_signals(candidate: str, references: list[str], expected: dict[str, float]) -> None:
+    found = find_signals(candidate, references)
+    assert {name: getattr(found, name) for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reference", "words"),
+    [
+        ("so it is 42", "42", "last number 42 = 42, contains the reference"),
+        ("so it is 43", "42", "last number 43, not 42, 0% of the reference's words"),
+        ("The answer is (B).", "(B) Paris", "option B chosen, 50% of the reference's words"),
+        ("The answer is (C).", "(B) Paris", "option C, not B, 0% of the reference's words"),
+        ("Shelley", "Mary Shelley", "a part of the reference"),
+        ("mary shelley", "Mary Shelley", "the same words as the reference"),
+        ("I don't know", "Mary Shelley", "refuses to answer, 0% of the reference's words"),
+    ],
+)
+def test_signals_in_words(candidate: str, reference: str, words: str) -> None:
+    assert find_signals(candidate, [reference]).describe() == words
+
+
+@given(st.text(max_size=60), st.lists(st.text(max_size=30), min_size=1, max_size=3))
+def test_signals_are_in_range(candidate: str, references: list[str]) -> None:
+    found = find_signals(candidate, references)
+    assert len(found.vector()) == len(SIGNALS)
+    assert all(-1 <= value <= 1 for value in found.vector())
+
+
+def test_a_combiner_without_weights_changes_nothing() -> None:
+    signals = find_signals("Paris", ["Paris"])
+    assert Combiner().combine(1.5, signals) == 1.5
+    assert Combiner(bias=1, logit=2, weights={"equal": 3.0}).combine(1.5, signals) == 7.0
+
+
+def test_a_fitted_combiner_learns_what_the_encoder_missed() -> None:
+    """The logit is noise; the last number decides."""
+    candidates = [str(n % 7) for n in range(210)]
+    signals = [find_signals(text, ["3"]) for text in candidates]
+    golds = [int(text == "3") for text in candidates]
+    logits = [math.sin(n) for n in range(210)]
+    combiner = Combiner.fit(logits, signals, golds)
+    assert [combiner.combine(z, s) > 0 for z, s in zip(logits, signals, strict=True)] == [bool(g) for g in golds]
+    assert combiner.weights["number"] > 0.2
+    assert abs(combiner.logit) < 0.5
+    assert combiner.signature() != Combiner().signature()
+
+
+def test_a_soft_label_is_a_probability() -> None:
+    signals = [find_signals("Paris", ["Paris"])] * 200
+    combiner = Combiner.fit([0.0] * 200, signals, [0.8] * 200)
+    assert 1 / (1 + math.exp(-combiner.combine(0.0, signals[0]))) == pytest.approx(0.8, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("logits", "golds", "message"),
+    [
+        ([1.0], [1, 0], "1 logits, 1 signals and 2 labels were given; one each was expected."),
+        ([1.0], [1], "a combiner needs right and wrong rows to be fitted on; only one kind was given."),
+    ],
+)
+def test_bad_rows_are_told(logits: list[float], golds: list[float], message: str) -> None:
+    with pytest.raises(InputError) as told:
+        Combiner.fit(logits, [find_signals("a", ["b"])] * len(logits), golds)
+    assert str(told.value) == message
+
+
+def test_an_unknown_signal_is_told() -> None:
+    with pytest.raises(InputError, match=r"^there is no signal 'luck'; one of equal, contains, .* was expected\.$"):
+        Combiner(weights={"luck": 1.0})
