@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bert_judge.evidence import Span, content_words, find_evidence, touches, word_key, words
+from bert_judge.evidence import Span, content_words, find_evidence, fold, touches, word_key, words
 
 
 def shared(candidate: str, reference: str) -> tuple[list[str], list[str], float]:
@@ -187,3 +187,27 @@ def test_very_long_texts_are_read_to_their_end() -> None:
 
 def test_dates_are_no_fractions() -> None:
     assert [word.key for word in words("12/03/1990, 1914/11")] == ["12", "03", "1990", "1914", "11"]
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("plain ASCII", "plain ASCII"),
+        ("Ｐａｒｉｓ\u00a02００", "Paris 200"),
+        ("Pаris", "Paris"),  # with a Cyrillic a
+        ("Москва в Сочи", "Москва в Сочи"),
+        ("“no” – it’s", '"no" - it\'s'),
+        ("𝐏𝐚𝐫𝐢𝐬", "Paris"),
+        ("x² and ½", "x² and ½"),
+        ("naïve café", "naïve café"),
+    ],
+)
+def test_characters_that_look_alike_are_one(text: str, folded: str) -> None:
+    assert fold(text) == folded
+    assert [word.key for word in words(text)] == [word.key for word in words(folded)]
+
+
+@given(st.text())
+def test_a_folded_text_is_as_long(text: str) -> None:
+    assert len(fold(text)) == len(text)
+    assert fold(fold(text)) == fold(text)

@@ -478,6 +478,7 @@ def test_signatures_differ_where_a_score_can() -> None:
     others: list[dict[str, object]] = [
         {"forms": ("cr",)},
         {"marks": True},
+        {"fold": True},
         {"references": "joined"},
         {"references": "joined", "max_references": 3},
         {"max_tokens": 99},
@@ -497,6 +498,13 @@ def test_a_pass_marks_only_what_it_reads() -> None:
     singles = [replace(several, references=(reference,)) for reference in several.references]
     expected = [encode(word_tokenizer(), single, marks=True, references="best")[0] for single in singles]
     assert [prompt.tokens for prompt in passes] == [prompt.tokens for prompt in expected]
+
+
+def test_characters_that_look_alike_are_read_as_one_where_the_form_says_so() -> None:
+    odd, plain = Sample("Ｌоndon", ("London",), "Ｗhere?"), Sample("London", ("London",), "Where?")
+    tokenizer = word_tokenizer()
+    assert encode(tokenizer, odd, fold=True, marks=True) == encode(tokenizer, plain, marks=True)
+    assert encode(tokenizer, odd, marks=True) != encode(tokenizer, plain, marks=True)
 
 
 def test_the_signature_has_the_whole_form() -> None:

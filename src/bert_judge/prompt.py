@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from bert_judge.errors import InputError, ModelError
-from bert_judge.evidence import Combiner, Span, find_evidence, touches
+from bert_judge.evidence import Combiner, Span, find_evidence, fold, touches
 from bert_judge.types import PARTS, Sample, Tokens
 
 if TYPE_CHECKING:
@@ -40,12 +40,13 @@ class InputForm:
     at its start and the rest at its end, where answers stand; a reference keeps its start. `truncation="left"` cuts
     the whole input from the left instead, as the paper does. `references` says how several are read: "joined" in
     one pass (the `max_references` that share most with the candidate, the best first) or as the "best" of single
-    passes. `marks` turns match marks on.
+    passes. `marks` turns match marks on; `fold` reads characters that look alike as one (`evidence.fold`).
     """
 
     forms: tuple[str, ...] = ("qcr",)
     markers: tuple[str, str, str] = ("<|question|>", "<|candidate|>", "<|reference|>")
     marks: bool = False
+    fold: bool = False
     references: Literal["joined", "best"] = "best"
     max_references: int = 8
     separator: str = " | "
@@ -87,7 +88,7 @@ class InputForm:
         if self.truncation == "fair":
             limit += f"({self.question_tokens}+{self.candidate_tokens}+{self.reference_tokens},{self.candidate_head})"
         references = f"joined{self.max_references}" if self.references == "joined" else self.references
-        form = "/".join(self.forms) + ("+marks" if self.marks else "")
+        form = "/".join(self.forms) + ("+marks" if self.marks else "") + ("+fold" if self.fold else "")
         whole = hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:6]
         return f"form:{form}#{whole}|refs:{references}|trunc:{limit}"
 
@@ -179,6 +180,8 @@ class PromptEncoder:
 
     def encode(self, samples: Sequence[Sample]) -> list[list[Prompt]]:
         """The prompts of each sample: one, or one a reference where the judge takes the best of them."""
+        if self.form.fold:
+            samples = [_folded(sample) for sample in samples]
         groups = [_group_references(sample, self.form) for sample in samples]
         texts = {text for sample in samples for text in (sample.question, sample.candidate) if text is not None}
         texts.update(
@@ -225,6 +228,13 @@ class PromptEncoder:
         ids += self._suffix
         types += [0] * len(self._suffix)
         return Prompt(Tokens(tuple(ids), tuple(types) if self.form.marks else None), reference, truncated)
+
+
+def _folded(sample: Sample) -> Sample:
+    question = None if sample.question is None else fold(sample.question)
+    return replace(
+        sample, candidate=fold(sample.candidate), references=tuple(map(fold, sample.references)), question=question
+    )
 
 
 def _group_references(sample: Sample, form: InputForm) -> list[tuple[int, ...]]:

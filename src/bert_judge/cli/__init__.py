@@ -22,6 +22,7 @@ COMMANDS = {
     "generate": "let a language model answer the questions of tasks",
     "judge": "judge the candidates of models for tasks",
     "train": "train a judge of your own",
+    "evaluate": "compare judges with people's labels",
     "bertscore": "BERTScore of two files of texts, as bert-score prints it",
     "bertscore-plot": "draw which tokens of two texts BERTScore matches",
     "bertscore-baseline": "make a rescaling baseline for any model",

@@ -5,6 +5,7 @@ an encoder says.
 """
 
 from bert_judge.evidence.combiner import Combiner
+from bert_judge.evidence.folding import fold
 from bert_judge.evidence.signals import SIGNALS, Signals, find_signals
 from bert_judge.evidence.spans import Evidence, Span, Word, content_words, find_evidence, touches, word_key, words
 
@@ -18,6 +19,7 @@ __all__ = [
     "content_words",
     "find_evidence",
     "find_signals",
+    "fold",
     "touches",
     "word_key",
     "words",

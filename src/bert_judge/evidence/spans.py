@@ -2,7 +2,7 @@
 
 Words are compared by a *key*: case, accents, thousands separators, trailing zeros, a plural *s* and the spelling of
 small numbers and months do not count ("1,000.0" = "1000", "Cafés" = "cafe", "nine" = "9", "1/2" = "0.5", "III" = "3",
-"Sept" = "September"). Function words and punctuation are
+"Sept" = "September"), and neither do characters that look alike. Function words and punctuation are
 no evidence, unless a text has nothing else. A lone capital letter counts where it names an option ("(B)", "A.").
 """
 
@@ -14,6 +14,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
+
+from bert_judge.evidence.folding import fold
 
 _WORD = re.compile(
     r"(?<![\d/.,])\d{1,2}/[1-9]\d{0,2}(?![/.,]?\d)"  # fractions, but no dates
@@ -96,6 +98,7 @@ def find_evidence(candidate: str, references: Sequence[str]) -> Evidence:
 
 def words(text: str) -> list[Word]:
     """All words of a text. An "A" or "I" that names an option has the key "(a)" or "(i)", unlike the word."""
+    text = fold(text)
     found = [Word(word_key(match[0]), *match.span()) for match in _WORD.finditer(text)]
     options = {match.start(match.lastindex or 0) for match in _OPTION.finditer(text)}
     if not options:

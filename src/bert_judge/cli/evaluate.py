@@ -1,0 +1,255 @@
+"""`bert-judge evaluate`: judges against people's labels."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from bert_judge.artifacts import Identity, ResultFolder, check_folder
+from bert_judge.cli import log_shown, say
+from bert_judge.cli.flags import Parser, add_flags, read_config
+from bert_judge.errors import InputError, OutputError
+from bert_judge.evaluation.figure import can_draw, figure_bytes, require_matplotlib
+from bert_judge.evaluation.findings import Evaluation, Questions
+from bert_judge.evaluation.labelled import Judged, aligned, file_stem, pooled, read_labels, rows_of, with_labels
+from bert_judge.evaluation.people import evaluate
+from bert_judge.evaluation.runs import Row, Run, load_run
+from bert_judge.evaluation.slices import check_columns
+from bert_judge.evaluation.tables import to_markdown, to_text
+from bert_judge.evaluation.teacher import Teacher, teacher_in_column, teacher_of_run
+from bert_judge.judges import Judge
+from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
+from bert_judge.pipeline import score_source
+from bert_judge.sources import FORMATS, Source, open_source
+from bert_judge.utils import STARTER
+from bert_judge.version import __version__
+
+_EXAMPLES = """examples:
+  bert-judge evaluate labelled.jsonl                                      # the starter against the column label
+  bert-judge evaluate labelled.jsonl --judges starter,containment,my.yaml --output_dir out
+  bert-judge evaluate out1 out2                                           # saved results of score; nothing is judged
+  bert-judge evaluate out1 --labels human.jsonl --by topic,difficulty
+  bert-judge evaluate student --labels human.jsonl --teacher llm-run      # whose errors does the student make?
+
+A judge is starter, a folder or a name on the Hub (a BERTJudge), a name of `score --judge_type`, a metric such as
+containment or exact_match (on the whole candidate), or a YAML file with judge_type and the flags of that judge.
+Verdicts are kept in OUTPUT_DIR/FILE/JUDGE: a run that was stopped goes on, and what is there is not judged again.
+"""
+_SAVED_DATA = ("state.json", "dataset_dict.json")  # in a folder that datasets wrote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateOptions:
+    """What `evaluate` takes besides what it evaluates."""
+
+    judges: Annotated[tuple[str, ...] | None, f"judges for the labelled files (default: {STARTER})"] = None
+    labels: Annotated[str | None, "file with people's labels, of the same texts or the same ids"] = None
+    teacher: Annotated[str | None, "column or saved result with the labels that the judges learnt from"] = None
+    by: Annotated[tuple[str, ...] | None, "further columns to slice by"] = None
+    threshold: Annotated[float | None, "label scores from here on right (default: each judge's own labels)"] = None
+    min_precision: Annotated[float, "precision that a threshold is sought for"] = 0.95
+    min_recall: Annotated[float, "recall that a threshold is sought for"] = 0.95
+    worst: Annotated[int, "disagreements that are listed for each judge"] = 20
+    resamples: Annotated[int, "draws of the bootstrap"] = 2000
+    seed: Annotated[int, "seed of the bootstrap"] = 0
+    output_dir: Annotated[str, "folder for evaluation.json, .md and the figure"] = "bert-judge-evaluation"
+    figure: Annotated[
+        Literal["svg", "png", "pdf", "none"] | None, "format of the figure (default: svg if matplotlib is installed)"
+    ] = None
+    map: Annotated[Mapping[str, str] | None, "columns by name: question=q,candidate=out,label=human"] = None
+    input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: told by the name)"] = None
+    limit: Annotated[int | None, "only the first N rows of each file"] = None
+    skip_bad_rows: Annotated[bool, "set unreadable rows aside instead of stopping"] = False
+    numbers_as_text: Annotated[bool, "take numbers in text columns as the text that stands there"] = False
+    overwrite: Annotated[bool, "judge anew where the folder has another result"] = False
+    quiet: Annotated[bool, "no progress bar and no table"] = False
+
+    @property
+    def questions(self) -> Questions:
+        """What the evaluation is asked."""
+        names = ("threshold", "min_precision", "min_recall", "worst", "resamples", "seed")
+        return Questions(by=self.by or (), **{name: getattr(self, name) for name in names})
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Parse the flags, check everything, judge what is not judged yet, and compare with the labels."""
+    options, paths = _parse(arguments)
+    folder, asked, suffix = Path(options.output_dir), options.questions, _figure(options)
+    check_folder(folder)
+    files, folders = _sorted_out(paths, options)
+    runs = [load_run(path) for path in folders]
+    specs = read_judges(options.judges or ([STARTER] if files and not runs else []))
+    sources = [_open(path, options) for path in files]
+    saved = pooled(runs, distinct([run.name for run in runs]))
+    rows = _labelled_rows(sources, saved, options)
+    check_columns(rows, asked.by)
+    teacher_run = _teacher_run(rows, options)
+    judges = [*_judge_all(specs, sources, options, ["bert-judge", "evaluate", *arguments]), *saved]
+    judges = [replace(each, name=name) for each, name in zip(judges, distinct([j.name for j in judges]), strict=True)]
+    common, judges = aligned(rows, judges)
+    found = evaluate(common, judges, asked, _teacher(common, options, teacher_run))
+    labelled = sum(row.gold is not None for row in rows)
+    found = replace(found, notes=[*_left_out(len(rows), labelled, len(common)), *found.notes])
+    written = _write(found, folder, suffix, paths, ["bert-judge", "evaluate", *arguments])
+    if not options.quiet:
+        say(to_text(found))
+        say(f"\nfiles  {folder}/: {', '.join(written)}")
+        if suffix is None and options.figure is None:
+            say("no figure: that needs the package matplotlib, `pip install 'bert-judge[plot]'`")
+    return 0
+
+
+def _parse(arguments: Sequence[str]) -> tuple[EvaluateOptions, list[str]]:
+    parser = Parser("bert-judge evaluate", "FILE|RESULT … [flags]", "Compare judges with people's labels.", _EXAMPLES)
+    parser.add_argument(
+        "paths", metavar="FILE|RESULT", nargs="+", help="labelled files to judge, and folders that score or judge wrote"
+    )
+    group = parser.add_argument_group("flags")
+    group.add_argument("--config", metavar="FILE", help="YAML with names and values of flags; flags win")
+    own = add_flags(group, EvaluateOptions)
+    first = Parser("bert-judge evaluate", add_help=False)
+    first.add_argument("--config")
+    if given := first.parse_known_args(arguments)[0].config:
+        parser.set_config(read_config(given), given)
+    values = parser.parse(arguments)
+    sys.path.append(str(Path.cwd()))  # a judge of one's own, module:Class, lies where one works
+    return EvaluateOptions(**{name: values[name] for name in own}), values["paths"]
+
+
+def _figure(options: EvaluateOptions) -> str | None:
+    """The format of the figure; one that was asked for needs its package."""
+    if options.figure is None:
+        return "svg" if can_draw() else None
+    if options.figure == "none":
+        return None
+    require_matplotlib()
+    return options.figure
+
+
+def _sorted_out(paths: Sequence[str], options: EvaluateOptions) -> tuple[list[str], list[str]]:
+    """What is to be judged, and what is judged already."""
+    if "-" in paths:
+        raise InputError("evaluate reads its input more than once; a file was expected, not standard input.")
+    folders = [path for path in paths if Path(path).is_dir() and not _holds_data(Path(path))]
+    files = [path for path in paths if path not in folders]
+    if options.judges and not files:
+        raise InputError("--judges names judges, but only saved results were given; give a labelled file to judge.")
+    return files, folders
+
+
+def _holds_data(folder: Path) -> bool:
+    return any((folder / name).exists() for name in _SAVED_DATA)
+
+
+def _open(path: str, options: EvaluateOptions) -> Source:
+    return open_source(
+        path,
+        columns=options.map,
+        input_format=options.input_format,
+        skip_bad_rows=options.skip_bad_rows,
+        numbers_as_text=options.numbers_as_text,
+        limit=options.limit,
+    )
+
+
+def _labelled_rows(sources: Sequence[Source], saved: Sequence[Judged], options: EvaluateOptions) -> list[Row]:
+    """The rows of the files, or else of the first saved result, with labels; checked before a model loads."""
+    rows = [row for source in sources for row in rows_of(source, options.limit, options.numbers_as_text)]
+    if not sources:
+        rows = list(saved[0].rows)
+    if options.labels:
+        rows = with_labels(rows, read_labels(options.labels, None if sources else options.map))
+    aligned(rows, [])
+    return rows
+
+
+def _teacher_run(rows: Sequence[Row], options: EvaluateOptions) -> Judged | None:
+    """The teacher's saved result, if it is one; a column is looked at, so that a wrong name is told at once."""
+    if options.teacher is None:
+        return None
+    if Path(options.teacher).is_dir():
+        run = load_run(options.teacher)
+        return Judged(run.name, run.signature, run.rows)
+    teacher_in_column(rows, options.teacher)
+    return None
+
+
+def _teacher(rows: Sequence[Row], options: EvaluateOptions, run: Judged | None) -> Teacher | None:
+    if options.teacher is None:
+        return None
+    return teacher_of_run(rows, run) if run else teacher_in_column(rows, options.teacher)
+
+
+def _judge_all(
+    specs: Sequence[JudgeSpec], sources: Sequence[Source], options: EvaluateOptions, command: list[str]
+) -> Iterable[Judged]:
+    """The verdicts of each judge on all files; one judge is in memory at a time."""
+    stems = distinct([file_stem(source.path) for source in sources])
+    for spec in specs:
+        with log_shown(not options.quiet):
+            judge = spec.make().judge
+        runs = []
+        for source, stem in zip(sources, stems, strict=True):
+            folder = Path(options.output_dir) / stem / spec.name
+            runs.append(_judge(source, judge.fitted(source), folder, spec.name, options, command))
+        yield Judged(spec.name, runs[0].signature, [row for run in runs for row in run.rows])
+
+
+def _judge(source: Source, judge: Judge, folder: Path, name: str, options: EvaluateOptions, command: list[str]) -> Run:
+    """Run a judge on a file, or go on with it, with a progress bar."""
+    from tqdm import tqdm
+
+    asked = {each: getattr(options, each) for each in ("map", "limit", "skip_bad_rows", "numbers_as_text")}
+    result = ResultFolder(folder, Identity(judge.signature, source.sha256, asked), options.overwrite)
+    if not result.finished:
+        counts = score_source(source, judge, result, command=command)
+        bar = tqdm(total=len(source), unit="row", desc=name, disable=options.quiet, dynamic_ncols=True)
+        with bar, closing(counts):
+            for done in counts:
+                bar.update(done - bar.n)
+    return load_run(folder)
+
+
+def _left_out(rows: int, labelled: int, common: int) -> list[str]:
+    """Which rows are not in the figures."""
+    notes = []
+    if labelled < rows:
+        notes.append(f"{rows - labelled:,} of {rows:,} rows have no label and are left out.")
+    if common < labelled:
+        notes.append(f"{labelled - common:,} of {labelled:,} labelled rows were not judged by all and are left out.")
+    return notes
+
+
+def _write(found: Evaluation, folder: Path, suffix: str | None, paths: Sequence[str], command: list[str]) -> list[str]:
+    """Write the data, the tables and the figure; returns the files' names."""
+    figure = f"evaluation.{suffix}" if suffix else None
+    record = {"version": __version__, "command": command, **_record(found)}
+    contents = {
+        "evaluation.json": (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode(),
+        "evaluation.md": to_markdown(found, f"Judges against people: {', '.join(paths)}", figure).encode(),
+        **({figure: figure_bytes(found, suffix)} if suffix and figure else {}),
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            (folder / (name + ".partial")).write_bytes(content)
+            (folder / (name + ".partial")).replace(folder / name)
+    except OSError as error:
+        raise OutputError(f"{folder} can't be written ({error.strerror}); choose another --output_dir.") from error
+    return list(contents)
+
+
+def _record(found: Evaluation) -> dict[str, Any]:
+    """The evaluation as JSON has it: curves of few points, rows without what they have not."""
+    judges = [replace(judge, curve=judge.curve and judge.curve.thinned()) for judge in found.judges]
+    record = asdict(replace(found, judges=judges))
+    for judge in record["judges"]:
+        judge["worst"] = [
+            {name: value for name, value in row.items() if value not in (None, {}, ())} for row in judge["worst"]
+        ]
+    return record

@@ -1,0 +1,125 @@
+"""The slices of labelled rows in which a judge is looked at: the kinds of rows, and which rows are of each."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from bert_judge.errors import InputError
+from bert_judge.evaluation.runs import Row
+
+SMALL_ROWS, SMALL_CLASS = 50, 10
+"""A slice with fewer rows than this, or fewer of right or of wrong ones, is a small one: its figures say little."""
+
+MOST_LEVELS = 20
+"""The most slices of one kind; rows of the others, which are the smallest, are taken together."""
+
+OTHERS = "(others)"
+NOTHING = "(none)"
+
+_LENGTHS = ((0, "empty"), (20, "1–20 characters"), (80, "21–80"), (300, "81–300"), (1000, "301–1,000"))
+_LONGEST = "over 1,000"
+_SCANNED = 400  # characters of a text that tell its script
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Rows of one kind: `kind` is what was asked (length, source …), `level` the answer, `rows` their places."""
+
+    kind: str
+    level: str
+    rows: Sequence[int]
+
+
+def slices(rows: Sequence[Row], by: Sequence[str] = ()) -> Iterator[Slice]:
+    """The slices of rows, kind by kind; a kind of which all rows are the same is left out.
+
+    `by` names further columns of the input. Raises InputError as `check_columns` does.
+    """
+    check_columns(rows, by)
+    kinds: dict[str, Callable[[Row], str]] = {**KINDS, **{name: _column(name) for name in by}}
+    for kind, level_of in kinds.items():
+        levels: dict[str, list[int]] = {}
+        for place, row in enumerate(rows):
+            levels.setdefault(level_of(row), []).append(place)
+        if len(levels) > 1:
+            yield from (Slice(kind, level, places) for level, places in _largest(levels, ORDERS.get(kind, ())))
+
+
+def check_columns(rows: Sequence[Row], by: Sequence[str]) -> None:
+    """Raise InputError for a column that no row has."""
+    for column in by:
+        if not any(column in row.meta for row in rows):
+            names = sorted({name for row in rows for name in row.meta})
+            raise InputError(f"no row has a column {column!r} for --by; there is {', '.join(names) or 'no column'}.")
+
+
+def is_small(golds: Sequence[int]) -> bool:
+    """Whether rows with these gold labels are too few to say much."""
+    right = sum(golds)
+    return len(golds) < SMALL_ROWS or min(right, len(golds) - right) < SMALL_CLASS
+
+
+def length(row: Row) -> str:
+    """How long the candidate is, in characters."""
+    if row.candidate is None:
+        return NOTHING
+    size = len(row.candidate.strip())
+    return next((name for most, name in _LENGTHS if size <= most), _LONGEST)
+
+
+def language(row: Row) -> str:
+    """The column `language`, or else the script in which most letters of question, references and candidate are."""
+    if "language" in row.meta:
+        return str(row.meta["language"])
+    texts = [row.question or "", *row.references[:1], row.candidate or ""]
+    counts: Counter[str] = Counter()
+    for text in texts:
+        if text.isascii():
+            counts["Latin"] += sum(map(str.isalpha, text[:_SCANNED]))
+        else:
+            counts.update(_script(letter) for letter in text[:_SCANNED] if letter.isalpha())
+    found = counts.most_common(1)
+    return f"{found[0][0]} script" if found and found[0][1] else "no letters"
+
+
+@cache
+def _script(letter: str) -> str:
+    """The script of a letter, by the first word of its Unicode name; those of one language together."""
+    first = unicodedata.name(letter, "OTHER").split(" ")[0].split("-")[0]
+    return _SCRIPTS.get(first, first.capitalize())
+
+
+_SCRIPTS = {"CJK": "Han", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean", "FULLWIDTH": "Latin"}
+
+
+def _column(*names: str) -> Callable[[Row], str]:
+    """The first of some columns that a row has."""
+    return lambda row: next((str(row.meta[name]) for name in names if row.meta.get(name) is not None), NOTHING)
+
+
+KINDS: Mapping[str, Callable[[Row], str]] = {
+    "source": _column("source", "dataset"),
+    "task": _column("task"),
+    "length": length,
+    "language": language,
+    "label by": _column("label_by", "label_source", "annotator"),
+    "candidate model": _column("candidate_model", "model"),
+}
+"""The kinds of slices that are always looked at, and which level of each a row has."""
+
+ORDERS: Mapping[str, Sequence[str]] = {"length": [*(name for _, name in _LENGTHS), _LONGEST]}
+"""The order of levels that have one; others come with the largest first."""
+
+
+def _largest(levels: Mapping[str, list[int]], order: Sequence[str]) -> list[tuple[str, list[int]]]:
+    """The levels in their order; the smallest of too many become one."""
+    ranked = sorted(levels.items(), key=lambda item: (-len(item[1]), item[0]))
+    kept, rest = ranked[:MOST_LEVELS], ranked[MOST_LEVELS:]
+    if order:
+        kept.sort(key=lambda item: order.index(item[0]) if item[0] in order else len(order))
+    others = sorted(place for _, places in rest for place in places)
+    return [*kept, (f"{OTHERS[:-1]}, {len(rest)})", others)] if rest else kept

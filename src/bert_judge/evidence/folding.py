@@ -1,0 +1,47 @@
+"""Characters that look alike or differ in width only, as one: a text of the same length, so that spans stay valid."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+# What stands for a Latin letter in a word that has Latin letters, too (from Unicode's confusables, UTS 39).
+_ALIKE = str.maketrans(
+    "АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁɡԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανρ",
+    "ABESIJKMHOPCTYXaesijopcyxhdgqwABEZHIKMNOPTYXoavp",
+)
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_LATIN = re.compile(r"[A-Za-z]")
+_KEPT = frozenset(("super", "sub", "fraction"))  # x² is not x2
+_OTHERS = {
+    **dict.fromkeys("‘’‚‛′＇", "'"),
+    **dict.fromkeys("“”„‟″", '"'),
+    **dict.fromkeys("‐‑‒–—―−﹣－", "-"),
+}
+
+
+def fold(text: str) -> str:
+    """The text with full-width and styled letters, exotic spaces, quotation marks and dashes as ASCII has them.
+
+    Letters of other alphabets that look like Latin ones become these in words that hold Latin letters as well. Each
+    character stands for one: the result is as long as the text.
+    """
+    if text.isascii():
+        return text
+    folded = "".join(map(_fold_character, text))
+    return _WORD.sub(_fold_word, folded)
+
+
+@lru_cache(maxsize=4_096)
+def _fold_character(character: str) -> str:
+    if character in _OTHERS:
+        return _OTHERS[character]
+    kind = unicodedata.decomposition(character).partition(">")[0].lstrip("<")
+    plain = unicodedata.normalize("NFKC", character)
+    return plain if len(plain) == 1 and kind not in _KEPT else character
+
+
+def _fold_word(match: re.Match[str]) -> str:
+    word = match[0]
+    return word if word.isascii() or not _LATIN.search(word) else word.translate(_ALIKE)

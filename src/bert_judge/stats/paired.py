@@ -1,0 +1,252 @@
+"""Two sets of values of the same questions: is one higher, by how much, are they as good as equal, what would show?
+
+differences = Differences.of(first, second, questions)
+differences.mean, differences.interval(), differences.p_value(), differences.equivalence(0.02), differences.detectable()
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bert_judge.errors import InputError
+from bert_judge.stats.resampling import RESAMPLES, bootstrap_interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    Numbers = NDArray[np.float64]
+
+FEW = 10
+"""Below so many questions that differ, the bootstrap of labels is too narrow, and `Differences.interval` counts."""
+
+LEVEL, POWER = 0.05, 0.8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Differences:
+    """Paired differences, second minus first, summed by cluster: `sums` and `rows` have the shape (clusters,).
+
+    Rows of one cluster (the answers to one question, say) belong together; clusters are independent draws. `labels`
+    says that the values were 0 and 1, so that a difference is -1, 0 or 1. Make it with `of`.
+    """
+
+    sums: Numbers
+    rows: Numbers
+    labels: bool
+
+    @classmethod
+    def of(cls, first: ArrayLike, second: ArrayLike, clusters: Sequence[Hashable] | None = None) -> Differences:
+        """Differences of two lists of finite numbers, each of shape (rows,); without `clusters` each row is its own.
+
+        Raises InputError for no rows, other lengths, and numbers that are not finite.
+        """
+        import numpy as np
+
+        one, two = np.asarray(first, float), np.asarray(second, float)
+        names: Sequence[Hashable] = range(len(one)) if clusters is None else clusters
+        if not len(one) == len(two) == len(names):
+            raise InputError(
+                f"{len(one)} and {len(two)} values in {len(names)} clusters were given; pairs with a cluster each were "
+                "expected."
+            )
+        if not len(one):
+            raise InputError("no pairs were given; at least one was expected.")
+        if not (np.isfinite(one).all() and np.isfinite(two).all()):
+            raise InputError("a value is not a finite number; pairs of finite numbers were expected.")
+        numbers: dict[Hashable, int] = {}
+        of_row = np.fromiter((numbers.setdefault(name, len(numbers)) for name in names), int, len(one))
+        labels = bool(np.isin(one, (0, 1)).all() and np.isin(two, (0, 1)).all())
+        sums, rows = np.bincount(of_row, two - one).astype(float), np.bincount(of_row).astype(float)
+        return cls(sums, rows, labels)
+
+    @property
+    def clusters(self) -> int:
+        """The number of clusters."""
+        return len(self.sums)
+
+    @property
+    def single(self) -> bool:
+        """Whether each row is its own cluster."""
+        return bool((self.rows == 1).all())
+
+    @property
+    def mean(self) -> float:
+        """The mean difference over rows."""
+        return float(self.sums.sum() / self.rows.sum())
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the mean difference; infinite for one cluster.
+
+        By clusters (linearised; Liang and Zeger, 1986); where each row is its own, that of the paired t-test.
+        """
+        return _error(self.sums, self.rows)
+
+    @property
+    def counted(self) -> bool:
+        """Whether `interval` counts labels, as too few clusters differ to draw from."""
+        return self.labels and int((self.sums != 0).sum()) < FEW
+
+    def interval(
+        self, confidence: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
+    ) -> tuple[float, float] | None:
+        """The interval of the mean difference: the percentiles of a bootstrap that draws clusters (Efron, 1979).
+
+        Labels of which few (`FEW`) clusters differ have the adjusted interval of Bonett and Price (2012): that of the
+        mean with two rows more, one of each sign. None for values that are no labels in a single cluster.
+        """
+        import numpy as np
+        from scipy.stats import t
+
+        if not self.counted:
+            if self.clusters < 2:
+                return None
+            return bootstrap_interval(
+                lambda w: float((w @ self.sums) / (w @ self.rows)), self.clusters, confidence, resamples, seed
+            )
+        if not 0 < confidence < 1:
+            raise InputError(f"the confidence is {confidence}; a number between 0 and 1 was expected, like 0.95.")
+        sums, rows = self._adjusted()
+        half = t.ppf((1 + confidence) / 2, len(sums) - 1) * _error(sums, rows)
+        low, high = np.clip(sums.sum() / rows.sum() + np.array([-half, half]), -1, 1)
+        return float(low), float(high)
+
+    def p_value(self) -> float:
+        """How likely a mean difference at least this far from 0 is if first and second are as good as each other.
+
+        For labels the exact sign-flip test over clusters: McNemar's exact test (1947) where each row is its own. For
+        other values the t-test of the clustered mean; 1.0 where nothing differs.
+        """
+        from scipy.stats import t
+
+        if not self.sums.any():
+            return 1.0
+        if self.labels:
+            return _sign_flip(self.sums)
+        error = self.standard_error
+        if not math.isfinite(error):
+            return 1.0
+        return float(2 * t.sf(abs(self.mean) / error, self.clusters - 1)) if error else 0.0
+
+    def equivalence(self, margin: float) -> float:
+        """The p-value of the claim that the true mean difference is within ± `margin` (exclusive).
+
+        Two one-sided tests (Schuirmann, 1987) with the clustered t; labels have two rows more, as in `interval`, and
+        no smaller p-value than the chance, with differences of `margin` all one way, that none is seen. Raises
+        InputError unless `margin` is over 0.
+        """
+        from scipy.stats import t
+
+        if not (margin > 0 and math.isfinite(margin)):
+            raise InputError(f"the margin is {margin}; a difference over 0 was expected, like 0.02.")
+        sums, rows = self._adjusted() if self.labels else (self.sums, self.rows)
+        mean, error = sums.sum() / rows.sum(), _error(sums, rows)
+        if not math.isfinite(error):
+            return 1.0
+        least = (1 - min(margin, 1.0)) ** self.clusters if self.labels else 0.0
+        if error == 0:
+            return float(abs(mean) >= margin)
+        return max(float(t.sf((margin - abs(mean)) / error, len(sums) - 1)), least)
+
+    def detectable(self, power: float = POWER, level: float = LEVEL) -> float | None:
+        """The smallest true difference (without sign) that `p_value` finds at `level` with this power on such data.
+
+        Such data has as many differing labels (`detectable_labels`), or the same standard error where rows are
+        clustered or no labels. None where no difference would be found.
+        """
+        from scipy.stats import norm
+
+        if self.labels and self.single:
+            return detectable_labels(int(abs(self.sums).sum()), int(self.rows.sum()), power, level)
+        _check_power(power, level)
+        found = float((norm.isf(level / 2) + norm.ppf(power)) * self.standard_error)
+        return found if math.isfinite(found) and found > 0 and not (self.labels and found > 1) else None
+
+    def _adjusted(self) -> tuple[Numbers, Numbers]:
+        import numpy as np
+
+        return np.append(self.sums, [1.0, -1.0]), np.append(self.rows, [1.0, 1.0])
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """The exact two-sided p-value of McNemar (1947): of rows that one alone has right, are there more on one side?
+
+    Rows are taken as independent. 1.0 where there are none. Raises InputError for negative counts.
+    """
+    from scipy.stats import binomtest
+
+    if only_first < 0 or only_second < 0:
+        raise InputError(f"{only_first} and {only_second} rows were given; counts of 0 or more were expected.")
+    apart = only_first + only_second
+    return float(binomtest(only_first, apart).pvalue) if apart else 1.0
+
+
+def detectable_labels(apart: int, rows: int, power: float = POWER, level: float = LEVEL) -> float | None:
+    """The smallest true difference, in (0, 1], that McNemar's exact test finds where `apart` of `rows` labels differ.
+
+    Found is a p-value of at most `level`, with a probability of `power`, whichever side is better. None where too few
+    rows differ for any finding. Raises InputError unless 0 <= apart <= rows.
+    """
+    from scipy.optimize import brentq
+    from scipy.stats import binom
+
+    _check_power(power, level)
+    if not 0 <= apart <= rows:
+        raise InputError(f"{apart} differing rows of {rows} were given; a number from 0 to {rows} was expected.")
+    if not apart:
+        return None
+    most = int(binom.ppf(level / 2, apart, 0.5))  # the most rows on the smaller side of a finding
+    most -= int(2 * binom.cdf(most, apart, 0.5) > level)
+    if most < 0:
+        return None
+
+    def found(share: float) -> float:
+        return float(binom.cdf(most, apart, share) + binom.sf(apart - most - 1, apart, share))
+
+    share = brentq(lambda share: found(share) - power, 0.5, 1.0)
+    return float((2 * share - 1) * apart / rows)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """The p-values of several tests, corrected so that the chance of any false finding keeps the level (Holm, 1979)."""
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    corrected, highest = [0.0] * len(p_values), 0.0
+    for done, place in enumerate(order):
+        highest = max(highest, min(1.0, (len(order) - done) * p_values[place]))
+        corrected[place] = highest
+    return corrected
+
+
+def _error(sums: Numbers, rows: Numbers) -> float:
+    count, whole = len(sums), rows.sum()
+    if count < 2:
+        return math.inf
+    rest = sums - sums.sum() / whole * rows
+    return float(math.sqrt(count / (count - 1) * float(rest @ rest)) / whole)
+
+
+def _sign_flip(sums: Numbers) -> float:
+    """How likely random signs bring the sum of whole numbers as far from 0 as theirs, exactly.
+
+    The sum is twice that of the numbers with a plus, less all; its distribution is built size by size.
+    """
+    import numpy as np
+    from scipy.stats import binom
+
+    sizes, counts = np.unique(np.abs(sums[sums != 0]).round().astype(int), return_counts=True)
+    chances = np.ones(1)
+    for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+        steps = np.zeros(size * count + 1)
+        steps[::size] = binom.pmf(np.arange(count + 1), count, 0.5)
+        chances = np.convolve(chances, steps)
+    totals = 2 * np.arange(len(chances)) - (len(chances) - 1)
+    return min(1.0, float(chances[np.abs(totals) >= abs(round(float(sums.sum())))].sum()))
+
+
+def _check_power(power: float, level: float) -> None:
+    if not 0 < level < power < 1:
+        raise InputError(f"the level is {level} and the power {power}; 0 < level < power < 1 was expected.")

@@ -1,0 +1,236 @@
+"""`bert-judge evaluate` as its user meets it: files and saved results in, tables, data and a figure out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bert_judge.cli import evaluate as command
+from bert_judge.cli import score
+from bert_judge.errors import BertJudgeError, InputError, MissingExtraError
+from bert_judge.evaluation import figure
+from bert_judge.judges import RegexJudge
+from bert_judge.judges.naming import JudgeSpec, make_judge, read_judges
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
+ROWS = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
+
+
+class Own(RegexJudge):
+    """A judge from outside the package."""
+
+
+QUICK = ["--judges", "containment", "--resamples", "100", "--figure", "none"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    return tmp_path
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Runs the command and returns what it printed."""
+
+    def call(*arguments: object) -> str:
+        assert command.main([str(argument) for argument in arguments]) == 0
+        return capsys.readouterr().out
+
+    return call
+
+
+def found(folder: str = "bert-judge-evaluation") -> dict:
+    return json.loads((Path(folder) / "evaluation.json").read_text(encoding="utf-8"))
+
+
+def write(name: str, records: list[dict]) -> str:
+    Path(name).write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return name
+
+
+def test_judges_side_by_side(run):
+    printed = run(EXAMPLES, "--judges", "starter,containment,token_f1", "--resamples", "100", "--output_dir", "out")
+    record = found("out")
+    assert [judge["name"] for judge in record["judges"]] == ["starter", "containment", "token_f1"]
+    assert record["rows"] == sum("label" in row for row in ROWS)
+    accuracy = record["judges"][0]["estimates"]["accuracy"]
+    assert accuracy["low"] < accuracy["value"] < accuracy["high"]
+    assert f"{accuracy['value']:.1%}" in printed and "against starter" in printed and "By length" in printed
+    assert {path.name for path in Path("out").iterdir()} == {
+        "answers",
+        "evaluation.json",
+        "evaluation.md",
+        "evaluation.svg",
+    }
+    page = Path("out/evaluation.md").read_text(encoding="utf-8")
+    assert "![reliability and risk-coverage](evaluation.svg)" in page and "## Where starter disagrees" in page
+    assert "<svg" in Path("out/evaluation.svg").read_text(encoding="utf-8")
+
+
+def test_what_is_judged_is_not_judged_again(run, monkeypatch: pytest.MonkeyPatch):
+    run(EXAMPLES, *QUICK)
+    first = found()
+    monkeypatch.setattr(command, "score_source", None)
+    run(EXAMPLES, *QUICK)
+    assert found() == first
+
+
+def test_saved_results_are_read(run):
+    for name, metric in (("one", "containment"), ("two", "exact_match")):
+        score.main(
+            [
+                str(EXAMPLES),
+                "--judge_type",
+                "RegexJudge",
+                "--pattern",
+                "none",
+                "--metric",
+                metric,
+                "--output_dir",
+                name,
+                "--quiet",
+            ]
+        )
+    run("one", "two", "--resamples", "100", "--figure", "none")
+    record = found()
+    assert [judge["name"] for judge in record["judges"]] == ["one", "two"]
+    agreement = json.loads(Path("one/run.json").read_text(encoding="utf-8"))["summary"]["agreement"]
+    assert record["judges"][0]["estimates"]["accuracy"]["value"] == pytest.approx(agreement["accuracy"])
+    run(EXAMPLES, "two", *QUICK)
+    assert [judge["name"] for judge in found()["judges"]] == ["containment", "two"]
+
+
+def test_labels_columns_and_a_teacher_from_another_file(run):
+    plain = write("plain.jsonl", [{**row, "label": None} for row in ROWS])
+    score.main(
+        [
+            plain,
+            "--judge_type",
+            "RegexJudge",
+            "--pattern",
+            "none",
+            "--metric",
+            "containment",
+            "--output_dir",
+            "one",
+            "--quiet",
+        ]
+    )
+    labels = write(
+        "people.jsonl",
+        [
+            {"id": row["id"], "label": row["label"], "llm": i % 2, "who": f"w{i % 2}"}
+            for i, row in enumerate(ROWS)
+            if "label" in row
+        ],
+    )
+    printed = run(
+        "one", "--labels", labels, "--teacher", "llm", "--by", "who", "--resamples", "100", "--figure", "none"
+    )
+    record = found()
+    assert {part["level"] for part in record["slices"] if part["kind"] == "who"} == {"w0", "w1"}
+    assert record["teacher"][0]["teacher_wrong"] == sum(
+        row["label"] != i % 2 for i, row in enumerate(ROWS) if "label" in row
+    )
+    assert "The teacher's errors" in printed
+
+
+def test_markup_in_an_answer_stays_text(run):
+    evil = "<script>alert(1)</script> | **bold** [x](http://y) right"
+    rows = [
+        {"question": f"q{i}", "reference": "right", "candidate": evil if i < 2 else "no", "label": i % 2}
+        for i in range(6)
+    ]
+    run(write("a.jsonl", rows), *QUICK)
+    page = Path("bert-judge-evaluation/evaluation.md").read_text(encoding="utf-8")
+    assert r"\<script\>alert(1)\</script\> \| \*\*bold\*\* \[x\](http://y) right" in page and "<script>" not in page
+
+
+def test_rows_without_a_label_are_left_out_and_told(run):
+    rows = [{**row, "label": None if i < 5 else row["label"]} for i, row in enumerate(ROWS)]
+    assert f"note: 5 of {len(ROWS)} rows have no label" in run(write("a.jsonl", rows), *QUICK)
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
+def test_figures_are_the_same_each_time(run, suffix: str):
+    run(EXAMPLES, "--judges", "containment", "--resamples", "100", "--figure", suffix)
+    path = Path(f"bert-judge-evaluation/evaluation.{suffix}")
+    first = path.read_bytes()
+    run(EXAMPLES, "--judges", "containment", "--resamples", "100", "--figure", suffix)
+    assert path.read_bytes() == first and len(first) > 3000
+
+
+def test_without_matplotlib_there_is_no_figure_unless_it_was_asked_for(run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(figure, "find_spec", lambda name: None)
+    monkeypatch.setattr(command, "can_draw", figure.can_draw)
+    assert "no figure" in run(EXAMPLES, *QUICK[:4])
+    with pytest.raises(MissingExtraError, match=r"bert-judge\[plot\]"):
+        command.main([str(EXAMPLES), "--figure", "svg"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["none.jsonl"], "none.jsonl"),
+        ([str(EXAMPLES), "--judges", "contaiment"], "there is no judge 'contaiment'; did you mean containment"),
+        ([str(EXAMPLES), "--by", "taks"], "no row has a column 'taks' for --by"),
+        ([str(EXAMPLES), "--teacher", "gpt"], "neither a saved run nor a column"),
+        ([str(EXAMPLES), "--judges", "containment", "--threshold", "7"], "on another scale"),
+        ([str(EXAMPLES), "--min_precision", "2"], "min_precision is 2"),
+        (["-"], "not standard input"),
+        (["."], "no result"),
+        (["wrong.jsonl"], "all 3 labels are 0"),
+        (["plain.jsonl"], "none of the 3 rows has a label"),
+    ],
+)
+def test_mistakes_are_told_in_a_sentence(arguments: list[str], said: str):
+    for name, label in (("wrong.jsonl", 0), ("plain.jsonl", None)):
+        write(name, [{"reference": "r", "candidate": f"c{i}", "label": label} for i in range(3)])
+    with pytest.raises(BertJudgeError, match=said):
+        command.main([*arguments, "--quiet"])
+
+
+def test_judges_without_a_file_to_judge_are_told():
+    score.main([str(EXAMPLES), "--judge_type", "RegexJudge", "--output_dir", "one", "--quiet"])
+    with pytest.raises(InputError, match="only saved results were given"):
+        command.main(["one", "--judges", "starter"])
+
+
+def test_judges_have_short_names():
+    Path("mine.yaml").write_text("judge_type: RegexJudge\nmetric: token_f1\npattern: none\nthreshold: 8e-1\n")
+    judge, name = make_judge("mine.yaml")
+    assert name == "mine" and "variant:token_f1-none" in judge.signature and "threshold:0.8" in judge.signature
+    assert make_judge({"judge-type": "RegexJudge", "metric": "EM"}).name == "RegexJudge"
+    specs = read_judges(["starter", "containment", "RegexJudge", "starter", "test_evaluate:Own"])
+    assert [spec.name for spec in specs] == ["starter", "containment", "RegexJudge", "starter-2", "Own"]
+    Path("a_model").mkdir()
+    assert JudgeSpec.of("./a_model/").name == "a_model"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"judge_type": "RegexJudge", "metrics": "EM"},
+            "sets 'metrics', which RegexJudge does not take; did you mean metric",
+        ),
+        ({"judge_type": "RegexJudge", "which": "middle"}, "one of last, first was expected"),
+        ({"judge_type": "RegexJudge", "case_sensitive": 1}, "true or false was expected"),
+        ({"threshold": "high"}, "a number was expected"),
+        ({"judge_type": 3}, "sets judge_type to 3"),
+        ("LLMJudge", "does not say model_path"),
+        ("Starter", "did you mean starter"),
+        ("", "an empty name"),
+        ("none.yaml", "can't be read"),
+        ("org/nothing-of-this-kind", "was not found"),
+    ],
+)
+def test_what_is_no_judge_is_told(given, said: str):
+    with pytest.raises(BertJudgeError, match=said):
+        make_judge(given)

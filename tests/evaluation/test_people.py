@@ -1,0 +1,347 @@
+"""Judges against people, from rows to findings: measures and intervals, slices, disagreements, the teacher."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    brier_score_loss,
+    cohen_kappa_score,
+    f1_score,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+)
+
+from bert_judge.errors import InputError
+from bert_judge.evaluation.findings import Questions
+from bert_judge.evaluation.labelled import Judged, aligned, pooled, read_labels, rows_of, with_labels
+from bert_judge.evaluation.measures import ECE_BINS, Answers, measure
+from bert_judge.evaluation.people import evaluate
+from bert_judge.evaluation.runs import Row, Run
+from bert_judge.evaluation.slices import MOST_LEVELS, is_small, slices
+from bert_judge.evaluation.teacher import teacher_in_column, teacher_of_run
+from bert_judge.sources import open_source
+from bert_judge.stats import bootstrap_interval, expected_calibration_error
+
+ASKED = Questions(resamples=200)
+
+
+def labelled(count: int = 240, seed: int = 0) -> list[Row]:
+    """Rows of people: several candidates a question, two models, now and then another script."""
+    chance = np.random.default_rng(seed)
+    return [
+        Row(
+            str(i),
+            None,
+            None,
+            gold=int(chance.random() < 0.6),
+            question="сколько их" if i % 12 == 0 else f"how many {i // 3}?",
+            references=("two",),
+            candidate=f"{i} " + "." * int(chance.integers(0, 120)),
+            meta={"model": f"m{i % 2}", "topic": "a" if i % 4 else "b"},
+        )
+        for i in range(count)
+    ]
+
+
+def judged(
+    rows: Sequence[Row], name: str = "judge", noise: float = 0.3, signature: str = "BERTJudge|model:x"
+) -> Judged:
+    """A judge of probabilities that is wrong at times."""
+    chance = np.random.default_rng(int(noise * 100))
+    scores = [float(np.clip(0.25 + 0.5 * row.gold + chance.normal(0, noise), 0, 1)) for row in rows]
+    return Judged(
+        name, signature, [replace(row, score=s, label=int(s >= 0.5)) for row, s in zip(rows, scores, strict=True)]
+    )
+
+
+def values(found, judge: int = 0) -> dict[str, float]:
+    return {name: estimate.value for name, estimate in found.judges[judge].estimates.items()}
+
+
+def test_measures_are_those_of_scikit_learn():
+    rows = labelled()
+    judge = judged(rows)
+    golds, labels = [row.gold for row in rows], [row.label for row in judge.rows]
+    scores = [row.score for row in judge.rows]
+    assert values(evaluate(rows, [judge], ASKED)) == pytest.approx(
+        {
+            "accuracy": accuracy_score(golds, labels),
+            "accuracy_all": accuracy_score(golds, labels),
+            "balanced_accuracy": balanced_accuracy_score(golds, labels),
+            "precision": precision_score(golds, labels),
+            "recall": recall_score(golds, labels),
+            "f1": f1_score(golds, labels),
+            "kappa": cohen_kappa_score(golds, labels),
+            "brier": brier_score_loss(golds, scores),
+            "ece": expected_calibration_error(scores, golds, ECE_BINS),
+            "auroc": roc_auc_score(golds, scores),
+        }
+    )
+
+
+def test_intervals_are_those_of_the_clustered_bootstrap():
+    rows = labelled(150)
+    judge = judged(rows)
+    golds = np.asarray([row.gold for row in rows])
+    scores, labels = (np.asarray([getattr(row, name) for row in judge.rows]) for name in ("score", "label"))
+    clusters = [row.cluster for row in rows]
+    found = measure(golds, [Answers(scores, labels, True)], clusters, resamples=300).estimates[0]
+    statistics = {
+        "accuracy": lambda w: accuracy_score(golds, labels, sample_weight=w),
+        "f1": lambda w: f1_score(golds, labels, sample_weight=w),
+        "kappa": lambda w: cohen_kappa_score(golds, labels, sample_weight=w),
+        "brier": lambda w: brier_score_loss(golds, scores, sample_weight=w),
+        "auroc": lambda w: roc_auc_score(golds, scores, sample_weight=w),
+    }
+    for name, statistic in statistics.items():
+        expected = bootstrap_interval(statistic, clusters, resamples=300)
+        assert (found[name].low, found[name].high) == pytest.approx(expected), name
+
+
+def test_rows_of_one_question_make_an_interval_wider():
+    rows = [row for row in labelled(40) for _ in range(6)]
+    golds = np.asarray([row.gold for row in rows])
+    answers = [
+        Answers(np.full(len(rows), np.nan), np.asarray([int(len(row.candidate) % 3 > 0) for row in rows]), False)
+    ]
+    apart, together = (
+        measure(golds, answers, names, resamples=400).estimates[0]["accuracy"]
+        for names in (range(len(rows)), [row.id for row in rows])
+    )
+    assert together.high - together.low > 1.8 * (apart.high - apart.low)
+
+
+def test_undecided_rows_are_counted_and_not_wrong():
+    rows = labelled()
+    judge = judged(rows)
+    doubts = [replace(row, score=None, label=None) if i < 60 else row for i, row in enumerate(judge.rows)]
+    found = evaluate(rows, [replace(judge, rows=doubts)], ASKED)
+    decided = np.mean([row.label == gold.gold for row, gold in zip(doubts[60:], rows[60:], strict=True)])
+    assert found.judges[0].undecided == 60
+    assert values(found)["accuracy"] == pytest.approx(decided)
+    assert values(found)["accuracy_all"] == pytest.approx(decided * 180 / 240)
+    assert any("60 of 240 rows are undecided" in note for note in found.notes)
+
+
+def test_judges_that_decide_nothing_have_no_measures():
+    rows = labelled(60)
+    nothing = Judged("mute", "LLMJudge|x", [replace(row, score=None, label=None) for row in rows])
+    found = evaluate(rows, [judged(rows), nothing], ASKED)
+    assert values(found, 1) == {"accuracy_all": 0.0}
+    assert found.judges[1].curve is None and found.comparisons[0].only_this == 0
+
+
+def test_a_similarity_has_no_calibration_and_gets_labels_from_other_rows():
+    rows = labelled()
+    judge = judged(rows, signature="BERTScore|model:x")
+    unlabelled = replace(judge, rows=[replace(row, label=None) for row in judge.rows])
+    found = evaluate(rows, [unlabelled], ASKED)
+    assert not {"brier", "ece"} & values(found).keys() and not found.judges[0].bins
+    assert "chosen on other rows" in found.judges[0].labels
+    best = found.judges[0].thresholds[0]
+    assert values(found)["accuracy"] == best.elsewhere.accuracy < best.found.confusion.accuracy + 1e-9
+
+
+def test_a_threshold_replaces_labels_and_has_to_be_on_the_scale():
+    rows = labelled()
+    judge = judged(rows)
+    found = evaluate(rows, [judge], replace(ASKED, threshold=0.8))
+    expected = np.mean([int(said.score >= 0.8) == row.gold for said, row in zip(judge.rows, rows, strict=True)])
+    assert values(found)["accuracy"] == pytest.approx(expected)
+    grades = replace(judge, rows=[replace(row, score=row.score * 4 + 1) for row in judge.rows])
+    with pytest.raises(
+        InputError, match=r"the threshold 0.5 is outside the scores of judge, which are on another scale"
+    ):
+        evaluate(rows, [grades], replace(ASKED, threshold=0.5))
+
+
+def test_judges_are_compared_row_by_row():
+    rows = labelled()
+    good, bad = judged(rows, "good", 0.2), judged(rows, "bad", 0.6)
+    found, again = evaluate(rows, [good, bad, replace(bad, name="again")], ASKED).comparisons
+    assert again == replace(found, name="again") and found.p_adjusted == pytest.approx(2 * found.p_value)
+    right = [[a.label == row.gold for a, row in zip(each.rows, rows, strict=True)] for each in (good, bad)]
+    first, second = (sum(a and not b for a, b in zip(*pair, strict=True)) for pair in (right, right[::-1]))
+    assert (found.only_first, found.only_this) == (first, second)
+    assert found.p_value == pytest.approx(binomtest(first, first + second).pvalue)
+    assert found.difference.value == pytest.approx((second - first) / 240)
+    assert found.difference.low < found.difference.value < found.difference.high < 0
+
+
+def test_slices_hold_every_row_once_and_small_ones_say_so():
+    rows = labelled()
+    found = evaluate(rows, [judged(rows)], replace(ASKED, by=("topic",)))
+    kinds: dict[str, dict[str, int]] = {}
+    for part in found.slices:
+        kinds.setdefault(part.kind, {})[part.level] = part.rows
+    assert kinds.keys() == {"length", "language", "candidate model", "topic"}
+    assert all(sum(levels.values()) == 240 for levels in kinds.values())
+    assert kinds["topic"] == {"a": 180, "b": 60} and kinds["language"] == {"Latin script": 220, "Cyrillic script": 20}
+    assert {part.level for part in found.slices if part.small} >= {"Cyrillic script"}
+    assert not is_small([0, 1] * 25) and is_small([1] * 95 + [0] * 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("Hello", "Latin"),
+        ("Ответ", "Cyrillic"),
+        ("北京", "Han"),
+        ("これは", "Japanese"),
+        ("서울", "Korean"),
+        ("القاهرة", "Arabic"),
+    ],
+)
+def test_the_script_tells_the_language(text: str, script: str):
+    pair = [Row("1", None, None, references=(text,), candidate=text), Row("2", None, None, candidate="42")]
+    assert {part.level for part in slices(pair) if part.kind == "language"} == {f"{script} script", "no letters"}
+
+
+def test_too_many_levels_become_one_and_an_unknown_column_is_told():
+    rows = [Row(str(i), None, None, meta={"tag": i % 25}) for i in range(100)]
+    levels = list(slices(rows, ["tag"]))
+    assert len(levels) == MOST_LEVELS + 1 and levels[-1].level == "(others, 5)" and len(levels[-1].rows) == 20
+    with pytest.raises(InputError, match="no row has a column 'tga' for --by; there is tag"):
+        list(slices(rows, ["tga"]))
+
+
+def test_the_worst_disagreements_are_the_surest_one_a_question():
+    rows = labelled()
+    judge = judged(rows)
+    found = evaluate(rows, [judge], replace(ASKED, worst=5)).judges[0]
+    sure = [abs(row.score - row.gold) for row in found.worst]
+    assert len(found.worst) == 5 and sure == sorted(sure, reverse=True) and min(sure) > 0.5
+    assert sure[0] == max(abs(said.score - row.gold) for said, row in zip(judge.rows, rows, strict=True))
+    assert len({row.cluster for row in found.worst}) == 5
+    assert found.worst[0].candidate and found.worst[0].meta["topic"]
+    assert found.disagreements == sum(said.label != row.gold for said, row in zip(judge.rows, rows, strict=True))
+
+
+def test_where_a_student_repeats_its_teachers_errors():
+    rows = labelled()
+    taught = [1 - row.gold if i % 4 == 0 else row.gold for i, row in enumerate(rows)]  # wrong in topic b alone
+    rows = [replace(row, meta={**row.meta, "llm": label}) for row, label in zip(rows, taught, strict=True)]
+    labels = [label if i % 8 else 1 - label for i, label in enumerate(taught)]  # a half of those are mended
+    student = Judged(
+        "s", "BERTJudge|x", [replace(r, score=float(v), label=v) for r, v in zip(rows, labels, strict=True)]
+    )
+    asked = replace(ASKED, by=("topic",))
+    found = {(e.kind, e.level): e for e in evaluate(rows, [student], asked, teacher_in_column(rows, "llm")).teacher}
+    whole, a, b = found["all", "all rows"], found["topic", "a"], found["topic", "b"]
+    assert (whole.teacher_wrong, whole.teacher_right, whole.repeated.value, whole.broken.value) == (60, 180, 0.5, 0.0)
+    assert (a.teacher_wrong, a.repeated, b.teacher_right, b.broken) == (0, None, 0, None)
+    run = Judged("t", "LLMJudge|x", [replace(row, label=label) for row, label in zip(rows, taught, strict=True)][:200])
+    assert teacher_of_run(rows, run).labels == [*taught[:200], *[None] * 40]
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [("llm", "neither a saved run nor a column; there is"), ("topic", "holds 'b'; a label or a prob")],
+)
+def test_a_teacher_that_is_none_is_told(column: str, said: str):
+    with pytest.raises(InputError, match=said):
+        teacher_in_column(labelled(), column)
+
+
+def write(path: Path, records: list[dict]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def test_labels_of_several_people_become_the_one_of_most(tmp_path: Path):
+    votes = {"1": [1, 1, 0], "2": [0, 1], "3": [0]}
+    path = write(tmp_path / "l.jsonl", [{"id": i, "label": v, "who": "p"} for i, each in votes.items() for v in each])
+    rows = [Row(i, 0.5, 1, gold=1, candidate="x") for i in "1234"]
+    found = with_labels(rows, read_labels(path))
+    assert [(row.id, row.gold, row.meta) for row in found] == [
+        ("1", 1, {"who": "p"}),
+        ("2", None, {"who": "p"}),
+        ("3", 0, {"who": "p"}),
+    ]
+
+
+def test_labels_are_matched_by_texts_before_ids(tmp_path: Path):
+    given = [
+        {"id": i, "question": "q", "reference": "r", "candidate": c, "label": v}
+        for i, c, v in ((1, "b", 1), (2, "a", 0))
+    ]
+    labels = read_labels(write(tmp_path / "l.jsonl", given))
+    rows = [Row(i, 0.5, 1, question="q", references=("r",), candidate=c) for i, c in (("1", "a"), ("2", "b"))]
+    assert [row.gold for row in with_labels(rows, labels)] == [0, 1]
+    without = [Row("1", 0.5, 1), Row("2", 0.5, 1)]
+    assert [row.gold for row in with_labels(without, labels)] == [1, 0]
+    other = [Row("1", 0.5, 1, question="q", references=("r",), candidate="c")]
+    with pytest.raises(InputError, match="belong to none of the 1 judged rows"):
+        with_labels(other, labels)
+
+
+@pytest.mark.parametrize(
+    ("records", "said"),
+    [
+        ([{"id": 1, "other": 1}], "holds no labels"),
+        ([{"label": 1, "other": 1}], "neither texts nor ids"),
+        ([{"id": 1, "label": "maybe"}], "row 1 has 'maybe' in the column 'label'"),
+    ],
+)
+def test_files_that_are_no_labels_are_told(tmp_path: Path, records: list[dict], said: str):
+    with pytest.raises(InputError, match=said):
+        read_labels(write(tmp_path / "l.jsonl", records))
+
+
+def test_rows_keep_all_single_columns_and_their_numbers(tmp_path: Path):
+    good = {"reference": "r", "candidate": "c", "label": 1, "level": 3, "tags": ["a"], "who": "me"}
+    path = write(tmp_path / "rows.v1.jsonl", [good, {"candidate": 4}, {**good, "source": "s"}])
+    rows = rows_of(open_source(path, skip_bad_rows=True))
+    assert [row.meta for row in rows] == [
+        {"source": "rows", "level": 3, "who": "me"},
+        {"level": 3, "who": "me", "source": "s"},
+    ]
+
+
+def test_judges_are_aligned_on_the_rows_that_all_have():
+    rows = labelled(30)
+    twice = [*rows, replace(rows[0], gold=1 - rows[0].gold)]
+    one, other = judged(twice, "one"), judged(rows[10:], "other")
+    found, (a, b) = aligned(rows, [replace(one, rows=one.rows[::-1]), other])
+    assert [row.id for row in found] == [row.id for row in a.rows] == [row.id for row in b.rows]
+    assert len(found) == 20
+    bare = replace(one, rows=[Row(row.id, row.score, row.label) for row in one.rows[:30]])
+    assert len(aligned(rows, [bare])[0]) == 30  # a result without texts
+    with pytest.raises(InputError, match="no labelled row was judged by all of one, other"):
+        aligned(rows, [replace(one, rows=one.rows[:5]), other])
+
+
+def test_rows_without_labels_or_of_one_class_are_told():
+    rows = labelled(10)
+    with pytest.raises(InputError, match="none of the 10 rows has a label"):
+        aligned([replace(row, gold=None) for row in rows], [])
+    with pytest.raises(InputError, match="all 10 labels are 1; rows labelled right and rows labelled wrong"):
+        aligned([replace(row, gold=1) for row in rows], [])
+
+
+def test_results_of_one_judge_on_several_files_are_one_judge():
+    rows = labelled(4)
+    runs = [
+        Run(Path(name), rows[:2] if name == "a" else rows[2:], {"identity": {"signature": s, "input_sha256": sha}})
+        for name, s, sha in (("a", "J|1", "x"), ("b", "J|1", "y"), ("c", "J|2", "x"), ("d", "J|1", "x"))
+    ]
+    found = pooled(runs, ["a", "b", "c", "d"])
+    assert [(judge.name, len(judge.rows)) for judge in found] == [("a", 4), ("c", 2), ("d", 2)]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("min_precision", 0), ("min_recall", 1.2), ("worst", -1), ("resamples", 5)]
+)
+def test_questions_that_make_no_sense_are_told(name: str, value: float):
+    with pytest.raises(InputError, match=f"{name} is {value}"):
+        Questions(**{name: value})
