@@ -78,7 +78,7 @@ def test_a_fitted_combiner_learns_what_the_encoder_missed() -> None:
     logits = [math.sin(n) for n in range(210)]
     combiner = Combiner.fit(logits, signals, golds)
     assert [combiner.combine(z, s) > 0 for z, s in zip(logits, signals, strict=True)] == [bool(g) for g in golds]
-    assert combiner.weights["number"] > 0.2
+    assert combiner.weights["number"] > 0.1
     assert abs(combiner.logit) < 0.5
     assert combiner.signature() != Combiner().signature()
 

@@ -23,6 +23,7 @@ COMMANDS = {
     "judge": "judge the candidates of models for tasks",
     "train": "train a judge of your own",
     "evaluate": "compare judges with people's labels",
+    "audit": "attack a judge, and vary what should not matter",
     "bertscore": "BERTScore of two files of texts, as bert-score prints it",
     "bertscore-plot": "draw which tokens of two texts BERTScore matches",
     "bertscore-baseline": "make a rescaling baseline for any model",
@@ -43,7 +44,7 @@ commands:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; returns the exit status: 0 done, 1 an error that is said in a sentence, 2 wrong usage, 3 rows
-    are undecided (where that was asked for), 130 stopped by Ctrl-C.
+    are undecided (where that was asked for), 4 a judge misses the gate of audit, 130 stopped by Ctrl-C.
     """
     command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     name = f"bert-judge {command}" if command in COMMANDS else "bert-judge"

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from bert_judge.errors import InputError
 from bert_judge.evidence.signals import SIGNALS, Signals
 
-_SATURATION = 4.0  # the logit from which on an encoder is about as sure as it can be
+_FREE = 100.0  # scales the logit's column, so that its weight is not held back
 
 
 @dataclass(frozen=True, slots=True)
 class Combiner:
-    """Log odds = bias + logit x (the encoder's logit) + sure x tanh(logit / 4) + the weights of the signals.
+    """Log odds = bias + logit x (the encoder's logit) + the weighted signals.
 
     `weights` names signals of `SIGNALS`; those that are missing weigh nothing. It is stored in `judge.json`.
     """
 
     bias: float = 0.0
     logit: float = 1.0
-    sure: float = 0.0
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
@@ -34,7 +32,7 @@ class Combiner:
     def combine(self, logit: float, signals: Signals) -> float:
         """The log odds, in natural logarithms, that a candidate is right."""
         told: float = sum(weight * getattr(signals, name) for name, weight in self.weights.items())
-        return self.bias + self.logit * logit + self.sure * math.tanh(logit / _SATURATION) + told
+        return self.bias + self.logit * logit + told
 
     def signature(self) -> str:
         """A short digest of all numbers."""
@@ -42,12 +40,13 @@ class Combiner:
 
     @classmethod
     def fit(
-        cls, logits: Sequence[float], signals: Sequence[Signals], golds: Sequence[float], strength: float = 1.0
+        cls, logits: Sequence[float], signals: Sequence[Signals], golds: Sequence[float], strength: float = 0.003
     ) -> Combiner:
         """The combiner that fits labels best: 1 right, 0 wrong, or a probability of being right.
 
-        Weights are kept small (ridge) by `1 / strength`. Fit it on rows that the encoder was not trained on. Raises
-        InputError unless there are rows of both labels, and one logit and one label each.
+        The weights of the signals are kept small (ridge, by `1 / strength`), so that they speak up where the encoder
+        is at a loss: what it has learnt from the rows it knows better. Fit it on rows that it was not trained on.
+        Raises InputError unless there are rows of both labels, and one logit and one label each.
         """
         import numpy as np
         from sklearn.linear_model import LogisticRegression
@@ -60,13 +59,13 @@ class Combiner:
         p = np.asarray(golds, float)
         if not len(p) or p.max() <= 0 or p.min() >= 1:
             raise InputError("a combiner needs right and wrong rows to be fitted on; only one kind was given.")
-        z = np.asarray(logits, float)
-        columns = np.column_stack([z, np.tanh(z / _SATURATION), [signal.vector() for signal in signals]])
+        columns = np.column_stack([logits, [signal.vector() for signal in signals]])
         scale = columns.std(axis=0)
         scale[scale < 1e-9] = np.inf  # a column that never changes weighs nothing
+        scale[0] /= _FREE
         model = LogisticRegression(C=strength, max_iter=5_000)
         # A soft label is a right row and a wrong one, each with its share.
         model.fit(np.vstack([columns / scale] * 2), [1] * len(p) + [0] * len(p), np.concatenate([p, 1 - p]))
-        bias, (logit, sure, *weights) = model.intercept_[0], np.round(model.coef_[0] / scale, 4).tolist()
+        bias, (logit, *weights) = model.intercept_[0], np.round(model.coef_[0] / scale, 4).tolist()
         kept = {name: weight for name, weight in zip(SIGNALS, weights, strict=True) if weight}
-        return cls(round(float(bias), 4), logit, sure, kept)
+        return cls(round(float(bias), 4), logit, kept)

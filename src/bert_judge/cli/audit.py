@@ -1,0 +1,168 @@
+"""`bert-judge audit`: attack a judge, and see whether it stays with its verdicts where it should."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from bert_judge.artifacts import check_folder, verdict_record
+from bert_judge.cli import log_shown, run, say
+from bert_judge.cli.flags import Parser, add_flags, read_config, spellings
+from bert_judge.errors import OutputError
+from bert_judge.evaluation.audit import Audit, Gate, Outcome, Trial, assess_trials, make_trials, needed_samples
+from bert_judge.evaluation.audit_items import Item, items_of, load_items, spread
+from bert_judge.evaluation.audit_tables import to_markdown, to_text
+from bert_judge.judges import JUDGES, Judge, find_judge
+from bert_judge.sources import FORMATS, open_source
+from bert_judge.version import __version__
+
+_EXAMPLES = """examples:
+  bert-judge audit                                                     # the starter, in about a minute
+  bert-judge audit --model_path models/my-judge --output_dir audit
+  bert-judge audit --judge_type LLMJudge --model_path my-model --backend openai --items 40
+  bert-judge audit --data labelled.jsonl                               # your own rows with labels as items
+  bert-judge audit --families negated,cut-off_reasoning --output_dir audit
+  bert-judge audit --max_accept 0.02 --min_kept 0.97                   # a gate: status 4 where the judge misses it
+
+The attacks and invariances are described in docs/audit.md; --families takes their names with _ for spaces.
+"""
+
+GATE_MISSED = 4
+"""The exit status where the judge misses what the gate asks for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOptions:
+    """What `audit` takes besides the gate and the flags of the judge."""
+
+    data: Annotated[str | None, "labelled answers to make trials from (default: the items of the package)"] = None
+    map: Annotated[Mapping[str, str] | None, "columns by name: question=q,candidate=out,label=human"] = None
+    input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: told by the name)"] = None
+    skip_bad_rows: Annotated[bool, "leave unreadable rows out instead of stopping"] = False
+    numbers_as_text: Annotated[bool, "take numbers in text columns as the text that stands there"] = False
+    items: Annotated[int, "at most this many questions, evenly over all of them"] = 200
+    families: Annotated[tuple[str, ...] | None, "attacks and invariances by name (default: all)"] = None
+    output_dir: Annotated[str | None, "folder for audit.json, audit.md and audit_failures.jsonl"] = None
+    quiet: Annotated[bool, "no progress bar and no table"] = False
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Parse the flags, make the trials, load the judge, judge them, and print what failed."""
+    judge_type, judge_flags, options, gate = _parse(arguments)
+    folder = Path(options.output_dir) if options.output_dir else None
+    if folder:
+        check_folder(folder)
+    trials = make_trials(_items(options), options.families)
+    with log_shown(not options.quiet):
+        judge = find_judge(judge_type)(**judge_flags)
+    start = time.monotonic()
+    audit = _assess(trials, judge, options.quiet)
+    misses = gate.misses(audit)
+    if folder:
+        run_record = {
+            "version": __version__,
+            "command": ["bert-judge", "audit", *arguments],
+            "signature": judge.signature,
+            "seconds": round(time.monotonic() - start, 1),
+            "data": options.data,
+            "gate": {**asdict(gate), "misses": misses},
+        }
+        _write(folder, audit, run_record)
+    if not options.quiet:
+        say(to_text(audit, judge.signature))
+        if folder:
+            say(f"files  {folder}/: audit.json, audit.md, audit_failures.jsonl")
+    for miss in misses:
+        print(f"gate missed: {miss}", file=sys.stderr)
+    return GATE_MISSED if misses else 0
+
+
+def _parse(arguments: Sequence[str]) -> tuple[str, dict[str, Any], AuditOptions, Gate]:
+    """The judge's name and flags, the options and the gate; flags win over the file of --config."""
+    first = Parser("bert-judge audit", add_help=False)
+    first.add_argument(*spellings("judge_type"))
+    first.add_argument("--config")
+    known = first.parse_known_args(arguments)[0]
+    config = read_config(known.config) if known.config else {}
+    judge_type = known.judge_type or str(config.get("judge_type") or "BERTJudge")
+    if ":" in judge_type:
+        sys.path.append(str(Path.cwd()))  # a judge of one's own lies where one works
+
+    parser = Parser("bert-judge audit", "[flags]", "Attack a judge, and vary what should not matter.", _EXAMPLES)
+    general = parser.add_argument_group("the trials")
+    general.add_argument("--config", metavar="FILE", help="YAML with names and values of flags; flags win")
+    own = add_flags(general, AuditOptions)
+    asked = add_flags(parser.add_argument_group("the gate"), Gate)
+    group = parser.add_argument_group(f"the judge ({judge_type})")
+    group.add_argument(
+        *spellings("judge_type"), default=judge_type, metavar="NAME", help=f"{', '.join(JUDGES)}, or module:Class"
+    )
+    judge_flags = add_flags(group, find_judge(judge_type))
+    parser.set_config(config, known.config)
+    values = parser.parse(arguments)
+    if values["families"]:
+        values["families"] = tuple(name.replace("_", " ") for name in values["families"])
+    if values["items"] < 1:
+        parser.error(f"--items is {values['items']}; a number of questions, at least 1, was expected")
+    options = AuditOptions(**{name: values[name] for name in own})
+    gate = Gate(**{name: values[name] for name in asked})
+    return judge_type, {name: values[name] for name in judge_flags}, options, gate
+
+
+def _items(options: AuditOptions) -> Sequence[Item]:
+    """Ours, or those of the user's labelled rows."""
+    if options.data is None:
+        return spread(load_items(), options.items)
+    source = open_source(
+        options.data,
+        columns=options.map,
+        input_format=options.input_format,
+        skip_bad_rows=options.skip_bad_rows,
+        numbers_as_text=options.numbers_as_text,
+    )
+    return spread(items_of(source), options.items)
+
+
+def _assess(trials: Sequence[Trial], judge: Judge, quiet: bool) -> Audit:
+    from tqdm import tqdm
+
+    total = len(needed_samples(trials))
+    with tqdm(total=total, unit="row", desc="judging", disable=quiet, dynamic_ncols=True) as bar:
+        return assess_trials(trials, judge, progress=lambda done: bar.update(done - bar.n))
+
+
+def _write(folder: Path, audit: Audit, run_record: Mapping[str, Any]) -> None:
+    """Write what was found, as data and for people, and the trials that failed; each file in one step."""
+    found = {name: value for name, value in asdict(audit).items() if name != "failures"}
+    lines = [json.dumps(_failure(outcome), ensure_ascii=False) + "\n" for outcome in audit.failures]
+    contents = {
+        "audit.json": json.dumps({**run_record, **found}, ensure_ascii=False, indent=1) + "\n",
+        "audit.md": to_markdown(audit, str(run_record["signature"]), run_record["gate"]["misses"]),
+        "audit_failures.jsonl": "".join(lines),
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            partial = folder / (name + ".partial")
+            partial.write_text(content, encoding="utf-8", errors="backslashreplace")  # half characters
+            partial.replace(folder / name)
+    except OSError as error:
+        raise OutputError(f"{folder} can't be written ({error.strerror}); choose another --output_dir.") from error
+
+
+def _failure(outcome: Outcome) -> dict[str, Any]:
+    """A trial that failed, as a line of `audit_failures.jsonl`."""
+    trial = outcome.trial
+    record = {"family": trial.family, "pattern": trial.pattern, **verdict_record(trial.sample, outcome.verdict)}
+    if trial.plain is not None and outcome.plain is not None:
+        record["plain"] = verdict_record(trial.plain, outcome.plain)
+    return record
+
+
+if __name__ == "__main__":
+    run("audit")

@@ -1,0 +1,241 @@
+"""A judge under attack: how often it accepts what is wrong, and how often it stays with its verdict where it should.
+
+trials = make_trials(load_items())
+audit = assess_trials(trials, judge)
+print(audit.plain.accuracy, audit.families[0].rate)
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from random import Random
+from typing import Annotated, Literal, NamedTuple
+
+from bert_judge.errors import InputError
+from bert_judge.evaluation.attacks import ATTACKS
+from bert_judge.evaluation.audit_items import Item, spread
+from bert_judge.evaluation.invariances import INVARIANCES, Answer
+from bert_judge.judges.base import Judge
+from bert_judge.stats.labels import ratio, wilson_interval
+from bert_judge.types import Sample, Verdict
+
+PLAIN = "plain"
+FAMILIES = (*ATTACKS, *INVARIANCES)
+"""The names of all attacks and invariances."""
+
+
+class Trial(NamedTuple):
+    """One sample of a family; its `gold` is what a person says. An invariance has the plain sample beside it."""
+
+    family: str
+    pattern: str
+    sample: Sample
+    plain: Sample | None = None
+
+
+class Outcome(NamedTuple):
+    """What the judge said of a trial, and of its plain sample."""
+
+    trial: Trial
+    verdict: Verdict
+    plain: Verdict | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the attack is rejected, or the verdict kept. Undecided is neither accepted nor kept."""
+        if self.plain is not None:
+            return self.verdict.label is not None and self.verdict.label == self.plain.label
+        if self.trial.family in ATTACKS:
+            return self.verdict.label != 1
+        return self.verdict.label == self.trial.sample.gold
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """The judge on the plain answers. Shares are in [0, 1], None for a share of nothing; undecided is wrong."""
+
+    trials: int
+    accuracy: float | None
+    interval: tuple[float, float]
+    right_accepted: float | None
+    wrong_rejected: float | None
+    undecided: int
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyResult:
+    """The trials of one attack or invariance.
+
+    `rate` is the share of an attack's trials that were accepted, or of an invariance's verdicts that were kept, in
+    [0, 1] (None without trials), and `interval` its 95 % Wilson interval. `kept_right` and `kept_wrong` are that of
+    right and wrong answers alone. `failed_patterns` counts the failures of each pattern, the most frequent first, and
+    `patterns` its trials. `truncated` counts the inputs that the judge had to cut.
+    """
+
+    name: str
+    kind: Literal["attack", "invariance"]
+    about: str
+    trials: int
+    rate: float | None
+    interval: tuple[float, float]
+    undecided: int
+    truncated: int
+    kept_right: float | None
+    kept_wrong: float | None
+    patterns: Mapping[str, int]
+    failed_patterns: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What an audit found; `failures` are the trials that did not pass, in their order."""
+
+    items: int
+    plain: Plain
+    families: tuple[FamilyResult, ...]
+    failures: tuple[Outcome, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What a judge has to reach: shares in [0, 1], None where it is not asked for."""
+
+    max_accept: Annotated[float | None, "no attack is accepted in more than this share of its trials, like 0.02"] = None
+    min_kept: Annotated[float | None, "each invariance keeps this share of verdicts at least, like 0.97"] = None
+    min_plain: Annotated[float | None, "this share of plain answers at least is judged well, like 0.95"] = None
+
+    def __post_init__(self) -> None:
+        for name in ("max_accept", "min_kept", "min_plain"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value <= 1:
+                raise InputError(f"{name} is {value}; a share between 0 and 1 was expected, like 0.02.")
+
+    def misses(self, audit: Audit) -> list[str]:
+        """A sentence for each miss. A family without trials is none."""
+        found = []
+        if self.min_plain is not None and (audit.plain.accuracy or 0.0) < self.min_plain:
+            found.append(f"plain answers: {_percent(audit.plain.accuracy)} judged well, under {self.min_plain:.1%}")
+        for family in audit.families:
+            rate = family.rate
+            if rate is None:
+                continue
+            if family.kind == "attack" and self.max_accept is not None and rate > self.max_accept:
+                found.append(f"{family.name}: {rate:.1%} accepted, over {self.max_accept:.1%}")
+            if family.kind == "invariance" and self.min_kept is not None and rate < self.min_kept:
+                found.append(f"{family.name}: {rate:.1%} kept, under {self.min_kept:.1%}")
+        return found
+
+
+def make_trials(items: Sequence[Item], families: Collection[str] | None = None) -> list[Trial]:
+    """All trials: the plain answers, then family by family. The same items give the same trials on any machine.
+
+    `families` names the attacks and invariances that are wanted (None: all); InputError for an unknown name.
+    """
+    for name in families or ():
+        if name not in FAMILIES:
+            near = difflib.get_close_matches(name, FAMILIES, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(FAMILIES)}."
+            raise InputError(f"there is no attack or invariance {name!r}; {hint}")
+    wanted = [name for name in FAMILIES if families is None or name in families]
+    trials = [Trial(PLAIN, PLAIN, item.sample(*answer)) for item in items for answer in _answers(item)]
+    for name in wanted:
+        trials += _attacking(name, items) if name in ATTACKS else _varying(name, items)
+    return trials
+
+
+def assess_trials(
+    trials: Sequence[Trial], judge: Judge, progress: Callable[[int], object] = lambda done: None
+) -> Audit:
+    """Judge all trials, each sample once, and count. `progress` is told how many samples are done.
+
+    Raises InputError for a judge of similarity that gives no labels.
+    """
+    samples = needed_samples(trials)
+    verdicts: dict[Sample, Verdict] = {}
+    for sample, verdict in zip(samples, judge.fitted(samples).assess(samples), strict=True):
+        verdicts[sample] = verdict
+        progress(len(verdicts))
+    if all(v.label is None for v in verdicts.values()) and any(v.score is not None for v in verdicts.values()):
+        raise InputError("the judge gives scores without labels, so nothing is accepted or kept; set its --threshold.")
+    outcomes = [
+        Outcome(trial, verdicts[trial.sample], None if trial.plain is None else verdicts[trial.plain])
+        for trial in trials
+    ]
+    plain, *families = (list(group) for _, group in groupby(outcomes, lambda outcome: outcome.trial.family))
+    return Audit(
+        items=len({outcome.trial.sample.id for outcome in plain}),
+        plain=_count_plain(plain),
+        families=tuple(_count(family) for family in families),
+        failures=tuple(outcome for outcome in outcomes if not outcome.passed),
+    )
+
+
+def needed_samples(trials: Iterable[Trial]) -> list[Sample]:
+    """The samples that trials need, each once."""
+    return list(dict.fromkeys(sample for trial in trials for sample in (trial.sample, trial.plain) if sample))
+
+
+def _answers(item: Item) -> list[Answer]:
+    return [*(Answer(text, True) for text in item.right), *(Answer(text, False) for text in item.wrong)]
+
+
+def _attacking(name: str, items: Sequence[Item]) -> Iterator[Trial]:
+    for item in items:
+        for pattern, text in ATTACKS[name].make(item, Random(f"{name}|{item.id}")):
+            yield Trial(name, pattern, item.sample(text, right=False))
+
+
+def _varying(name: str, items: Sequence[Item]) -> Iterator[Trial]:
+    """One right and one wrong answer of each item, changed."""
+    family = INVARIANCES[name]
+    for item in spread(items, family.most):
+        chance = Random(f"{name}|{item.id}")
+        for right, texts in ((True, item.right), (False, item.wrong)):
+            if texts:
+                answer = Answer(chance.choice(texts), right)
+                for pattern, plain, changed in family.make(item, answer, chance):
+                    yield Trial(name, pattern, changed, plain)
+
+
+def _count_plain(outcomes: Sequence[Outcome]) -> Plain:
+    passed = Counter((outcome.trial.sample.gold, outcome.passed) for outcome in outcomes)
+    well = passed[1, True] + passed[0, True]
+    return Plain(
+        trials=len(outcomes),
+        accuracy=ratio(well, len(outcomes)),
+        interval=wilson_interval(well, len(outcomes)),
+        right_accepted=ratio(passed[1, True], passed[1, True] + passed[1, False]),
+        wrong_rejected=ratio(passed[0, True], passed[0, True] + passed[0, False]),
+        undecided=sum(outcome.verdict.label is None for outcome in outcomes),
+    )
+
+
+def _count(outcomes: Sequence[Outcome]) -> FamilyResult:
+    name = outcomes[0].trial.family
+    attack = name in ATTACKS
+    failed = [outcome for outcome in outcomes if not outcome.passed]
+    shown = len(failed) if attack else len(outcomes) - len(failed)
+    kept = Counter((outcome.trial.sample.gold, outcome.passed) for outcome in outcomes)
+    shares = [ratio(kept[gold, True], kept[gold, True] + kept[gold, False]) for gold in (1, 0)]
+    return FamilyResult(
+        name=name,
+        kind="attack" if attack else "invariance",
+        about=ATTACKS[name].about if attack else INVARIANCES[name].about,
+        trials=len(outcomes),
+        rate=ratio(shown, len(outcomes)),
+        interval=wilson_interval(shown, len(outcomes)),
+        undecided=sum(outcome.verdict.label is None for outcome in outcomes),
+        truncated=sum(bool(outcome.verdict.truncated) for outcome in outcomes),
+        kept_right=None if attack else shares[0],
+        kept_wrong=None if attack else shares[1],
+        patterns=dict(Counter(outcome.trial.pattern for outcome in outcomes)),
+        failed_patterns=dict(Counter(outcome.trial.pattern for outcome in failed).most_common()),
+    )
+
+
+def _percent(share: float | None) -> str:
+    return "none" if share is None else f"{share:.1%}"

@@ -1,0 +1,197 @@
+"""What is attacked: questions with references, a right and a wrong answer. Ours, or a person's labelled rows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from importlib import resources
+from typing import Any
+
+from bert_judge.errors import InputError
+from bert_judge.evaluation.audit_values import kind_of, neighbours, spellings
+from bert_judge.metrics import containment
+from bert_judge.types import Sample
+
+_SHORT = 5  # words: a longer reference does not fit into "It is …"
+_NAME = 3  # words that may stand in any frame without being a name; letters of a word that names don't capitalise
+_ASKED = re.compile(
+    r"\b(?:(who)\b|(?:which|what)\s+(city|country|state|river|actor|actress|author|band|team|planet)\b)", re.IGNORECASE
+)
+_YES_NO = frozenset("yes no true false correct incorrect right wrong".split())
+_NOTHING = re.compile(
+    r"\b(?:none|nothing|unknown|unanswerable|n/?a|cannot|can't|no (?:answer|one)|not|no|never)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Item:
+    """A question with references, right answers and wrong ones: what attacks and invariances are made from.
+
+    `kind` is what is asked for, as far as it is known: person, place, thing, date, quantity, number, maths, option,
+    list, phrase, yesno, or "" where it is not. `right` and `wrong` are whole answers, of which a person says so.
+    `value` is the right answer alone, `near` holds wrong values of the same kind; `say` makes either a sentence.
+    `type` names the kind of answer without giving it, `about` speaks of the matter without answering. `options` are the
+    choices with their letters, `parts` the members of a list. `same` and `near_same` are `value` and the first of
+    `near` in other words, `aliases` further right references. What an item lacks leaves out the trials that need it.
+    """
+
+    id: str
+    question: str | None
+    references: tuple[str, ...]
+    right: tuple[str, ...]
+    wrong: tuple[str, ...]
+    kind: str = ""
+    value: str | None = None
+    near: tuple[str, ...] = ()
+    say: str = "The answer is {}."
+    type: str | None = None
+    about: str | None = None
+    options: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
+    near_same: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+    def sample(self, candidate: str, right: bool) -> Sample:
+        """The candidate as an answer to this question; `right` is what a person says of it."""
+        return Sample(candidate, self.references, self.question, self.id, int(right))
+
+    def sentence(self, value: str) -> str:
+        """A value as a sentence."""
+        sentence = self.say.replace("{}", value)
+        return sentence[0].upper() + sentence[1:]
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the value fits into any frame, such as "It is not …"; clauses do not."""
+        return self.value is not None and self.kind != "phrase" and len(self.value.split()) <= 2 * _SHORT
+
+    @cached_property
+    def asks_nothing(self) -> bool:
+        """Whether a reference says that there is no answer, so that a refusal could be right."""
+        return any(_NOTHING.search(reference) for reference in self.references)
+
+    def gives_away(self, text: str) -> bool:
+        """Whether a reference stands in a text."""
+        return any(containment(text, reference) for reference in (*self.references, *self.same, *self.aliases))
+
+
+def load_items() -> tuple[Item, ...]:
+    """Our own items, about 200, in their order."""
+    return tuple(_from_record(record) for record in _file()["items"])
+
+
+def neutral_sentences() -> tuple[str, ...]:
+    """Sentences, a thousand words in all, that have nothing to do with any question."""
+    return tuple(_file()["neutral"])
+
+
+def items_of(samples: Iterable[Sample]) -> tuple[Item, ...]:
+    """Items from labelled rows: one a question with its references; rows without a label are left out.
+
+    Near neighbours are made for dates, numbers and option letters; a question for a person, city, country and the like
+    takes them from other questions for the same. Raises InputError where no row is labelled.
+    """
+    rows: dict[tuple[str | None, tuple[str, ...]], dict[int, dict[str, None]]] = {}
+    for sample in samples:
+        if sample.gold is not None and sample.candidate.strip():
+            answers = rows.setdefault((sample.question, sample.references), {0: {}, 1: {}})
+            answers[sample.gold][sample.candidate] = None
+    if not rows:
+        raise InputError("no row has a label; a column label with 0 or 1 was expected (--map label=COLUMN).")
+    items = [
+        _from_rows(number, question, references, answers)
+        for number, ((question, references), answers) in enumerate(rows.items(), 1)
+    ]
+    return _with_others(items)
+
+
+def spread(items: Sequence[Item], most: int | None) -> Sequence[Item]:
+    """At most so many items, evenly over all of them."""
+    if most is None or len(items) <= most:
+        return items
+    return [items[i * len(items) // most] for i in range(most)]
+
+
+@lru_cache(maxsize=1)
+def _file() -> dict[str, Any]:
+    text = resources.files(__package__).joinpath("audit_items.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def _from_record(record: Mapping[str, Any]) -> Item:
+    values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in record.items()}
+    item = Item(right=(), wrong=(), **values)
+    value = item.value or item.references[0]
+    near = item.near[0]
+    return replace(
+        item,
+        value=value,
+        right=(value, item.sentence(value)),
+        wrong=(near, item.sentence(near)),
+        same=item.same or tuple(spellings(value)),
+        near_same=item.near_same or tuple(spellings(near)),
+    )
+
+
+def _from_rows(
+    number: int, question: str | None, references: tuple[str, ...], answers: Mapping[int, Mapping[str, None]]
+) -> Item:
+    value = references[0] if len(references[0].split()) <= _SHORT else None
+    kind = _kind(value, question) if value else ""
+    near = neighbours(value, kind) if value else []
+    wrong = tuple(text for text in near if not any(containment(text, right) for right in references))
+    return Item(
+        id=str(number),
+        question=question,
+        references=references,
+        right=tuple(text for text in answers[1] if text not in answers[0]),
+        wrong=tuple(text for text in answers[0] if text not in answers[1]),
+        kind=kind,
+        value=value,
+        near=wrong,
+        say="The answer is this: {}." if kind == "phrase" else "The answer is {}.",
+        type=f"a {kind}" if kind in ("date", "number") else None,
+        same=tuple(spellings(value)) if value else (),
+        near_same=tuple(spellings(wrong[0])) if wrong else (),
+    )
+
+
+def _kind(value: str, question: str | None) -> str:
+    """What a user's reference is, as far as it shows: a longer one without capitals is a phrase."""
+    if value.strip(" .").casefold() in _YES_NO:
+        return "yesno"
+    words = value.split()
+    named = len(words) <= _NAME or all(word[0].isupper() for word in words if len(word) > _NAME)
+    return kind_of(value, question) or ("" if named else "phrase")
+
+
+def _with_others(items: Sequence[Item]) -> tuple[Item, ...]:
+    """The items, with values of others as near neighbours where both ask for the same kind of thing."""
+    asking: dict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        if item.value and not item.kind and (asked := _asked(item)):
+            asking[asked].append(item)
+    found = []
+    for item in items:
+        others = asking.get(_asked(item) or "", []) if item.value and not item.kind else []
+        start = others.index(item) if others else 0
+        values = [other.value for other in (*others[start + 1 :], *others[:start]) if other.value]
+        near = [value for value in dict.fromkeys(values) if not _shares_a_word(value, item)][:3]
+        found.append(replace(item, kind="thing", near=tuple(near)) if near else item)
+    return tuple(found)
+
+
+def _asked(item: Item) -> str | None:
+    match = _ASKED.search(item.question or "")
+    return match[match.lastindex or 0].casefold() if match else None
+
+
+def _shares_a_word(value: str, item: Item) -> bool:
+    known = {word for text in (*item.references, *item.right) for word in re.findall(r"\w+", text.casefold())}
+    return not known.isdisjoint(re.findall(r"\w+", value.casefold()))
