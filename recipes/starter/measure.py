@@ -1,23 +1,26 @@
-"""Measure the starter judge on the questions held out from its training, and write its card.
+"""Measure the starter judge on questions that nothing of it was made from, and write its card.
 
-`python recipes/starter/measure.py --data DIR` prints a table by source, the judge beside exact match, containment and
-token F1 on the same rows, and writes it into `src/bert_judge/starter/README.md`.
+`python recipes/starter/measure.py --data DIR` prints a table by source, the judge beside exact match, containment, token
+F1, ROUGE-L and BERTScore on the same rows, and one by family of hedged answers (`families.jsonl`, which no training
+row is made from), and writes both into `src/bert_judge/starter/README.md`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from build import CONFIG
-from data import labelled_rows, synthetic_rows
+from build import CONFIG, TEST_SHARE
+from data import all_rows
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.metrics import containment, exact_match, token_f1
-from bert_judge.stats import brier, expected_calibration_error, wilson_interval
+from bert_judge.judges import BERTScore, Judge
+from bert_judge.metrics import containment, exact_match, rouge_l, token_f1
+from bert_judge.stats import bootstrap_interval, brier, expected_calibration_error
 from bert_judge.training import split_by_question
 from bert_judge.utils import STARTER_FOLDER
 
@@ -25,64 +28,107 @@ RULES: dict[str, Callable[[str, str], float]] = {
     "exact match": exact_match,
     "containment": containment,
     "token F1": token_f1,
+    "ROUGE-L": rouge_l,
 }
-MADE = "made from questions"
-CARD = Path(__file__).parent / "card.md"
+MADE = "made in code"
+HERE = Path(__file__).parent
+FEWEST = 200  # rows from which on a calibration error says something
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, required=True, help="folder with labelled/ and tasks/")
+    parser.add_argument("--model", help="another judge to measure, and no card (default: the starter)")
     args = parser.parse_args()
-    labelled = split_by_question(labelled_rows(args.data), CONFIG.dev_share)
-    made = split_by_question(synthetic_rows(args.data), CONFIG.dev_share)
-    table = measure([*labelled[1], *made[1]])
-    print(table)
-    rows = Counter(map(source_of, labelled[0] + made[0]))
-    trained = ", ".join(f"{source} {count:,}" for source, count in sorted(rows.items()))
-    card = CARD.read_text(encoding="utf-8").format(
-        signature=BERTJudge().signature, table=table, rows=f"{sum(rows.values()):,}", sources=trained
-    )
-    (STARTER_FOLDER / "README.md").write_text(card, encoding="utf-8")
+    learnt, test = split_by_question(all_rows(args.data), TEST_SHARE)
+    train, dev = split_by_question(learnt, CONFIG.dev_share)
+    judge = BERTJudge(args.model)
+    table, families = measure(judge, dev, test), measure_families(judge)
+    print(table, families, sep="\n\n")
+    if args.model is None:
+        rows = Counter(map(source_of, train))
+        sources = ", ".join(f"{source} {count:,}" for source, count in sorted(rows.items()))
+        card = (HERE / "card.md").read_text(encoding="utf-8")
+        text = card.format(
+            signature=judge.signature, table=table, families=families, rows=f"{len(train):,}", sources=sources
+        )
+        (STARTER_FOLDER / "README.md").write_text(text, encoding="utf-8")
 
 
-def measure(samples: Sequence[Sample]) -> str:
+def measure(judge: Judge, dev: Sequence[Sample], test: Sequence[Sample]) -> str:
     """A Markdown table: one line a source, then all of them; accuracies in per cent, the judge's with an interval."""
-    scores = [verdict.score or 0.0 for verdict in BERTJudge().assess(samples)]
+    scores = [verdict.score or 0.0 for verdict in judge.assess(test)]
+    columns = {name: [_best(rule, sample) >= 0.5 for sample in test] for name, rule in RULES.items()}
+    columns["BERTScore"] = bertscore_labels(dev, test)
+    columns["starter"] = [score >= 0.5 for score in scores]
     groups: dict[str, list[int]] = defaultdict(list)
-    for i, sample in enumerate(samples):
+    for i, sample in enumerate(test):
         groups[source_of(sample)].append(i)
-    lines = [
-        f"| source | rows | right | {' | '.join(RULES)} | starter | 95 % | Brier | ECE |",
-        "|---|---|---|" + "---|" * (len(RULES) + 4),
-    ]
     labelled = [i for name, rows in groups.items() if name != MADE for i in rows]
+    lines = [
+        f"| source | rows | right | {' | '.join(columns)} | 95 % | Brier | ECE |",
+        "|---|---|---|" + "---|" * (len(columns) + 3),
+    ]
     for name, rows in [*sorted(groups.items()), ("**all labelled sources**", labelled)]:
-        lines.append(_line(name, [samples[i] for i in rows], [scores[i] for i in rows]))
+        lines.append(_line(name, test, scores, columns, rows))
     return "\n".join(lines)
 
 
+def bertscore_labels(dev: Sequence[Sample], test: Sequence[Sample]) -> list[bool]:
+    """BERTScore's F1 by the starter's encoder, right from the threshold on that fits the development rows best."""
+    judge = BERTScore()
+    scores = [verdict.score or 0.0 for verdict in judge.assess(dev)]
+    pairs = sorted(zip(scores, (int(sample.gold or 0) for sample in dev), strict=True))
+    right = best = sum(gold for _, gold in pairs)  # all labelled right
+    threshold = 0.0
+    for score, gold in pairs:
+        right += 1 - 2 * gold
+        if right > best:
+            best, threshold = right, score
+    return [(verdict.score or 0.0) > threshold for verdict in judge.assess(test)]
+
+
+def measure_families(judge: Judge) -> str:
+    """How many of each family's candidates are on the right side of 0.5."""
+    rows = [json.loads(line) for line in (HERE / "families.jsonl").read_text(encoding="utf-8").splitlines()]
+    samples = [Sample(row["candidate"], tuple(row["references"]), row["question"], gold=row["label"]) for row in rows]
+    right: dict[str, list[bool]] = defaultdict(list)
+    for row, verdict in zip(rows, judge.assess(samples), strict=True):
+        right[row["family"]].append(verdict.label == row["label"])
+    lines = [f"| {name} | {sum(hits)} of {len(hits)} |" for name, hits in right.items()]
+    hits = [hit for family in right.values() for hit in family]
+    return "\n".join(["| family | right |", "|---|---|", *lines, f"| **all** | {sum(hits)} of {len(hits)} |"])
+
+
 def source_of(sample: Sample) -> str:
-    """Where a row comes from; those made from questions count as one source."""
+    """Where a row comes from; those made in code count as one source."""
     source: str = sample.meta["source"]
     return MADE if source.startswith("made:") else source
 
 
-def _line(name: str, samples: Sequence[Sample], scores: Sequence[float]) -> str:
-    golds = [int(sample.gold or 0) for sample in samples]
-    n = len(golds)
-    rules = [
-        sum((max(rule(s.candidate, r) for r in s.references) >= 0.5) == g for s, g in zip(samples, golds, strict=True))
-        / n
-        for rule in RULES.values()
+def _best(rule: Callable[[str, str], float], sample: Sample) -> float:
+    return max(rule(sample.candidate, reference) for reference in sample.references)
+
+
+def _line(
+    name: str, test: Sequence[Sample], scores: Sequence[float], columns: dict[str, list[bool]], rows: Sequence[int]
+) -> str:
+    import numpy as np
+
+    golds = [int(test[i].gold or 0) for i in rows]
+    right = {column: np.array([said[i] == bool(test[i].gold) for i in rows], float) for column, said in columns.items()}
+    questions = [test[i].question or " ".join(test[i].references) for i in rows]
+    low, high = bootstrap_interval(lambda w: float(w @ right["starter"] / w.sum()), questions) or (0.0, 1.0)
+    values = [scores[i] for i in rows]
+    ece = expected_calibration_error(values, golds) if len(rows) >= FEWEST else math.nan
+    cells = [f"{sum(golds) / len(rows):.0%}", *(f"{100 * hits.mean():.1f}" for hits in right.values())]
+    cells[-1] = f"**{cells[-1]}**"
+    cells += [
+        f"{100 * low:.1f}-{100 * high:.1f}",
+        f"{brier(values, golds):.3f}",
+        "" if math.isnan(ece) else f"{ece:.3f}",
     ]
-    right = sum((score >= 0.5) == gold for score, gold in zip(scores, golds, strict=True))
-    low, high = wilson_interval(right, n)
-    ece = expected_calibration_error(scores, golds) if n >= 200 else math.nan
-    cells = [f"{sum(golds) / n:.0%}", *(f"{100 * value:.1f}" for value in rules)]
-    cells += [f"**{100 * right / n:.1f}**", f"{100 * low:.1f}-{100 * high:.1f}", f"{brier(scores, golds):.3f}"]
-    cells.append("" if math.isnan(ece) else f"{ece:.3f}")
-    return f"| {name} | {n} | {' | '.join(cells)} |"
+    return f"| {name} | {len(rows)} | {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

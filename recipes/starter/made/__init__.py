@@ -1,0 +1,100 @@
+"""Rows made in code from questions with known answers: right and wrong ones, in balance, of many kinds.
+
+`KINDS` names what is made and how much of it. A kind can be left out without changing the rows of the others, so that
+its effect can be measured. In most kinds each wrong row has a right twin in the same words, so that no word, length or
+form of an answer gives its label away: only what it says, against what is asked and what is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+from bert_judge.types import Sample
+from made import choosing, disguise, forms, hollow, options
+from made.bank import Bank, Item, Made, over, read_bank
+from made.choosing import double, single
+
+KINDS: dict[str, tuple[Callable[[Bank, Random], Iterator[tuple[Item, Made]]], int]] = {
+    # what an answer commits to
+    "wrapped": (over("open", single(choosing.wrapped)), 1_900),
+    "chatty": (over("open", single(choosing.chatty)), 940),
+    "hedged": (over("open", single(choosing.hedged)), 940),
+    "torn": (over("open", double(choosing.torn)), 1_100),
+    "corrected": (over("open", double(choosing.corrected)), 1_100),
+    "instead": (over("open", double(choosing.instead)), 800),
+    "denied": (over("open", choosing.denied), 800),
+    "undecided": (over("open", choosing.undecided), 800),
+    "reasoned": (over("open", double(choosing.reasoned)), 940),
+    "unfinished": (over("open", choosing.unfinished), 720),
+    "solved": (over("solutions", choosing.solved), 940),
+    "refused": (over("open", hollow.refused), 640),
+    "unanswerable": (over("unanswerable", hollow.unanswerable), 480),
+    # answers that are none
+    "restated": (over("open", hollow.restated), 560),
+    "empty": (over("open", hollow.empty), 720),
+    "type only": (over("plain", hollow.type_only), 640),
+    "vague": (over("open", hollow.vague), 640),
+    # equal values in other forms
+    "numbers": (over("numbers", forms.numbers), 1_260),
+    "numbers in other languages": (over("numbers", forms.counted), 240),
+    "units": (over("plain", forms.units), 720),
+    "dates": (over("dates", forms.dates), 800),
+    "lists": (over("lists", forms.lists), 560),
+    "names": (over("people", forms.names), 800),
+    "specific": (over("plain", forms.specific), 400),
+    "aliases": (over("aliases", forms.aliases), 640),
+    "opposites": (over("open", forms.wording), 400),
+    "synonyms": (over("open", forms.synonyms), 480),
+    # options, yes and no
+    "letters": (over("options", options.letters), 560),
+    "option texts": (over("options", options.option_words), 640),
+    "letter and text": (over("options", options.letter_and_text), 640),
+    "all options": (over("options", options.all_options), 400),
+    "options eliminated": (over("options", options.eliminated), 320),
+    "yes or no": (over("yes or no", options.said_yes_no), 480),
+    "yes or no, explained": (over("yes or no", options.explained_yes_no), 480),
+    "yes or no, turned": (over("yes or no", options.turned_yes_no), 320),
+    # what must not matter
+    "orders to the judge": (over("open", disguise.ordered), 1_100),
+    "markup": (over("open", single(disguise.marked_up)), 800),
+    "noise": (over("words", single(disguise.noisy)), 720),
+    "languages": (over("open", double(disguise.foreign)), 940),
+    "long text, answer at its start": (over("open", disguise.long_text("start")), 400),
+    "long text, answer in its middle": (over("open", disguise.long_text("middle")), 320),
+    "long text, answer at its end": (over("open", disguise.long_text("end")), 400),
+}
+
+
+def made_rows(folder: Path, seed: int = 0, without: Collection[str] = ()) -> Iterator[Sample]:
+    """Rows made from the questions of `folder/tasks`, with wrong answers also from `folder/labelled` if it is there.
+
+    `meta` of a row has its source, "made:KIND", and the task of its question, which is unchanged. Kinds in `without`
+    are left out. The same folder and seed give the same rows; where a folder has too few questions for a kind, it has
+    fewer rows than the table says.
+    """
+    bank = read_bank(folder)
+    for kind, (make, wanted) in KINDS.items():
+        if kind in without:
+            continue
+        for n, (item, made) in enumerate(islice(_once(make(bank, Random(f"{seed}{kind}"))), wanted)):
+            yield Sample(
+                made.candidate,
+                made.references or item.references,
+                item.question,
+                f"{kind}-{n}",
+                made.label,
+                meta={"source": f"made:{kind}", "task": item.task},
+            )
+
+
+def _once(rows: Iterator[tuple[Item, Made]]) -> Iterator[tuple[Item, Made]]:
+    """The rows without those that have been there before."""
+    seen = set()
+    for item, made in rows:
+        key = (item.question, made.candidate, made.references)
+        if key not in seen:
+            seen.add(key)
+            yield item, made

@@ -1,0 +1,340 @@
+"""The questions that rows are made from, in pools, and plausible wrong answers for each of them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from bert_judge.evidence import content_words
+from bert_judge.metrics import containment, normalise
+from made.values import Date, Number, parse_date, parse_number
+from made.words import FIRST_NAMES
+
+LETTERS = "ABCDEFGHIJ"
+PASSES = 6  # how often a pool may be gone through; each pass makes other rows
+
+_OR = re.compile(r"[,:;]\s*(?P<one>[^,:;?]{2,50}?),? or (?:the )?(?P<two>[^,:;?]{2,50})\?$")
+_NOT_PLAIN = re.compile(r"[\\${}^]")
+_NO_VALUE = re.compile(r"[\n:\\]|\.$|answer|unknown|sorry|know|passage|context|\bnot?\b|n't\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Item:
+    """One question of a task with its right answers, and what the task tells beside them."""
+
+    task: str
+    question: str
+    references: tuple[str, ...]
+    choices: tuple[str, ...] = ()
+    context: str = ""
+    solution: str = ""
+
+    @property
+    def right(self) -> str:
+        """The first right answer; of an item with choices the text of the right choice, without its letter."""
+        return self.choices[self.place] if self.choices else self.references[0]
+
+    @property
+    def place(self) -> int:
+        """Which choice is right."""
+        return LETTERS.index(self.references[0][1])
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """All that a wrong answer must differ from."""
+        return (self.right, *self.references)
+
+
+class Made(NamedTuple):
+    """An answer made for an item. `references` stand for those of the item where they are given."""
+
+    label: int
+    candidate: str
+    references: tuple[str, ...] = ()
+
+
+Maker = Callable[["Bank", Item, Random], Iterable[Made]]
+
+
+@dataclass(frozen=True)
+class Bank:
+    """All items of a folder: by pool and task, and their answers by kind."""
+
+    pools: dict[str, dict[str, list[Item]]]
+    alike: dict[tuple[str, ...], list[str]]
+    given: dict[str, list[str]]
+    contexts: list[str] = field(default_factory=list)
+
+    def draw(self, pool: str, chance: Random) -> Iterator[Item]:
+        """The items of a pool in chance order, `PASSES` times; small tasks more often than their size would have it."""
+        for _ in range(PASSES):
+            queues = [chance.sample(items, len(items)) for items in self.pools.get(pool, {}).values()]
+            while queues := [queue for queue in queues if queue]:
+                queue = chance.choices(queues, [len(queue) ** 0.5 for queue in queues])[0]
+                yield queue.pop()
+
+    def pair(self, item: Item, chance: Random) -> tuple[str, str] | None:
+        """A right answer and a plausible wrong one of the same form; None where no wrong one was found."""
+        if item.choices:
+            other = chance.choice([n for n in range(len(item.choices)) if n != item.place])
+            style = chance.choice((option_text, option_text, option_full, option_letter))
+            return style(item, item.place), style(item, other)
+        right = chance.choice(item.references) if chance.random() < 0.3 else item.references[0]
+        wrong = self.wrong(item, chance)
+        return (right, wrong) if wrong else None
+
+    def wrong(self, item: Item, chance: Random) -> str | None:
+        """A plausible wrong answer: near in meaning, in spelling or in kind."""
+        if item.choices:
+            return chance.choice([choice for choice in item.choices if choice != item.right])
+        ways: list[tuple[float, Callable[[], Sequence[str | None]]]] = [
+            (0.5, lambda: [other_option(item)]),
+            (0.3, lambda: self.given.get(normalise(item.question), [])),
+            (0.3, lambda: self.alike.get((item.context[:200], shape(item.right)), []) if item.context else []),
+            (0.4, lambda: [near_value(item.right, chance)]),
+            (0.25, lambda: self.alike.get(("part", *_parts(item.right, chance)), [])),
+            (1.0, lambda: self.alike.get((item.task, first_word(item.question), shape(item.right)), [])),
+            (0.9, lambda: self.alike.get((item.task, first_word(item.question)[:5], shape(item.right)), [])),
+            (1.0, lambda: self.alike.get((item.task, shape(item.right)), [])),
+        ]
+        for _ in range(3):
+            for odds, find in ways:
+                found = [text for text in find() if text] if chance.random() < odds else []
+                wrong = chance.choice(found) if found else None
+                if wrong and differs(wrong, item.answers) and len(wrong) < 3 * len(item.right) + 15:
+                    return wrong
+        return None
+
+
+def over(pool: str, maker: Maker) -> Callable[[Bank, Random], Iterator[tuple[Item, Made]]]:
+    """A kind of rows: what `maker` makes of the items of a pool."""
+
+    def make(bank: Bank, chance: Random) -> Iterator[tuple[Item, Made]]:
+        for item in bank.draw(pool, chance):
+            for made in maker(bank, item, chance):
+                yield item, made
+
+    return make
+
+
+def read_bank(folder: Path) -> Bank:
+    """Read all files of `folder/tasks`, and short wrong answers to their questions from `folder/labelled`."""
+    pools: dict[str, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
+    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    contexts: dict[str, None] = {}
+    questions = set()
+    for path in _files(folder / "tasks"):
+        for item in _items(path):
+            questions.add(normalise(item.question))
+            for pool, holds in POOLS.items():
+                if holds(item):
+                    pools[pool][item.task].append(item)
+            if item.context:
+                contexts[item.context] = None
+            if not item.choices and item.right.casefold() not in ("yes", "no", "unanswerable"):
+                _file_answer(alike, item)
+    given: dict[str, list[str]] = defaultdict(list)
+    for path in _files(folder / "labelled"):
+        for row in _lines(path):
+            if row["label"] == 0 and row.get("question") and 1 < len(row["candidate"]) <= 50:
+                key = normalise(row["question"])
+                if key in questions and not _NO_VALUE.search(row["candidate"]):
+                    given[key].append(row["candidate"])
+    return Bank(pools, alike, given, list(contexts))
+
+
+def differs(text: str, answers: Iterable[str]) -> bool:
+    """Whether a text is another value than every answer: no words all shared, either way, and no equal number."""
+    keys = _keys(text)
+    return bool(keys) and not any(
+        keys <= _keys(answer)
+        or keys >= _keys(answer)
+        or containment(text, answer)
+        or containment(answer, text)
+        or (_value(text) is not None and _value(text) == _value(answer))
+        for answer in answers
+    )
+
+
+def near_value(text: str, chance: Random) -> str | None:
+    """A number off by a digit, a date off by a year, month or day, in the form of the text."""
+    date = parse_date(text)
+    if date:
+        return date.other(chance).like(text)
+    number = parse_number(text)
+    return number.other(chance).like(text) if number else None
+
+
+def other_option(item: Item) -> str | None:
+    """The wrong one of "A or B?" at the end of a question."""
+    found = _OR.search(item.question)
+    if not found:
+        return None
+    one, two = found["one"].strip(), found["two"].strip()
+    one = re.sub(r"^(the|an|a) ", "", one)
+    rights = {normalise(answer) for answer in item.references}
+    return next((b for a, b in ((one, two), (two, one)) if normalise(a) in rights and len(b) < 50), None)
+
+
+def option_text(item: Item, place: int) -> str:
+    """A choice without its letter."""
+    return item.choices[place].rstrip(".")
+
+
+def option_full(item: Item, place: int) -> str:
+    """A choice with its letter, as references have it."""
+    return f"({LETTERS[place]}) {item.choices[place].rstrip('.')}"
+
+
+def option_letter(item: Item, place: int) -> str:
+    """The letter of a choice alone."""
+    return f"({LETTERS[place]})"
+
+
+@lru_cache(maxsize=100_000)
+def shape(text: str) -> str:
+    """Answers of one shape can stand for each other: numbers, years, dates, names, phrases of a length."""
+    if date := parse_date(text):
+        return "date " + date.shape
+    if number := parse_number(text):
+        return f"number {number.unit} {len(str(abs(int(number.value))))}"
+    if re.search(r"\d", text):
+        return f"text with a number {min(len(text.split()), 4)}"
+    words = text.split()
+    names = sum(word[:1].isupper() for word in words)
+    return ("Name" if names * 2 > len(words) else "phrase") + str(min(len(words), 5))
+
+
+def first_word(question: str) -> str:
+    """The word that tells what is asked for: who, when, where, how many, which city …"""
+    found = re.search(r"\b(how \w+|(?:what|which) \w+|who|whose|when|where|why)\b", question.casefold())
+    return found[0] if found else ""
+
+
+def _file_answer(alike: dict[tuple[str, ...], list[str]], item: Item) -> None:
+    if len(item.right) > 60 or _NOT_PLAIN.search(item.right.replace("$", "", 1)):
+        return
+    for answer in item.references[:2]:
+        alike[item.task, shape(answer)].append(answer)
+        for word in {first_word(item.question), first_word(item.question)[:5]}:
+            alike[item.task, word, shape(answer)].append(answer)
+        if item.context:
+            alike[item.context[:200], shape(answer)].append(answer)
+            alike[item.context[:200], "all"].append(answer)
+    words = item.right.split()
+    if _is_person(item):
+        alike[("people",)].append(item.right)
+    if shape(item.right) in ("Name2", "Name3"):
+        alike["part", "first", words[0]].append(item.right)
+        alike["part", "last", words[-1]].append(item.right)
+
+
+def _parts(name: str, chance: Random) -> tuple[str, str]:
+    words = name.split() or [""]
+    return chance.choice((("first", words[0]), ("last", words[-1])))
+
+
+@lru_cache(maxsize=100_000)
+def _keys(text: str) -> frozenset[str]:
+    return frozenset(word.key for word in content_words(text))
+
+
+@lru_cache(maxsize=100_000)
+def _value(text: str) -> tuple[object, ...] | None:
+    read: Date | Number | None = parse_date(text) or parse_number(text)
+    return tuple(read)[:3] if isinstance(read, Date) else (read.value,) if read else None
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*.jsonl*") if path.name.endswith((".jsonl", ".jsonl.gz")))
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def _items(path: Path) -> Iterator[Item]:
+    task = path.name.split(".")[0]
+    for row in _lines(path):
+        references = row["reference"] if isinstance(row["reference"], list) else [row["reference"]]
+        choices = tuple(row.get("choices") or ())
+        if choices and not re.match(r"\([A-J]\) ", references[0]):
+            references = [f"({LETTERS[choices.index(references[0])]}) {references[0]}"]
+        solution = row.get("solution") or row.get("explanation") or ""
+        yield Item(task, row["question"], tuple(references), choices, row.get("context") or "", solution)
+
+
+def _is_plain(item: Item) -> bool:
+    right = item.references[0]
+    return (
+        not item.choices
+        and 0 < len(right) <= 60
+        and not _NOT_PLAIN.search(right.replace("$", "", 1))
+        and normalise(right) not in ("yes", "no", "unanswerable", "true", "false", "")
+    )
+
+
+def _is_person(item: Item) -> bool:
+    name = item.right.split()
+    return (
+        _is_plain(item)
+        and len(name) in (2, 3)
+        and all(re.fullmatch(r"[A-Z][\w'’-]+|[A-Z]\.", word) for word in name)
+        and name[0] in FIRST_NAMES
+    )
+
+
+def _is_yes_no(item: Item) -> bool:
+    return not item.choices and normalise(item.right) in ("yes", "no")
+
+
+def _is_list(item: Item) -> bool:
+    if not _is_plain(item):
+        return False
+    items = split_list(item.right)
+    plural = re.search(r"\b(two|three|four|both|are|were|languages|names|types)\b", item.question)
+    return len(items) >= 3 or (
+        len(items) == 2 and bool(plural) and not re.match(r"who\b", item.question, re.IGNORECASE)
+    )
+
+
+def split_list(text: str) -> list[str]:
+    """The items of an enumeration; none where it is not clearly one."""
+    if re.search(r"\d,\d|\bto\b|\bbetween\b|[()\"]", text) or not re.search(r"\band\b|,.*,|;", text):
+        return []
+    items = [item.strip() for item in re.split(r"\s*(?:,\s*and\b|,|;|\band\b)\s*", text)]
+    return items if all(0 < len(item.split()) <= 4 for item in items) and len(set(items)) == len(items) else []
+
+
+POOLS: dict[str, Callable[[Item], bool]] = {
+    "open": lambda item: _is_plain(item) or bool(item.choices),
+    "plain": _is_plain,
+    "words": lambda item: _is_plain(item) and not parse_number(item.right),
+    "options": lambda item: bool(item.choices) and len(set(item.choices)) == len(item.choices),
+    "yes or no": _is_yes_no,
+    "unanswerable": lambda item: item.right == "Unanswerable",
+    "numbers": lambda item: (
+        not item.choices
+        and parse_number(item.right) is not None
+        and not (parse_date(item.right) and not re.search(r"\bhow (many|much)\b", item.question, re.IGNORECASE))
+    ),
+    "dates": lambda item: (
+        not item.choices
+        and parse_date(item.right) is not None
+        and bool(re.search(r"\b(when|year|date|day|born)\b", item.question, re.IGNORECASE))
+        and not re.search(r"\bhow\b", item.question, re.IGNORECASE)
+    ),
+    "lists": _is_list,
+    "people": _is_person,
+    "aliases": lambda item: _is_plain(item) and len(item.references) > 1,
+    "solutions": lambda item: item.solution.count("\n") > 0 and not item.choices and 0 < len(item.references[0]) <= 25,
+}

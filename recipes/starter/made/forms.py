@@ -1,0 +1,326 @@
+"""Rows about equal values in other forms, and unequal ones that look alike: numbers, units, dates, lists, names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from random import Random
+
+from bert_judge.metrics import containment, normalise
+from made import frames, languages
+from made.bank import Bank, Item, Made, differs, split_list
+from made.values import Date, Number, decimal, ordinal, parse_date, parse_number
+from made.words import COUNTRY, NICKNAMES, OPPOSITE, PLACES, SYNONYM, UNITS
+
+_SHORT = {
+    "second": "s", "minute": "min", "hour": "h", "millimeter": "mm", "centimeter": "cm", "meter": "m",
+    "kilometer": "km", "foot": "ft", "inch": "in", "yard": "yd", "mile": "mi", "milligram": "mg", "gram": "g",
+    "kilogram": "kg", "ounce": "oz", "pound": "lb", "milliliter": "ml", "liter": "L",
+}  # fmt: skip
+_PLURALS = {"inch": "inches", "foot": "feet", "century": "centuries", "dozen": "dozen"}
+_BRITISH = re.compile(r"(met|lit)er")
+_NAMED = {
+    **{form: unit for system in UNITS for unit in system for form in (unit, _PLURALS.get(unit, unit + "s"))},
+    **{_BRITISH.sub(r"\1re", form): unit for system in UNITS for unit in system for form in (unit, unit + "s")},
+    **{short: unit for unit, short in _SHORT.items() if unit != "inch"},
+}
+_MEASURE = re.compile(r"([\d.,]+) ?([A-Za-z]+)")
+_ASKED = re.compile(r"\bhow many(?: more| fewer| less| total)? ([a-z]+s|feet|dozen)\b", re.IGNORECASE)
+
+_CITY_REGION = re.compile(r"([A-Z][\w.'’ -]+), ([A-Z][\w.'’ -]+)")
+
+
+def numbers(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """The right number and a neighbour of it, each in some spelling; the reference too in a third of the rows."""
+    number = parse_number(item.right)
+    if not number:
+        return
+    other = number.other(chance)
+    if any(_same(other, reference) for reference in item.references):
+        return
+    references = (chance.choice(number.spellings()),) if chance.random() < 0.3 else ()
+    style = chance.randrange(1_000)
+    for label, value in ((1, number), (0, other)):
+        forms = value.spellings()
+        # Both have as many spellings or are far apart: the same place in the list is the same style.
+        form = forms[style % len(forms)]
+        text = frames.plain(form, item.question, chance) if chance.random() < 0.6 else form
+        yield Made(label, text, references)
+
+
+def _same(number: Number, text: str) -> bool:
+    read = parse_number(text)
+    return bool(read and read.value == number.value)
+
+
+def units(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """A measure in its own or another unit; wrong: another number, or the same number of another unit."""
+    measure = _measure(item)
+    if not measure:
+        return
+    value, unit, system = measure
+    size = value * system[unit]
+    good = [name for name in system if _handy(size / system[name])]
+    others = [name for name in system if name != unit]
+    written = _written(value, unit, chance)
+    references = (written,) if item.task in ("gsm8k", "svamp", "mawps") and chance.random() < 0.6 else ()
+    if not references and parse_number(item.right):
+        references = (item.right,)
+    name = chance.choice([name for name in good if name != unit] or [unit])
+    yield Made(1, _framed(_written(size / system[name], name, chance), item, chance), references)
+    off = Number(size / system[name]).other(chance).value
+    wrong = chance.choice(
+        (
+            _written(value, chance.choice(others), chance),
+            _written(abs(off) or Fraction(7), name, chance),
+            _written(abs(Number(value).other(chance).value) or Fraction(7), unit, chance),
+        )
+    )
+    yield Made(0, _framed(wrong, item, chance), references)
+    if chance.random() < 0.3:
+        yield Made(1, _framed(_written(value, unit, chance), item, chance), references)
+        yield Made(0, _framed(_written(abs(off) or Fraction(7), name, chance), item, chance), references)
+
+
+def _measure(item: Item) -> tuple[Fraction, str, dict[str, int]] | None:
+    """The quantity that an item's reference is, with its unit; a bare number takes the unit of its question."""
+    found = _MEASURE.fullmatch(item.right)
+    number = parse_number(found[1] if found else item.right)
+    asked = _ASKED.search(item.question)
+    unit = _NAMED.get(found[2]) if found else _NAMED.get(asked[1].casefold()) if asked else None
+    if number and number.unit == "$":
+        unit = "dollar"
+    if not number or not unit or number.value <= 0 or number.unit == "%":
+        return None
+    return number.value, unit, next(system for system in UNITS if unit in system)
+
+
+def _handy(value: Fraction) -> bool:
+    return value.denominator in (1, 2, 4, 5, 10, 100, 1000) and Fraction(1, 4) <= value < 100_000
+
+
+def _written(value: Fraction, unit: str, chance: Random) -> str:
+    plural = unit if value == 1 else _PLURALS.get(unit, unit + "s")
+    plural = _BRITISH.sub(r"\1re", plural) if chance.random() < 0.3 else plural
+    digits = decimal(value, commas=chance.random() < 0.5)
+    if unit == "dollar":
+        cents = f"{float(value):.2f}" if value.denominator != 1 or chance.random() < 0.3 else digits
+        return chance.choice(
+            (f"${cents}", f"{cents} dollars", f"{digits} dollars" if value.denominator == 1 else f"${cents}")
+        )
+    short = f"{digits} {_SHORT[unit]}" if unit in _SHORT else f"{digits} {plural}"
+    return chance.choice(
+        (f"{digits} {plural}", f"{digits} {plural}", short, short.replace(" ", "") if unit in _SHORT else short)
+    )
+
+
+def _framed(text: str, item: Item, chance: Random) -> str:
+    return frames.plain(text, item.question, chance) if chance.random() < 0.5 else text
+
+
+def dates(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """The right date and one with another day, month or year, in some spelling; a year also with a month or a day."""
+    date = parse_date(item.right)
+    if not date:
+        return
+    other = date.other(chance)
+    if not differs(other.spellings()[0], item.references):
+        return
+    alone = len(item.references) == 1
+    references = (chance.choice(date.spellings()),) if alone and chance.random() < 0.3 else ()
+    if date.shape == "y" and chance.random() < 0.3:
+        month, day = chance.randint(1, 12), chance.choice((0, chance.randint(1, 28)))
+        date, other = Date(date.year, month, day), Date(other.year, month, day)
+    for label, value in ((1, date), (0, other)):
+        yield Made(label, _framed(chance.choice(value.spellings()), item, chance), references)
+
+
+def lists(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """All items in any order are right; one missing, one more or one exchanged is wrong."""
+    items = split_list(item.right)
+    wrong = bank.wrong(item, chance)
+    if wrong and len(split_list(wrong)) > 1:
+        wrong = chance.choice(split_list(wrong))
+    same = all({*map(normalise, split_list(text))} == {*map(normalise, items)} for text in item.references)
+    if not same or not wrong or len(wrong.split()) > 4 or not differs(wrong, items):
+        return
+    mixed = chance.sample(items, len(items))
+    yield Made(1, _enumerated(mixed, item, chance))
+    place = chance.randrange(len(mixed))
+    before, after = mixed[:place], mixed[place + 1 :]
+    changes = ([*before, *after], [*before, wrong, mixed[place], *after], [*before, wrong, *after])
+    yield Made(0, _enumerated(chance.choice(changes), item, chance))
+
+
+def _enumerated(items: list[str], item: Item, chance: Random) -> str:
+    if len(items) == 1:
+        return _framed(items[0], item, chance)
+    lines = chance.choice(("- {}", "* {}", "{n}. {}", "({n}) {}", "{n}) {}", "• {}"))
+    start = chance.choice(("", "", "They are:\n", "Here is the list:\n", "The answer has these parts:\n"))
+    *most, last = items
+    written = [
+        start + "\n".join(lines.format(text, n=n) for n, text in enumerate(items, 1)),
+        ", ".join(items),
+        "; ".join(items),
+        " and ".join(items),
+        f"{', '.join(most)} and {last}",
+        f"{', '.join(most)}, and {last}",
+        f"{', '.join(most)} as well as {last}",
+        " / ".join(items),
+        f"both {most[0]} and {last}" if len(items) == 2 else f"{', '.join(most)} & {last}",
+    ]
+    text = chance.choice(written)
+    return text if "\n" in text else _framed(text, item, chance)
+
+
+def names(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """A person by full name, last name or initials; wrong: another person with one of the names."""
+    first, *middle, last = item.right.split()
+    initials = "".join(f"{name[0]}. " for name in (first, *middle))
+    right = [last, last, f"{first[0]}. {last}", f"{last}, {first}", f"{initials}{last}", f"{first} {last}", item.right]
+    person = chance.choice(bank.alike["people",]).split()
+    other, family = person[0], person[-1]
+    taken = " ".join(item.references).casefold()
+    # Of other first names those that may be a short or full form of this one are no other person.
+    akin = other[0] in initials or frozenset((other, first)) in NICKNAMES
+    if family.casefold() in taken or other.casefold() in taken or akin:
+        return
+    wrong = [f"{other} {last}"] * 3 + [
+        f"{other[0]}. {last}",
+        f"{last}, {other}",
+        f"{first} {family}",
+        f"{first} {family}",
+    ]
+    wrong += [family, f"{family}, {first}", f"{first[0]}. {family}", f"{other} {family}"]
+    wrong = [text for text in wrong if not any(containment(text, name) for name in item.references)]
+    case = chance.choice((str, str, str, str.upper, str.lower))
+    yield Made(1, _framed(case(chance.choice(right)), item, chance))
+    yield Made(0, _framed(case(chance.choice(wrong)), item, chance))
+
+
+def specific(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """A place with its country is right, the country alone is not, nor another city of it; a decade is no year."""
+    date = parse_date(item.right)
+    found = _CITY_REGION.fullmatch(item.right)
+    city, region = (found[1], found[2]) if found else (item.right, COUNTRY.get(item.right, ""))
+    if date and date.shape == "y" and re.search(r"\b(when|year)\b", item.question, re.IGNORECASE):
+        right, wrong = _about_year(date.year)
+    elif (
+        region
+        and city != region
+        and re.search(r"\b(where|city|town|place|locat\w+|capital|born)\b", item.question, re.IGNORECASE)
+    ):
+        cities = [name for name in PLACES.get(region, "").split() or [*COUNTRY] if name not in item.right]
+        right = [city, f"{city}, {region}", f"{city} ({region})", f"the city of {city}", f"{city} in {region}"]
+        other = chance.choice(cities)
+        wrong = [
+            region,
+            f"somewhere in {region}",
+            f"{other}, {region}",
+            f"near {city}, but not in it",
+            f"{other} ({region})",
+        ]
+    else:
+        return
+    if chance.random() < 0.5:
+        yield from _broader(item, date, region, chance)
+    if all(differs(text, item.references[1:]) for text in wrong):
+        yield Made(1, _framed(chance.choice(right), item, chance))
+        yield Made(0, _framed(chance.choice(wrong), item, chance))
+
+
+def _broader(item: Item, date: Date | None, region: str, chance: Random) -> Iterator[Made]:
+    """Where the reference itself is a decade or a country, that is right: being broad is not what makes it wrong."""
+    if date:
+        decade = date.year // 10 * 10
+        broad, other = f"the {decade}s", f"the {decade + chance.choice((-20, -10, 10, 20))}s"
+        forms = ("{x}", "in {x}", "some time in {x}", "during {x}")
+    else:
+        broad, other = region, chance.choice([name for name in PLACES if name != region])
+        forms = ("{x}", "in {x}", "somewhere in {x}", "a place in {x}")
+    form = chance.choice(forms)
+    for label, text in ((1, broad), (0, other)):
+        yield Made(label, _framed(frames.fill(form, x=text), item, chance), (broad,))
+
+
+def _about_year(y: int) -> tuple[list[str], list[str]]:
+    century = (y - 1) // 100 + 1
+    th = f"the {ordinal(century)} century"
+    right = [
+        f"in the middle of {y}",
+        f"early in {y}",
+        f"{y}, in {th}",
+        f"the year {y}",
+        f"at the end of {y}",
+        f"{y}, so in {th}",
+    ]
+    wrong = [f"in the {y // 10 * 10}s", th, f"some time before {y}", f"in {th}", f"after {y}", f"not before {y + 1}"]
+    return right, wrong
+
+
+def aliases(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """Several references: any of them is right, in any order of theirs; something near them is not."""
+    references = tuple(chance.sample(item.references, len(item.references)))
+    wrong = bank.wrong(item, chance)
+    if wrong:
+        yield Made(1, _framed(chance.choice(references), item, chance), references)
+        yield Made(0, _framed(wrong, item, chance), references)
+
+
+def wording(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """The opposite of one word makes an answer wrong; a word of the same meaning, or a small word less, does not."""
+    text = item.right.rstrip(".")
+    words = re.findall(r"\w+|\W+", text)
+    turned = [n for n, word in enumerate(words) if word in OPPOSITE]
+    if not turned:
+        return
+    place = chance.choice(turned)
+    wrong = _replaced(words, place, OPPOSITE[words[place]])
+    same = (_reworded(text, chance) if chance.random() < 0.8 else None) or text
+    same = re.sub(r"^(the|an|a|to|by|in|it|they) ", "", same) if chance.random() < 0.4 else same
+    if not any(containment(wrong, other) for other in item.references):
+        yield Made(1, _framed(same, item, chance))
+        yield Made(0, _framed(wrong, item, chance))
+
+
+def synonyms(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """A right and a wrong answer with a word of each exchanged for one of the same meaning, where there is one."""
+    wrong = bank.wrong(item, chance)
+    right = _reworded(item.right, chance)
+    if wrong and right and len(item.right.split()) > 1:
+        yield Made(1, _framed(right, item, chance))
+        yield Made(0, _framed(_reworded(wrong, chance) or wrong.rstrip("."), item, chance))
+
+
+def _reworded(text: str, chance: Random) -> str | None:
+    words = re.findall(r"\w+|\W+", text.rstrip("."))
+    alike = [n for n, word in enumerate(words) if word in SYNONYM]
+    if not alike:
+        return None
+    place = chance.choice(alike)
+    return _replaced(words, place, SYNONYM[words[place]])
+
+
+def _replaced(words: list[str], place: int, word: str) -> str:
+    return "".join([*words[:place], word, *words[place + 1 :]])
+
+
+def counted(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """A small number as a word of another language, in a frame of that language."""
+    number = parse_number(item.right)
+    if not number or number.unit or number.value.denominator != 1 or not 0 <= number.value <= 12:
+        return
+    language = chance.choice([*languages.COUNTED])
+    words = languages.COUNTED[language].split()
+    right = int(number.value)
+    wrong = chance.choice([n for n in (right - 1, right + 1, right + 2, right - 3) if 0 <= n <= 12])
+    if any(_same(Number(Fraction(wrong)), text) for text in item.references):
+        return
+    frame = (
+        chance.choice([line for line in languages.FRAMES[language].split("\n") if "{x}" in line])
+        if chance.random() < 0.7
+        else "{x}"
+    )
+    for label, n in ((1, right), (0, wrong)):
+        yield Made(label, frames.fill(frame, x=words[n] if chance.random() < 0.8 else str(n)))

@@ -1,0 +1,348 @@
+"""Rows about questions with options, and about yes and no."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from random import Random
+
+from made import frames, turns
+from made.bank import LETTERS, Bank, Item, Made, option_full, option_letter, option_text
+from made.choosing import beside
+
+LETTER_FRAMES = """{x}
+({x})
+{x}.
+{x})
+[{x}]
+Option {x}
+option {x}.
+Choice {x}
+The answer is {x}.
+The answer is ({x}).
+Answer: {x}
+Answer: ({x})
+The correct option is {x}.
+Correct answer: {x}
+I choose {x}.
+I'd go with option {x}.
+It's {x}.
+{x} is correct.
+({x}) is the right one.
+The right choice is ({x}).
+**{x}**
+**({x})**
+\\boxed{{x}}
+{"answer": "{x}"}
+<answer>{x}</answer>
+Final answer: {x}
+Of the options given, {x} is the best.
+My choice would be letter {x}.
+So the answer is ({x}).
+-> {x}
+I think {x}.
+Probably {x}, but I am not sure.
+Die Antwort ist {x}.
+La réponse est {x}.
+La respuesta correcta es la {x}.
+答案是{x}。""".split("\n")
+
+BECAUSE = """The others do not fit.
+The remaining options can be ruled out.
+This follows from the wording of the question.
+None of the other options makes sense here.
+The other choices are distractors.
+It is the only one that agrees with the facts.
+The rest describe something else.
+That is what the definition says.""".split("\n")
+
+YES = """Yes.
+Yes
+yes
+Yes!
+Yes, it is.
+Yes, that's right.
+Yes, that is correct.
+Correct.
+That is correct.
+True.
+That's true.
+That is true.
+Indeed.
+Absolutely.
+Certainly.
+Definitely.
+Of course.
+The answer is yes.
+The answer is "yes".
+Answer: Yes
+I would say yes.
+I believe so.
+I think so.
+Yeah.
+Yep.
+Affirmative.
+Right.
+It is the case.
+This is so.
+**Yes**
+**Yes.**
+{"answer": "yes"}
+{"answer": true}
+\\boxed{\\text{Yes}}
+In short: yes.
+To my knowledge, yes.
+Without a doubt.
+Ja.
+Oui.
+Sí.
+Sì.
+Sim.
+Да.
+是的。
+はい。
+Evet.
+Tak.""".split("\n")
+NO = """No.
+No
+no
+No!
+No, it isn't.
+No, that's wrong.
+No, that is incorrect.
+Incorrect.
+That is not correct.
+False.
+That's not true.
+That is false.
+Not at all.
+Absolutely not.
+Certainly not.
+Definitely not.
+Of course not.
+The answer is no.
+The answer is "no".
+Answer: No
+I would say no.
+I don't believe so.
+I don't think so.
+Nope.
+Nah.
+Negative.
+Wrong.
+It is not the case.
+This is not so.
+**No**
+**No.**
+{"answer": "no"}
+{"answer": false}
+\\boxed{\\text{No}}
+In short: no.
+To my knowledge, no.
+By no means.
+Nein.
+Non.
+No, en absoluto.
+No, per niente.
+Não.
+Нет.
+不是。
+いいえ。
+Hayır.
+Nie.""".split("\n")
+
+TURNED = """I used to think {a}, but the answer is {b}.
+At first sight one would say {a}. It is {b}, though.
+{A}... wait, no: {b}.
+Many would answer {a}; the right answer is {b}.
+{A}? Not quite. The answer is {b}.
+My first answer was {a}. I take it back: {b}.
+Not {a} but {b}.
+{A}. Hmm, on second thoughts, {b}.
+Some say {a}. I say {b}.
+I'm torn between {1} and {2}. I'd go with {b}.
+{B}, even if many people would say {a}.
+{B}. Anyone who says {a} is mistaken.
+It depends, but if I have to choose: {b}.
+You might expect {a}. In reality, {b}.
+I'd like to say {a}, but that would be wrong. {B}.
+Between {1} and {2}, my answer is {b}.""".split("\n")
+OPEN_YES_NO = """Yes and no.
+It depends.
+Maybe.
+Perhaps, perhaps not.
+It could be yes or no.
+Hard to say.
+Possibly.
+Some say yes, some say no.
+That depends on what you mean.
+Yes or no? I can't tell.
+Either yes or no.
+There are arguments for yes and for no.
+I'm not sure.
+It is not clear whether the answer is yes or no.
+The question is whether it is so or not.""".split("\n")
+
+
+def letters(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """The letter alone; the reference as it is, or its letter only."""
+    references = (LETTERS[item.place],) if chance.random() < 0.15 else ()
+    frame = chance.choice(LETTER_FRAMES)
+    tail = f" {chance.choice(BECAUSE)}" if chance.random() < 0.2 and len(frame) > 6 else ""
+    for label, place in _two_places(item, chance):
+        text = frames.fill(frame, x=LETTERS[place])
+        yield Made(label, frames.sentence(text) + tail if tail else text, references)
+
+
+def option_words(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """The text of an option without its letter; sometimes the reference has no letter either."""
+    references = (item.right,) if chance.random() < 0.25 else ()
+    for label, place in _two_places(item, chance):
+        text = option_text(item, place)
+        yield Made(label, frames.plain(text, item.question.split("\n")[0], chance), references)
+
+
+def letter_and_text(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """Letter and text of one option are right or wrong with it; a letter with the text of another option is wrong."""
+    frame = chance.choice(
+        (
+            "{x}",
+            "The answer is {x}.",
+            "Answer: {x}",
+            "I choose {x}.",
+            "It's {x}.",
+            "Final answer: {x}",
+            "The correct option is {x}.",
+            "**{x}**",
+            "So, {x} it is.",
+            "I'd say {x}, for the rest do not fit.",
+        )
+    )
+    form = chance.choice(
+        (
+            "({l}) {t}",
+            "{l}) {t}",
+            "{l}. {t}",
+            "{l}: {t}",
+            "{l} - {t}",
+            "option {l}, {t}",
+            "{l} ({t})",
+            "{t} ({l})",
+            "{t}, which is option {l}",
+        )
+    )
+    other = chance.choice([n for n in range(len(item.choices)) if n != item.place])
+    pairs = {(item.place, item.place): 1, (item.place, other): 0, (other, item.place): 0, (other, other): 0}
+    mixed = chance.choice([pair for pair, label in pairs.items() if not label])
+    for letter, text in ((item.place, item.place), mixed):
+        written = frames.fill(form, l=LETTERS[letter], t=option_text(item, text))
+        yield Made(pairs[letter, text], frames.fill(frame, x=written))
+
+
+def all_options(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """Every option listed or discussed is no choice; with a choice at the end it is one."""
+    form = chance.choice((option_full, option_text, option_full))
+    places = [*range(len(item.choices))]
+    if chance.random() < 0.4:
+        chance.shuffle(places)
+    listed = [form(item, place) for place in places]
+    joint = chance.choice((", ", "\n", "; ", " or ", "\n- ", " / ", " and "))
+    start = chance.choice(
+        (
+            "",
+            "The options are ",
+            "We can choose between these: ",
+            "It is one of these: ",
+            "Options:\n",
+            "Let's look at all of them. ",
+        )
+    )
+    text = start + joint.join(listed)
+    if chance.random() < 0.4:
+        notes = ("could be", "is possible", "may fit", "has something to it", "is worth a thought", "is often chosen")
+        text = " ".join(f"{part[:1].upper()}{part[1:]} {chance.choice(notes)}." for part in listed)
+    rest = chance.choice(
+        ("", "", "All of these.", "Any of them.", "One of them is right.", "All of the above.", "Hard to choose.")
+    )
+    style = chance.choice((form, option_letter))
+    other = chance.choice([place for place in places if place != item.place])
+    choice = chance.choice(turns.CHOICES[:10])
+
+    def chosen(answer: str) -> str:
+        return f"{frames.sentence(text)} {frames.fill(choice, b=answer)}"
+
+    yield from beside(f"{text} {rest}".strip(), chosen, (style(item, item.place), style(item, other)), chance)
+
+
+def eliminated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """Options are gone through; one is kept. In the wrong twin another one is."""
+    others = [n for n in range(len(item.choices)) if n != item.place]
+    kept = {1: item.place, 0: chance.choice(others)}
+    seed = chance.random()
+    for label, chosen in kept.items():
+        draw = Random(seed)
+        lines = []
+        for place in range(len(item.choices)):
+            name = (option_letter if draw.random() < 0.5 else option_full)(item, place)
+            verdicts = (
+                ("fits what is asked", "is right", "matches")
+                if place == chosen
+                else ("can be ruled out", "does not fit", "is wrong", "is unrelated", "misses the point")
+            )
+            lines.append(f"{name} {draw.choice(verdicts)}.")
+        if draw.random() < 0.5:
+            draw.shuffle(lines)
+        end = draw.choice(("", "So the answer is {x}.", "The answer is {x}.", "Hence {x}.", "Answer: {x}"))
+        joint = draw.choice((" ", "\n"))
+        yield Made(label, joint.join([*lines, frames.fill(end, x=option_letter(item, chosen))]).strip())
+
+
+def said_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """Yes or no in some wording."""
+    place, words = chance.randrange(len(YES)), (NO, YES)
+    references = (
+        (chance.choice((("True",), ("true",))) if _is_yes(item) else ("False",)) if chance.random() < 0.1 else ()
+    )
+    for label in (1, 0):
+        yield Made(label, words[_is_yes(item) == bool(label)][place], references)
+
+
+def explained_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """Yes or no with the reasons before or after it; the wrong twin has the same reasons and another verdict."""
+    reasons = re.sub(r"^(Yes|No)[.,;:]?\s*", "", item.solution)
+    if not reasons:
+        reasons = " ".join(chance.sample(frames.NEUTRAL, chance.randint(1, 3)))
+    before = chance.random() < 0.4
+    verdicts = chance.choice(
+        (
+            ("No", "Yes"),
+            ("No, it isn't so", "Yes, it is so"),
+            ("The answer is no", "The answer is yes"),
+            ("That's false", "That's true"),
+            ("Not so", "That is so"),
+        )
+    )
+    for label in (1, 0):
+        verdict = verdicts[_is_yes(item) == bool(label)]
+        joint = chance.choice(("So: ", "Therefore: ", "In conclusion: ", ""))
+        yield Made(label, f"{reasons} {joint}{verdict}." if before else f"{verdict}. {reasons}")
+
+
+def turned_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """Yes and no are both named, and one is chosen."""
+    right, wrong = ("yes", "no") if _is_yes(item) else ("no", "yes")
+    frame = chance.choice(TURNED)
+    one, two = (right, wrong) if chance.random() < 0.5 else (wrong, right)
+    for label, b, a in ((1, right, wrong), (0, wrong, right)):
+        text = frame.replace("{A}", a.capitalize()).replace("{B}", b.capitalize())
+        yield Made(label, frames.fill(text, a=a, b=b, **{"1": one, "2": two}))
+    if chance.random() < 0.15:
+        yield Made(0, chance.choice(OPEN_YES_NO))
+
+
+def _is_yes(item: Item) -> bool:
+    return item.right.casefold().startswith("yes")
+
+
+def _two_places(item: Item, chance: Random) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (1, item.place), (0, chance.choice([n for n in range(len(item.choices)) if n != item.place]))

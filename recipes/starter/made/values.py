@@ -1,0 +1,266 @@
+"""Numbers and dates: read from a text, written in other forms, and changed into a neighbour."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from random import Random
+from typing import NamedTuple
+
+MONTHS = "January February March April May June July August September October November December".split()
+_FOREIGN_MONTHS = {
+    "{d}. {m} {y}": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split(),
+    "{d} {m} {y}": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre".split(),
+    "{d} de {m} de {y}": (
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split()
+    ),
+}
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen".split()
+)
+_TENS = "_ _ twenty thirty forty fifty sixty seventy eighty ninety".split()
+_SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_NUMBER = re.compile(
+    r"(?P<money>\\?\$)?\s?(?P<sign>-)?(?:"
+    r"\\[dt]?frac\{(?P<above>\d+)\}\{(?P<below>[1-9]\d*)\}"
+    r"|(?P<over>\d+)/(?P<under>[1-9]\d*)"
+    r"|(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+))"
+    r"(?:\s(?P<scale>thousand|million|billion))?"
+    r"(?P<percent>\s?\\?%|\spercent|\sper cent)?"
+)
+_DAY = r"(?P<d>\d{1,2})(?:st|nd|rd|th)?"
+_MONTH = rf"(?P<m>{'|'.join(MONTHS)})"
+_YEAR = r"(?P<y>1[0-9]\d\d|20\d\d)"
+_DATES = [
+    re.compile(rf"(?:on |in |the )?{form}")
+    for form in (rf"{_DAY} {_MONTH},? {_YEAR}", rf"{_MONTH} {_DAY},? {_YEAR}", rf"{_MONTH},? {_YEAR}", _YEAR)
+]
+_DATES += [re.compile(rf"(?:on |the )?{form}") for form in (rf"{_MONTH} {_DAY}", rf"{_DAY}(?: of)? {_MONTH}")]
+
+
+class Number(NamedTuple):
+    """A number; `unit` is "$", "%" or nothing."""
+
+    value: Fraction
+    unit: str = ""
+
+    def spellings(self) -> list[str]:
+        """Ways to write the number, all of the same value."""
+        bare = [*_bare(self.value)]
+        if self.unit == "$":
+            word = "dollar" if self.value == 1 else "dollars"
+            return [form for text in bare for form in (f"${text}", f"{text} {word}", f"USD {text}", text)]
+        if self.unit == "%":
+            share = [text for text in _bare(self.value / 100) if not text.endswith("%")]
+            forms = [form for text in bare for form in (f"{text}%", f"{text} percent", f"{text} per cent", f"{text} %")]
+            return [*forms, *share] if 0 < self.value < 100 else forms
+        return bare
+
+    def other(self, chance: Random) -> Number:
+        """A neighbour: a digit off, one more or less, digits swapped, ten times as much, a turned fraction."""
+        below = self.value.denominator
+        if re.fullmatch(r"[1-9]\d{0,2}", str(below)) and 10**6 % below:  # a third, a seventh: not a decimal
+            ways = [1 / self.value if self.value else Fraction(1), self.value + Fraction(1, below), -self.value]
+            return self._replace(value=chance.choice([way for way in ways if way != self.value]))
+        text = decimal(self.value).lstrip("-")
+        places = [n for n, char in enumerate(text) if char.isdigit()]
+        ways = [self.value + 1, self.value - 1, self.value * 10, *(self.value + n for n in (2, 10, -2))]
+        if len(text.replace(".", "")) > 1:
+            place = chance.choice(places)
+            digit = chance.choice([d for d in "123456789" if d != text[place]])
+            swap = chance.choice(places[:-1])
+            turned = [*text]
+            later = next(n for n in places if n > swap)
+            turned[swap], turned[later] = turned[later], turned[swap]
+            changed = [Fraction(text[:place] + digit + text[place + 1 :])] * 4 + [Fraction("".join(turned))]
+            ways += [-way if self.value < 0 else way for way in changed]
+        if self.value and self.value.denominator > 1:
+            ways += [self.value / 10]
+        kept = [way for way in ways if way != self.value and (way >= 0 or self.value < 0)]
+        return self._replace(value=chance.choice(kept))
+
+    def like(self, text: str) -> str:
+        """The number in the form that `text` has."""
+        if re.search(r"[a-z]", text, re.IGNORECASE) and not re.search(r"\d", text) and self.value.denominator == 1:
+            written = in_words(int(self.value)) if self.value >= 0 else decimal(self.value)
+            return written.capitalize() if text[:1].isupper() else written
+        found = re.search(r"\s(thousand|million|billion)", text)
+        value = self.value / _SCALES[found[1]] if found else self.value
+        written = decimal(value, commas="," in text)
+        shell = re.sub(r"[\d.,]*\d(?:/\d+)?|\\[dt]?frac\{\d+\}\{\d+\}", "{}", text.replace("-", ""), count=1)
+        return shell.replace("{}", written, 1)
+
+
+class Date(NamedTuple):
+    """A date, or the parts of it that are known (0: not known)."""
+
+    year: int
+    month: int = 0
+    day: int = 0
+
+    @property
+    def shape(self) -> str:
+        """Which parts are known."""
+        return "".join(letter for letter, part in zip("ymd", self, strict=True) if part)
+
+    def spellings(self) -> list[str]:
+        """Ways to write the date, all the same day, month or year."""
+        y, m, d = self
+        if not m:
+            return [f"{y}", f"in {y}", f"the year {y}", f"In the year {y}", year_in_words(y), f"{y} AD", f"{y} CE"]
+        month, short = MONTHS[m - 1], MONTHS[m - 1][:3]
+        if not d:
+            return [
+                f"{month} {y}",
+                f"{month}, {y}",
+                f"{short} {y}",
+                f"{short}. {y}",
+                f"{m:02}/{y}",
+                f"{month} of {y}",
+                f"{y}-{m:02}",
+            ]
+        th = ordinal(d)
+        days = [
+            f"{d} {month}",
+            f"{th} {month}",
+            f"{month} {d}",
+            f"{month} {th}",
+            f"{th} of {month}",
+            f"the {th} of {month}",
+        ]
+        if not y:
+            return [*days, f"{short} {d}", f"{d} {short}", f"{short}. {th}"]
+        numeric = [f"{y}-{m:02}-{d:02}", f"{y}/{m:02}/{d:02}", f"{d:02}-{short}-{y}"]
+        if d > 12:
+            numeric += [f"{m}/{d}/{y}", f"{d}/{m}/{y}", f"{d:02}.{m:02}.{y}"]
+        foreign = [form.format(d=d, m=names[m - 1], y=y) for form, names in _FOREIGN_MONTHS.items()]
+        weekless = [f"{day}{comma} {y}" for day, comma in zip(days, ["", "", ",", ",", "", ","], strict=True)]
+        return [*weekless, *numeric, *foreign, f"{short} {d}, {y}", f"{d} {short} {y}", f"{short}. {d}, {y}"]
+
+    def other(self, chance: Random) -> Date:
+        """A neighbour: another day, month or year."""
+        part = chance.choice([name for name in ("year", "year", "month", "day") if getattr(self, name)])
+        if part == "year":
+            digit = chance.choice((1, 1, 1, 2, 3, 10, 100))
+            later = self.year + chance.choice((-1, 1)) * digit
+            return self._replace(year=later if 1000 <= later <= 2025 else self.year - digit)
+        top = 12 if part == "month" else 28
+        return self._replace(**{part: chance.choice([n for n in range(1, top + 1) if n != getattr(self, part)])})
+
+    def like(self, text: str) -> str:
+        """The date in the form that `text` has."""
+        old = parse_date(text)
+        if old and old.year and self.year:
+            text = text.replace(str(old.year), "\0")
+        if old and old.month and self.month:
+            text = text.replace(MONTHS[old.month - 1], MONTHS[self.month - 1])
+        if old and old.day and self.day:
+            text = re.sub(rf"\b{old.day}(st|nd|rd|th)?\b", lambda m: ordinal(self.day) if m[1] else str(self.day), text)
+        return text.replace("\0", str(self.year))
+
+
+def parse_number(text: str) -> Number | None:
+    """The number that a text is, as a whole; None if there is more to it."""
+    text = text.strip().removesuffix(".")
+    word = _WORDS.get(text.casefold().replace("-", " "))
+    if word is not None:
+        return Number(Fraction(word))
+    found = _NUMBER.fullmatch(text)
+    if not found or (found["scale"] and (found["over"] or found["above"])) or len(text) > 25:
+        return None
+    over, under = found["above"] or found["over"], found["below"] or found["under"]
+    value = Fraction(int(over), int(under)) if over else Fraction(found["digits"].replace(",", ""))
+    value *= _SCALES[found["scale"]] if found["scale"] else 1
+    unit = "$" if found["money"] else "%" if found["percent"] else ""
+    return Number(-value if found["sign"] else value, unit)
+
+
+def parse_date(text: str) -> Date | None:
+    """The date that a text is, as a whole; a number from 1000 to 2099 counts as a year."""
+    for form in _DATES:
+        if found := form.fullmatch(text.strip()):
+            parts = found.groupdict()
+            month = MONTHS.index(parts["m"]) + 1 if parts.get("m") else 0
+            return Date(int(parts.get("y") or 0), month, int(parts.get("d") or 0))
+    return None
+
+
+def decimal(value: Fraction, commas: bool = False) -> str:
+    """A number in digits; a fraction that is no short decimal as "a/b"."""
+    if value.denominator == 1:
+        return f"{int(value):,}" if commas else str(int(value))
+    if 10**6 % value.denominator:
+        return f"{value.numerator}/{value.denominator}"
+    text = f"{float(value):.6f}".rstrip("0").rstrip(".")
+    return f"{float(text):,}" if commas and abs(value) >= 1000 else text
+
+
+def in_words(n: int) -> str:
+    """A whole number from 0 to 999,999,999 in English words."""
+    if n < 20:
+        return _ONES[n]
+    if n < 100:
+        return _TENS[n // 10] + (f"-{_ONES[n % 10]}" if n % 10 else "")
+    for name, size in (("million", 1_000_000), ("thousand", 1_000), ("hundred", 100)):
+        if n >= size:
+            rest = n % size
+            joint = " and " if rest < 100 and name == "hundred" else " "
+            return f"{in_words(n // size)} {name}" + (joint + in_words(rest) if rest else "")
+    raise AssertionError(n)
+
+
+def year_in_words(year: int) -> str:
+    """A year as it is read aloud."""
+    century, rest = divmod(year, 100)
+    if century == 20 and rest < 10:
+        return "two thousand" + (f" and {_ONES[rest]}" if rest else "")
+    end = "hundred" if not rest else f"oh {_ONES[rest]}" if rest < 10 else in_words(rest)
+    return f"{in_words(century)} {end}"
+
+
+def ordinal(n: int) -> str:
+    """1st, 2nd, 3rd, 4th …"""
+    return f"{n}{'th' if n // 10 % 10 == 1 else {1: 'st', 2: 'nd', 3: 'rd'}.get(n % 10, 'th')}"
+
+
+def _bare(value: Fraction) -> list[str]:
+    """Spellings of a number without its unit."""
+    forms = [decimal(value)] * 2
+    size = abs(value)
+    if value.denominator == 1:
+        forms += [f"{int(value)}.0"] if size < 10_000 else []
+        if size >= 1000:
+            forms += [f"{int(value):,}"] * 2 + [f"{int(value):,}".replace(",", " "), _scientific(value)]
+        if 0 <= value < 10**9 and len(in_words(int(value)).split()) <= 6:
+            forms += [in_words(int(value)), in_words(int(value)).capitalize()]
+        for name, scale in _SCALES.items():
+            if size >= scale and 1000 % (value / scale).denominator == 0 and size < scale * 1000:
+                forms += [f"{decimal(value / scale)} {name}"]
+        return forms
+    if 10**6 % value.denominator == 0:
+        forms += [f"{decimal(value)}0"]
+        forms += [f"{decimal(value * 100)}%"] if 0 < value < 1 and value.denominator <= 100 else []
+    if value.denominator <= 100:
+        above, below = value.numerator, value.denominator
+        forms += [f"{above}/{below}", f"\\frac{{{above}}}{{{below}}}".replace("{-", "{-")]
+        if 1 < above / below < 100 and below <= 16:
+            forms += [f"{above // below} {above % below}/{below}"]
+        spoken = {(1, 2): "a half", (1, 3): "one third", (1, 4): "a quarter", (3, 4): "three quarters"}
+        forms += [spoken[above, below]] if (above, below) in spoken else []
+    return forms
+
+
+def _scientific(value: Fraction) -> str:
+    text = f"{float(value):.6e}"
+    digits, power = text.split("e")
+    digits = digits.rstrip("0").rstrip(".")
+    exact = Fraction(digits) * 10 ** int(power) == value
+    return f"{digits} × 10^{int(power)}" if exact and len(digits) < 6 else decimal(value)
+
+
+_WORDS = {
+    form: n
+    for n in range(1, 1000)
+    for form in (in_words(n).replace("-", " "), in_words(n).replace("-", " ").replace(" and ", " "))
+} | {"zero": 0, "one thousand": 1000}

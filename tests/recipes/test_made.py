@@ -1,0 +1,343 @@
+"""Rows made in code: the same each time, in balance, of every kind, and never wrong by accident."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from bert_judge.metrics import containment, exact_match, normalise
+from bert_judge.types import Sample
+
+RECIPE = Path(__file__).parents[2] / "recipes" / "starter"
+sys.path.insert(0, str(RECIPE))
+
+from made import KINDS, made_rows  # noqa: E402
+from made.bank import differs, split_list  # noqa: E402
+from made.values import Date, Number, parse_date, parse_number  # noqa: E402
+
+OPEN = """who wrote the war of the worlds|Herbert Wells
+who painted the last supper|Leonard Vincent
+who discovered penicillin|Alexander Fleming|Sir Alexander Fleming
+who was the first man on the moon|Neil Armstrong
+who developed the theory of evolution|Charles Darwin|Charles Robert Darwin
+who sang the first song of the film|Diana Rossi
+who wrote pride and prejudice|Jane Austen
+who played the captain in the series|Patrick Stewart
+when did the battle take place|14 October 1066|October 1066
+when was the treaty of the islands signed|March 12, 1990
+when did the second season start|April 2016
+what year was the tower built|1889
+when did the bridge open|1937|in 1937
+when was the school founded|1745
+where was the first congress held|Vienna
+where is the oldest university of the country|Salamanca, Spain
+where did the expedition start|Lisbon
+where is the town hall with the astronomical clock|Lyon
+in which city was the composer born|Boston, Massachusetts
+what are the two official languages of the island|English and Maltese
+which three colours are on the flag|black, red and gold
+what are the primary colours of light|red, green and blue
+which metals are the coins made of|copper, nickel and zinc
+what is the largest desert|the Sahara|Sahara
+what is the capital of the province|Ushuaia
+what causes the tides|the gravity of the moon|gravity of the moon
+how long is the tunnel|50 km
+how heavy is the bell|13 tons
+how many hours does the journey take|36
+how many minutes does the film last|90
+how many feet high is the mast|24
+how many members does the council have|twelve
+how many people live in the valley|1,250
+what share of the land is forest|25%
+how much did the painting cost|$450
+how many legs does a spider have|8""".split("\n")
+OPTIONS = """What happens to water at zero degrees?|It gets solid.|It gets hot.|It turns into wood.|It starts to burn.
+Which animal is the largest?|a blue whale|a cat|an ant|a dog
+What do plants need to grow?|water and light|sand and salt|noise|metal
+Why do birds fly south in autumn?|to find food in a warm place|to sleep|to get sick|to see the ocean
+What does a magnet do with iron?|It can pull the iron.|It can melt the iron.|It can paint the iron.|Nothing happens.
+What happens to the volume of a heated gas?|an increase of the volume|nothing|a loss of colour|a change of its name
+Which side of the hill gets the sun first?|the east side|the bottom|the shaded side|each at the same minute
+Where do most people buy bread?|at a small shop|in the forest|at the dentist|in a mine
+What helps against the cold?|a warm coat|an open window|a fan|a cold drink""".split("\n")
+YES_NO = (
+    "is the sun a star|Yes\nis the moon a planet|No\ncan penguins fly|No\ndoes water boil at 100 degrees|Yes".split(
+        "\n"
+    )
+)
+PASSAGE = (
+    "The mill was built in 1802 by Thomas Grey. It stands near the old road to Alton and ground corn for 90 years."
+)
+PASSAGES = [
+    PASSAGE,
+    "A bakery in Alton used its flour until 1892. Then the wheel broke. Martha Lane sold the land to the church.",
+]
+SOLUTIONS = [
+    (f"Tom has {a} boxes with {b} pens and loses {c} pens. How many pens are left?", a, b, c)
+    for a, b, c in ((3, 12, 4), (7, 9, 5), (11, 6, 20), (15, 4, 7), (8, 14, 3), (5, 25, 11))
+]
+
+
+def write(folder: Path, name: str, rows: list[dict]) -> None:
+    folder.mkdir(exist_ok=True)
+    with gzip.open(folder / f"{name}.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A few dozen questions of every form that the recipe reads."""
+    folder = tmp_path_factory.mktemp("data")
+    tasks = folder / "tasks"
+    split = [line.split("|") for line in OPEN]
+    one = [{"question": q, "reference": refs[0] if len(refs) == 1 else refs} for q, *refs in split]
+    write(tasks, "open", one)
+    rows = []
+    for n, (question, *choices) in enumerate(line.split("|") for line in OPTIONS):
+        place = n % len(choices)
+        choices[0], choices[place] = choices[place], choices[0]
+        listed = [f"({letter}) {choice}" for letter, choice in zip("ABCD", choices, strict=True)]
+        rows.append({"question": "\n".join([question, *listed]), "reference": listed[place], "choices": choices})
+    write(tasks, "options", rows)
+    write(tasks, "yes_no", [dict(zip(("question", "reference"), line.split("|"), strict=True)) for line in YES_NO])
+    read = [
+        {"question": "who built the mill?", "reference": "Thomas Grey", "context": PASSAGES[0]},
+        {"question": "when was the mill built?", "reference": "1802", "context": PASSAGES[0]},
+        {"question": "who sold the land?", "reference": "Martha Lane", "context": PASSAGES[1]},
+        {"question": "who burnt the mill?", "reference": "Unanswerable", "context": PASSAGES[0]},
+        {"question": "when was the church built?", "reference": "Unanswerable", "context": PASSAGES[1]},
+    ]
+    write(tasks, "reading", read)
+    solved = [
+        {"question": q, "reference": str(a * b - c), "solution": f"{a} x {b} = {a * b}\n{a * b} - {c} = {a * b - c}"}
+        for q, a, b, c in SOLUTIONS
+    ]
+    write(tasks, "sums", solved)
+    wrong = {"question": "what is the largest desert", "references": ["Sahara"], "candidate": "Gobi desert", "label": 0}
+    write(folder / "labelled", "people", [wrong, wrong | {"candidate": "the Sahara", "label": 1}])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def rows(folder: Path) -> list[Sample]:
+    return list(made_rows(folder))
+
+
+@pytest.fixture(scope="module")
+def by_kind(rows: list[Sample]) -> dict[str, list[Sample]]:
+    kinds = defaultdict(list)
+    for row in rows:
+        kinds[row.meta["source"].removeprefix("made:")].append(row)
+    return kinds
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_rows_of_both_labels_in_balance(by_kind, kind):
+    right = [row.gold for row in by_kind[kind]]
+    assert 4 <= len(right) <= KINDS[kind][1]
+    assert 0.4 <= sum(right) / len(right) <= 0.6
+
+
+def test_rows_say_where_they_come_from(rows):
+    assert len({row.id for row in rows}) == len(rows)
+    assert {row.meta["task"] for row in rows} == {"open", "options", "yes_no", "reading", "sums"}
+    assert {row.gold for row in rows} == {0, 1}
+
+
+def test_questions_are_those_of_the_tasks(folder, rows):
+    questions = set()
+    for path in (folder / "tasks").iterdir():
+        lines = gzip.decompress(path.read_bytes()).decode().splitlines()
+        questions |= {json.loads(line)["question"] for line in lines}
+    assert {row.question for row in rows} <= questions
+
+
+def test_same_rows_in_another_process_and_other_rows_with_another_seed(folder, rows):
+    code = (
+        "import sys; from pathlib import Path; from made import made_rows\n"
+        f"print([(r.id, r.candidate, r.references, r.gold) for r in made_rows(Path({str(folder)!r}))])"
+    )
+    env = os.environ | {"PYTHONHASHSEED": "7", "PYTHONPATH": str(RECIPE), "PYTHONIOENCODING": "utf-8"}
+    out = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, check=True, encoding="utf-8")
+    assert out.stdout.strip() == str([(r.id, r.candidate, r.references, r.gold) for r in rows])
+    other = [row.candidate for row in made_rows(folder, seed=1)]
+    assert other != [row.candidate for row in rows]
+
+
+def test_a_kind_left_out_changes_no_other(folder, rows):
+    left = list(made_rows(folder, without=["torn", "dates"]))
+    out = ("made:torn", "made:dates")
+    assert left == [row for row in rows if row.meta["source"] not in out]
+    assert len(left) < len(rows)
+
+
+@pytest.mark.parametrize("kind", ["wrapped", "chatty", "hedged", "markup", "aliases", "names", "dates", "solved"])
+def test_no_wrong_row_ends_in_a_right_answer(by_kind, kind):
+    wrong = [row for row in by_kind[kind] if not row.gold and "\n(" not in row.question]
+    assert wrong
+    for row in wrong:
+        said = row.candidate.replace(row.question, "").split("\n")[-1 if kind == "solved" else 0 :]
+        assert not any(containment(" ".join(said), reference) for reference in row.references), row
+
+
+def test_no_wrong_row_is_a_reference(rows):
+    assert not [row for row in rows if not row.gold and any(exact_match(row.candidate, r) for r in row.references)]
+
+
+@pytest.mark.parametrize("kind", ["torn", "corrected", "instead", "reasoned"])
+def test_answers_are_weighed_in_twins_of_the_same_words(by_kind, kind):
+    """Each question has as many right as wrong rows of the same words, in another order only."""
+    words = defaultdict(Counter)
+    for row in by_kind[kind]:
+        pointers = re.sub(r"\b(the )?(former|latter|first|second)( one)?\b", "", row.candidate.casefold())
+        words[row.question][row.gold] += len(re.findall(r"\w+", pointers))
+    apart = [abs(count[0] - count[1]) / (count[0] + count[1]) for count in words.values()]
+    assert sum(apart) / len(apart) < 0.1
+
+
+def test_words_alone_do_not_tell_the_label(rows):
+    """Naive Bayes over the words of candidates, learned on half of the questions, is near chance on the others."""
+    told = defaultdict(Counter)
+    for row in rows:
+        if len(row.question) % 2:
+            for word in set(re.findall(r"\w+", row.candidate)):
+                told[word][row.gold] += 1
+    right = total = 0
+    for row in rows:
+        if len(row.question) % 2 == 0:
+            known = [told[word] for word in set(re.findall(r"\w+", row.candidate)) if told[word].total() > 20]
+            odds = sum((count[1] + 1) / (count.total() + 2) - 0.5 for count in known)
+            right, total = right + ((odds > 0) == row.gold), total + 1
+    assert right / total < 0.65
+
+
+def test_answers_of_other_systems_are_wrong_answers_here(by_kind):
+    wrong = [row.candidate for kind in ("wrapped", "torn") for row in by_kind[kind] if row.question.endswith("desert")]
+    assert any("Gobi desert" in text for text in wrong)
+
+
+def test_a_refusal_is_right_where_there_is_no_answer(by_kind):
+    assert {row.gold for row in by_kind["unanswerable"] if row.meta["task"] != "reading"} == set()
+    right = [row.candidate for row in by_kind["unanswerable"] if row.gold]
+    wrong = [row.candidate for row in by_kind["unanswerable"] if not row.gold]
+    assert any("Grey" in text or "1802" in text or "Lane" in text for text in wrong)
+    assert not any("Grey" in text or "1802" in text or "Lane" in text for text in right)
+
+
+def test_letter_and_text_of_two_options_are_wrong(by_kind):
+    for row in by_kind["letter and text"]:
+        letter, text = row.references[0][1], row.references[0][4:].rstrip(".")
+        named = re.search(r"\b([A-D])\b", row.candidate.replace("I'd", ""))
+        assert row.gold == int(named is not None and named[1] == letter and text in row.candidate), row
+
+
+def test_yes_and_no_are_turned_with_the_label(by_kind):
+    said = {(row.references[0], normalise(row.candidate)): row.gold for row in by_kind["yes or no"]}
+    assert {key: gold for key, gold in said.items() if {*key} <= {"Yes", "No", "yes", "no"}} == {
+        ("Yes", "yes"): 1,
+        ("Yes", "no"): 0,
+        ("No", "no"): 1,
+        ("No", "yes"): 0,
+    }
+
+
+def test_long_text_holds_the_answer_where_it_should(by_kind):
+    for where, low, high in (("at its start", 0.0, 0.5), ("in its middle", 0.2, 0.9), ("at its end", 0.5, 1.0)):
+        rows = [row for row in by_kind[f"long text, answer {where}"] if row.gold and row.references[0] in row.candidate]
+        assert rows
+        for row in rows:
+            assert low <= row.candidate.index(row.references[0]) / len(row.candidate) <= high
+            assert len(row.candidate.split()) > 50
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["0.5", "1/2", "50%", "1,000", "12", "3.7 million", "$4.50", "$1,172", "\\frac{3}{4}", "-3", "twelve", "7.25"],
+)
+def test_all_spellings_of_a_number_are_equal_and_no_neighbour_is(text):
+    number = parse_number(text)
+    assert number is not None
+    for form in number.spellings():
+        read = parse_number(form.removeprefix("USD ").removesuffix(" dollars").replace(" %", "%"))
+        if read and read.unit == number.unit:
+            assert read.value == number.value, form
+    for seed in range(50):
+        other = number.other(Random(seed))
+        assert other.value != number.value
+        assert parse_number(other.like(text)) == other, other.like(text)
+
+
+def test_a_number_is_written_in_words_fractions_and_percent():
+    assert {"one thousand", "1,000", "1000", "1 × 10^3"} <= set(Number(Fraction(1000)).spellings())
+    assert {"0.5", "1/2", "50%", "a half"} <= set(Number(Fraction(1, 2)).spellings())
+    assert {"0.25", "1/4", "25 percent", "25%"} <= set(Number(Fraction(25), "%").spellings())
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("12 March 1990", Date(1990, 3, 12)),
+        ("March 12th, 1990", Date(1990, 3, 12)),
+        ("on March 12", Date(0, 3, 12)),
+        ("April 2016", Date(2016, 4)),
+        ("1889", Date(1889)),
+    ],
+)
+def test_a_date_is_read_and_its_neighbour_is_another(text, date):
+    assert parse_date(text) == date
+    for seed in range(50):
+        other = date.other(Random(seed))
+        assert other != date
+        assert other.shape == date.shape
+        assert parse_date(other.like(text)) == other
+    for form in date.spellings():
+        assert parse_date(form) in (None, date), form
+
+
+@pytest.mark.parametrize(
+    ("text", "answers", "is_other"),
+    [
+        ("London", ["Paris"], True),
+        ("the Paris", ["Paris"], False),
+        ("New York", ["New York City"], False),
+        ("John Adams", ["John Smith"], True),
+        ("1,000.0", ["1000"], False),
+        ("one thousand", ["thousand"], False),
+        ("12 March 1990", ["1990"], False),
+        ("12", ["twelve"], False),
+        ("1990", ["1991", "1992"], True),
+        ("", ["Paris"], False),
+    ],
+)
+def test_differs(text, answers, is_other):
+    assert differs(text, answers) is is_other
+
+
+def test_only_enumerations_are_lists():
+    assert split_list("black, red and gold") == ["black", "red", "gold"]
+    assert split_list("Paris, France") == []
+    assert split_list("from the 1960s to the 1980s and later") == []
+
+
+def test_families_are_hedged_answers_of_twenty_questions_never_trained_on(rows):
+    lines = (RECIPE / "families.jsonl").read_text(encoding="utf-8").splitlines()
+    families = defaultdict(list)
+    for row in map(json.loads, lines):
+        families[row["family"]].append(row)
+    assert len(families) == 20
+    assert len({row["question"] for family in families.values() for row in family}) == 20
+    for family in families.values():
+        assert [row["label"] for row in family] == [1, 1, 1, 0, 0, 0]
+        assert len({row["candidate"] for row in family}) == 6
+    trained = {row.question.casefold() for row in rows}
+    assert not trained & {row["question"].casefold() for family in families.values() for row in family}
