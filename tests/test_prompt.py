@@ -271,6 +271,37 @@ def test_truncation_is_fair_and_counted(
 WORDS = word_tokenizer()
 
 
+@pytest.mark.parametrize(
+    ("candidate", "references", "seen"),
+    [
+        (f"{numbers(0, 50)} 1977 {numbers(50, 100)}", ("1977",), "1977"),
+        (f"{numbers(0, 90)} 1977 {numbers(90, 180)} 1980 {numbers(180, 300)}", ("1977", "1980"), "1980"),  # the last
+        (f"{numbers(0, 50)} 1977 1978 {numbers(50, 90)} 1977 {numbers(90, 130)}", ("1977 1978",), "1977 1978"),
+        (f"{numbers(0, 50)} 1977 {numbers(50, 100)} 1977", ("1977",), None),  # it stands in the end, which is kept
+        (f"{numbers(0, 100)}", ("1977",), None),
+    ],
+)
+def test_what_a_long_candidate_shares_is_kept_wherever_it_stands(
+    candidate: str, references: tuple[str, ...], seen: str | None
+) -> None:
+    tokenizer = word_tokenizer()
+    sample = Sample(candidate, references, "0")
+    budgets = {"max_tokens": 40, "question_tokens": 3, "candidate_tokens": 27, "reference_tokens": 4}
+    [plain] = encode(tokenizer, sample, references="joined", **budgets)
+    [focused] = encode(tokenizer, sample, references="joined", candidate_focus=9, **budgets)
+    assert len(focused.tokens.ids) == len(plain.tokens.ids)
+    ends, kept = parts_of(tokenizer, plain)[C], parts_of(tokenizer, focused)[C]
+    if seen is None:
+        assert kept == ends
+        return
+    assert seen not in " ".join(ends)
+    assert seen in " ".join(kept)
+    assert len(runs_of(ends)) == 2
+    assert kept[:5] == ends[:5]
+    assert kept[-10:] == ends[-10:]
+    assert focused.truncated["candidate"] > 0
+
+
 def runs_of(kept: list[str]) -> list[list[str]]:
     """Numbers that follow each other, together."""
     runs: list[list[str]] = [[]]
@@ -486,6 +517,7 @@ def test_signatures_differ_where_a_score_can() -> None:
         {"candidate_tokens": 9},
         {"reference_tokens": 9},
         {"candidate_head": 0.5},
+        {"candidate_focus": 5},
         {"truncation": "left"},
     ]
     signatures = {form.signature(), *(replace(form, **other).signature() for other in others)}
@@ -501,7 +533,7 @@ def test_a_pass_marks_only_what_it_reads() -> None:
 
 
 def test_characters_that_look_alike_are_read_as_one_where_the_form_says_so() -> None:
-    odd, plain = Sample("Ｌоndon", ("London",), "Ｗhere?"), Sample("London", ("London",), "Where?")
+    odd, plain = Sample("４２", ("42",), "１７"), Sample("42", ("42",), "17")
     tokenizer = word_tokenizer()
     assert encode(tokenizer, odd, fold=True, marks=True) == encode(tokenizer, plain, marks=True)
     assert encode(tokenizer, odd, marks=True) != encode(tokenizer, plain, marks=True)

@@ -11,8 +11,13 @@ from typing import Annotated, Any
 
 from bert_judge.artifacts import BAD_ROWS, RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder
 from bert_judge.cli import log_shown, say
+from bert_judge.cli.cascade import cascade_report
 from bert_judge.cli.flags import Parser, add_flags, read_config, spellings
+from bert_judge.cli.suite import named_in_errors, read_suite, suite_table, write_columns
+from bert_judge.errors import InputError
 from bert_judge.judges import JUDGES, Judge, find_judge
+from bert_judge.judges.cascade import Cascade
+from bert_judge.judges.naming import JudgeSpec
 from bert_judge.pipeline import score_source, summarise
 from bert_judge.sources import FORMATS, Source, open_source
 
@@ -23,6 +28,7 @@ _EXAMPLES = """examples:
   bert-judge score answers.jsonl --model_path artefactory/BERTJudge --dtype float32
   bert-judge score answers.jsonl --judge_type BERTScore --lang en --idf
   bert-judge score answers.jsonl --judge_type my_module:MyJudge
+  bert-judge score answers.jsonl --suite suite.yaml        # several named judges, a folder each
 
 Flags may be written with hyphens, too: --output-dir. A run that was stopped goes on where it stopped.
 """
@@ -40,6 +46,7 @@ class ScoreOptions:
     limit: Annotated[int | None, "judge only the first N rows"] = None
     skip_bad_rows: Annotated[bool, "set unreadable rows aside in bad_rows.jsonl instead of stopping"] = False
     numbers_as_text: Annotated[bool, "take numbers in text columns as the text that stands there"] = False
+    suite: Annotated[str | None, "YAML file of named judges: each has a folder of its name in the output folder"] = None
     no_texts: Annotated[bool, "leave the texts out of verdicts.jsonl"] = False
     overwrite: Annotated[bool, "replace a result of another judge or input in the folder"] = False
     quiet: Annotated[bool, "no progress bar and no table"] = False
@@ -59,18 +66,52 @@ def main(arguments: Sequence[str]) -> int:
         limit=options.limit,
     )
     identity = Identity(None, source.sha256, _what_is_written(options))
+    command = ["bert-judge", "score", *arguments]
+    if options.suite:
+        return _score_suite(read_suite(Path(options.suite)), source, identity, options, command)
     ResultFolder(output_dir, identity, options.overwrite)  # refuses another input's result before a model loads
     with log_shown(not options.quiet):
         judge = find_judge(judge_type)(**judge_flags).fitted(source)
+    folder, status = _scored(source, judge, output_dir, identity, options, command)
+    if status == 0 and not options.quiet:
+        say(_report(folder, source, judge.signature))
+        if isinstance(judge, Cascade):
+            say("\n" + cascade_report(judge, folder.records()))
+    return status
+
+
+def _scored(
+    source: Source, judge: Judge, output_dir: Path, identity: Identity, options: ScoreOptions, command: list[str]
+) -> tuple[ResultFolder, int]:
+    """The finished result of a judge, or an unfinished one with the status to leave with."""
     folder = ResultFolder(output_dir, replace(identity, signature=judge.signature), options.overwrite)
     if not folder.finished:
-        status = _judge(source, judge, folder, options, ["bert-judge", "score", *arguments])
+        return folder, _judge(source, judge, folder, options, command)
+    if not options.quiet:
+        say(f"{folder.folder} holds this result already; --overwrite makes it anew.\n")
+    return folder, 0
+
+
+def _score_suite(
+    suite: Mapping[str, JudgeSpec], source: Source, identity: Identity, options: ScoreOptions, command: list[str]
+) -> int:
+    """Judge with one named judge after the other; what is finished is kept, should one of them fail."""
+    folders = {name: Path(options.output_dir) / name for name in suite}
+    for path in folders.values():
+        ResultFolder(path, identity, options.overwrite)
+    results: dict[str, ResultFolder] = {}
+    for name, spec in suite.items():
+        with named_in_errors(name), log_shown(not options.quiet):
+            judge = spec.make().judge.fitted(source)
+            results[name], status = _scored(source, judge, folders[name], identity, options, command)
         if status:
             return status
-    elif not options.quiet:
-        say(f"{folder.folder} holds this result already; --overwrite makes it anew.\n")
+        if isinstance(judge, Cascade) and not options.quiet:
+            say(f"{name}\n{cascade_report(judge, results[name].records())}\n")
+    path = write_columns(results, Path(options.output_dir))
     if not options.quiet:
-        say(_report(folder, source, judge.signature))
+        say(suite_table(results))
+        say(f"\nfiles  {path}, and in {options.output_dir}/NAME: {VERDICTS}, {SCORES}, {RUN}")
     return 0
 
 
@@ -78,11 +119,17 @@ def _parse(arguments: Sequence[str]) -> tuple[str, dict[str, Any], ScoreOptions,
     """The judge's name and flags, the options, and the file; flags win over the file of --config."""
     first = Parser("bert-judge score", add_help=False)
     first.add_argument(*spellings("judge_type"))
+    first.add_argument("--suite")
     first.add_argument("--config")
     known = first.parse_known_args(arguments)[0]
     config = read_config(known.config) if known.config else {}
-    judge_type = known.judge_type or str(config.get("judge_type") or "BERTJudge")
-    if ":" in judge_type:
+    chosen, suite = known.judge_type or config.get("judge_type"), known.suite or config.get("suite")
+    if suite and chosen:
+        raise InputError(
+            f"--suite {suite} names the judges; leave --judge_type {chosen} out, or put it into the suite."
+        )
+    judge_type = str(chosen or "BERTJudge")
+    if ":" in judge_type or suite or find_judge(judge_type) is Cascade:
         sys.path.append(str(Path.cwd()))  # a judge of one's own lies where one works
 
     parser = Parser("bert-judge score", "FILE [--output_dir FOLDER] [flags]", "Judge a file of answers.", _EXAMPLES)
@@ -90,11 +137,13 @@ def _parse(arguments: Sequence[str]) -> tuple[str, dict[str, Any], ScoreOptions,
     general = parser.add_argument_group("reading and writing")
     general.add_argument("--config", metavar="FILE", help="YAML with names and values of flags; flags win")
     own = add_flags(general, ScoreOptions)
-    group = parser.add_argument_group(f"the judge ({judge_type})")
-    group.add_argument(
-        *spellings("judge_type"), default=judge_type, metavar="NAME", help=f"{', '.join(JUDGES)}, or module:Class"
-    )
-    judge_flags = add_flags(group, find_judge(judge_type))
+    judge_flags = []
+    if not suite:
+        group = parser.add_argument_group(f"the judge ({judge_type})")
+        group.add_argument(
+            *spellings("judge_type"), default=judge_type, metavar="NAME", help=f"{', '.join(JUDGES)}, or module:Class"
+        )
+        judge_flags = add_flags(group, find_judge(judge_type))
     parser.set_config(config, known.config)
     values = parser.parse(arguments)
     options = ScoreOptions(**{name: values[name] for name in own})

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
 
-FEW = 10
+FEW = 30
 """Below so many questions that differ, the bootstrap of labels is too narrow, and `Differences.interval` counts."""
 
 LEVEL, POWER = 0.05, 0.8

@@ -1,0 +1,136 @@
+"""From a sample to the token ids that the encoder reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import repeat
+from typing import TYPE_CHECKING, NamedTuple
+
+from bert_judge.evidence import Span, find_evidence, fold, touches
+from bert_judge.prompt.form import InputForm, with_budgets
+from bert_judge.prompt.tokenise import TextTokenizer, ends, marker_id, plain_tokenizer, special_ids
+from bert_judge.prompt.truncation import Part, Piece, characters_cut, keep_fairly, keep_right, with_focus
+from bert_judge.types import PARTS, Sample, Tokens
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+_GENEROUS_TOKEN = 16  # characters; a text longer than this a token is tokenised at its two ends only
+_MIDDLE = 4  # times as long where the middle of a candidate can matter
+
+
+class Prompt(NamedTuple):
+    """One input of the encoder: its tokens, the index of the reference it holds, and how many characters were cut."""
+
+    tokens: Tokens
+    reference: int
+    truncated: dict[str, int]
+
+
+class PromptEncoder:
+    """Encodes samples for one tokenizer and one input form. Texts are data: no text can make a special token.
+
+    `model_limit` is the longest input, in tokens, that the model reads.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, form: InputForm, model_limit: int) -> None:
+        self._markers = {part: marker_id(tokenizer, marker) for part, marker in zip(PARTS, form.markers, strict=True)}
+        plain = plain_tokenizer(tokenizer, form.markers)
+        self._prefix, self._suffix = ends(plain)
+        self._limit = model_limit if form.max_tokens is None else min(form.max_tokens, model_limit)
+        self._room = self._limit - len(self._prefix) - len(self._suffix)
+        self.form = with_budgets(replace(form, max_tokens=self._limit), self._room - len(PARTS))
+        generous = _GENEROUS_TOKEN * (_MIDDLE if form.candidate_focus else 1)
+        self._tokenise = TextTokenizer(plain, special_ids(tokenizer, form.markers), self._room, generous)
+        self._separator = self._tokenise([form.separator])[form.separator]
+
+    def encode(self, samples: Sequence[Sample]) -> list[list[Prompt]]:
+        """The prompts of each sample: one, or one a reference where the judge takes the best of them."""
+        if self.form.fold:
+            samples = [_folded(sample) for sample in samples]
+        groups = [_group_references(sample, self.form) for sample in samples]
+        texts = {text for sample in samples for text in (sample.question, sample.candidate) if text is not None}
+        texts.update(
+            s.references[i] for s, passes in zip(samples, groups, strict=True) for group in passes for i in group
+        )
+        pieces = self._tokenise(texts)
+        return [
+            [self._prompt(self._read(sample, group, pieces), group[0]) for group in passes]
+            for sample, passes in zip(samples, groups, strict=True)
+        ]
+
+    def _read(self, sample: Sample, group: Sequence[int], pieces: Mapping[str, Piece]) -> dict[str, Part]:
+        """The parts that the judge reads of a sample, in their order, with the spans to mark."""
+        form = self.form.form_of(sample)
+        references = [sample.references[i] for i in group]
+        compared = (self.form.marks or self.form.candidate_focus) and "r" in form
+        evidence = find_evidence(sample.candidate, references) if compared else None
+        parts: dict[str, Part] = {}
+        if "q" in form and sample.question is not None:
+            parts["question"] = Part(pieces[sample.question])
+        parts["candidate"] = Part(pieces[sample.candidate], evidence.candidate if evidence else ())
+        if "r" in form:
+            marked = evidence.references if evidence else repeat(())
+            read = [Part(pieces[text], spans) for text, spans in zip(references, marked, strict=False)]
+            parts["reference"] = _join(read, self._separator)
+        return parts
+
+    def _prompt(self, parts: Mapping[str, Part], reference: int) -> Prompt:
+        """Put the parts together: what is kept of each after its marker, between the tokenizer's own ends."""
+        lengths = {part: 1 + len(read.piece.ids) for part, read in parts.items()}  # 1 for the marker
+        keep = keep_right if self.form.truncation == "left" else keep_fairly
+        ids, types = list(self._prefix), [0] * len(self._prefix)
+        truncated = {}
+        for part, kept in keep(lengths, self.form, self._room).items():
+            piece, marked = parts[part]
+            if len(kept) < lengths[part] and part == "candidate" and self.form.candidate_focus:
+                kept = with_focus(parts[part], kept, self.form.candidate_focus)
+            if len(kept) < lengths[part]:
+                truncated[part] = characters_cut(piece, kept)
+            row = (self._markers[part], *piece.ids)
+            ids += [row[i] for i in kept]
+            types += (
+                [int(i > 0 and touches(Span(*piece.offsets[i - 1]), marked)) for i in kept]
+                if marked and self.form.marks
+                else [0] * len(kept)
+            )
+        ids += self._suffix
+        types += [0] * len(self._suffix)
+        return Prompt(Tokens(tuple(ids), tuple(types) if self.form.marks else None), reference, truncated)
+
+
+def _folded(sample: Sample) -> Sample:
+    question = None if sample.question is None else fold(sample.question)
+    return replace(
+        sample, candidate=fold(sample.candidate), references=tuple(map(fold, sample.references)), question=question
+    )
+
+
+def _group_references(sample: Sample, form: InputForm) -> list[tuple[int, ...]]:
+    """Which references go into which pass: each into its own, or those that share most with the candidate into one."""
+    everyone = range(len(sample.references))
+    if form.references == "best":
+        return [(i,) for i in everyone]
+    if len(everyone) == 1:
+        return [(0,)]
+    recall = find_evidence(sample.candidate, sample.references).recall
+    return [tuple(sorted(everyone, key=lambda i: -recall[i])[: form.max_references])]
+
+
+def _join(parts: Sequence[Part], separator: Piece) -> Part:
+    """Several references as one part."""
+    ids: list[int] = []
+    offsets: list[tuple[int, int]] = []
+    marked: list[Span] = []
+    at = 0
+    for n, (piece, spans) in enumerate(parts):
+        if n:
+            ids += separator.ids
+            offsets += [(at + start, at + end) for start, end in separator.offsets]
+            at += separator.characters
+        ids += piece.ids
+        offsets += [(at + start, at + end) for start, end in piece.offsets]
+        marked += [Span(at + start, at + end) for start, end in spans]
+        at += piece.characters
+    return Part(Piece(ids, offsets, at), marked)

@@ -1,0 +1,148 @@
+"""How a judge reads a sample, and what turns its logits into probabilities: what `judge.json` holds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Literal
+
+from bert_judge.errors import InputError, ModelError
+from bert_judge.evidence import Combiner
+from bert_judge.types import PARTS, Sample
+
+CONFIG_NAME = "judge.json"
+
+
+@dataclass(frozen=True, slots=True)
+class InputForm:
+    """How a judge reads a sample; stored beside its model in `judge.json`.
+
+    `forms` lists the parts that the judge was trained with: "qcr" (question, candidate, reference; the paper's),
+    "cr", "qc". `max_tokens` bounds the whole input (None: the model's limit). Nothing is cut while the whole fits;
+    then candidate, question and reference shrink in this order, each down to its budget at most (None: a half, a
+    quarter and a quarter of the room). A shortened question keeps both its ends, a candidate the share `candidate_head`
+    at its start and the rest at its end, where answers stand; a reference keeps its start. Where words of the reference
+    stand in neither end of a candidate, but between them, `candidate_focus` tokens there are kept at the end's expense.
+    `truncation="left"` cuts the whole input from the left instead, as the paper does.
+
+    `references` says how several are read: "joined" in one pass (the `max_references` that share most with the
+    candidate, the best first) or as the "best" of single passes. `marks` turns match marks on; `fold` reads characters
+    that look alike as one (`evidence.fold`).
+    """
+
+    forms: tuple[str, ...] = ("qcr",)
+    markers: tuple[str, str, str] = ("<|question|>", "<|candidate|>", "<|reference|>")
+    marks: bool = False
+    fold: bool = False
+    references: Literal["joined", "best"] = "best"
+    max_references: int = 8
+    separator: str = " | "
+    max_tokens: int | None = None
+    question_tokens: int | None = None
+    candidate_tokens: int | None = None
+    reference_tokens: int | None = None
+    candidate_head: float = 0.2
+    candidate_focus: int = 0
+    truncation: Literal["fair", "left"] = "fair"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "forms", tuple(self.forms))
+        object.__setattr__(self, "markers", tuple(self.markers))
+        if not self.forms or not set(self.forms) <= {"qcr", "cr", "qc"}:
+            raise InputError(f"the input forms are {list(self.forms)}; 'qcr', 'cr' or 'qc' was expected.")
+        if "qc" in self.forms and len(self.forms) > 1:
+            raise InputError("the form 'qc' can't be combined with others: a judge reads the reference or it does not.")
+        if self.max_references < 1 or not 0 <= self.candidate_head <= 1:
+            raise InputError(
+                f"max_references is {self.max_references} and candidate_head {self.candidate_head}; "
+                "at least 1, and a share between 0 and 1, were expected."
+            )
+        if self.candidate_focus < 0:
+            raise InputError(f"candidate_focus is {self.candidate_focus}; a number of tokens, 0 or more, was expected.")
+        for name, known in (("references", ("joined", "best")), ("truncation", ("fair", "left"))):
+            if getattr(self, name) not in known:
+                raise InputError(f"{name} is {getattr(self, name)!r}; {known[0]!r} or {known[1]!r} was expected.")
+
+    def form_of(self, sample: Sample) -> str:
+        """The form in which a sample is read: the trained one that fits it, else the nearest."""
+        wanted = "cr" if sample.question is None else "qcr"
+        return "qc" if "qc" in self.forms else wanted if wanted in self.forms or wanted == "cr" else self.forms[0]
+
+    def resized(self, max_tokens: int) -> InputForm:
+        """The same form for inputs of another length, with budgets in proportion."""
+        return replace(self, max_tokens=max_tokens, question_tokens=None, candidate_tokens=None, reference_tokens=None)
+
+    def signature(self) -> str:
+        """Everything of the form that changes a score, in short."""
+        limit = f"{self.truncation}{self.max_tokens}"
+        if self.truncation == "fair":
+            limit += f"({self.question_tokens}+{self.candidate_tokens}+{self.reference_tokens},{self.candidate_head}"
+            limit += f",{self.candidate_focus})" if self.candidate_focus else ")"
+        references = f"joined{self.max_references}" if self.references == "joined" else self.references
+        form = "/".join(self.forms) + ("+marks" if self.marks else "") + ("+fold" if self.fold else "")
+        whole = hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:6]
+        return f"form:{form}#{whole}|refs:{references}|trunc:{limit}"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeConfig:
+    """What `judge.json` holds: the input form, and what turns logits into probabilities.
+
+    That is a `combiner` of the logit with the evidence, where there is one, and after it a temperature. `threshold` is
+    the score from which on a candidate is labelled right.
+    """
+
+    form: InputForm = InputForm()
+    temperature: float = 1.0
+    combiner: Combiner | None = None
+    threshold: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not self.temperature > 0:
+            raise InputError(f"the temperature is {self.temperature}; a number above 0 was expected.")
+        if not 0 <= self.threshold <= 1:
+            raise InputError(f"threshold is {self.threshold}; a probability between 0 and 1 was expected.")
+
+    @classmethod
+    def load(cls, folder: Path) -> JudgeConfig:
+        """Read `judge.json` of a model's folder; a folder without one is a judge of the paper."""
+        path = folder / CONFIG_NAME
+        if not path.exists():
+            return cls()
+        try:
+            raw = json.loads(path.read_text(encoding="utf-8"))
+            return cls(
+                form=InputForm(**raw["form"]),
+                temperature=float(raw["temperature"]),
+                combiner=Combiner(**raw["combiner"]) if raw.get("combiner") else None,
+                threshold=float(raw.get("threshold", 0.5)),
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            known = ", ".join(field.name for field in fields(InputForm))
+            raise ModelError(
+                f"{path} can't be read ({error}); expected: temperature, if wanted threshold and combiner, and form "
+                f"with {known}."
+            ) from error
+
+    def save(self, folder: Path) -> None:
+        """Write `judge.json` into a model's folder."""
+        text = json.dumps(asdict(self), indent=1)
+        (folder / CONFIG_NAME).write_text(text + "\n", encoding="utf-8")
+
+
+def with_budgets(form: InputForm, room: int) -> InputForm:
+    """The form with every budget as a number; `room` is what the three parts have together."""
+    if room < len(PARTS):
+        least = (form.max_tokens or 0) - room + len(PARTS)
+        raise InputError(f"an input of {form.max_tokens} tokens has no room for texts; {least} are the least.")
+    question = max(1, room // 4) if form.question_tokens is None else form.question_tokens
+    reference = max(1, room // 4) if form.reference_tokens is None else form.reference_tokens
+    candidate = room - question - reference if form.candidate_tokens is None else form.candidate_tokens
+    if min(question, candidate, reference) < 1 or question + candidate + reference > room:
+        raise InputError(
+            f"budgets of {question} question, {candidate} candidate and {reference} reference tokens do not fit into "
+            f"an input of {form.max_tokens} tokens ({room} without markers); each needs at least one."
+        )
+    return replace(form, question_tokens=question, candidate_tokens=candidate, reference_tokens=reference)
