@@ -26,6 +26,7 @@ FORM = InputForm(
     forms=("qcr", "cr"),
     marks=True,
     fold=True,
+    candidate_focus=24,
     references="joined",
     max_tokens=192,
     question_tokens=48,

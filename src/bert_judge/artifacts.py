@@ -125,6 +125,18 @@ def write_candidates(folder: Path, candidates: Iterable[str], identity: Identity
         raise OutputError(f"{folder} can't be written ({error.strerror}); choose another --output_dir.") from error
 
 
+def write_files(folder: Path, contents: Mapping[str, str | bytes]) -> None:
+    """Write files of a folder, by name, each in one step. Raises OutputError where they can't be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            _write(folder / name, [content])
+    except OSError as error:
+        raise OutputError(
+            f"{folder} can't be written ({error.strerror or error}); choose another --output_dir."
+        ) from error
+
+
 class ResultFolder:
     """The folder of one result: what is there already, and how to write the rest. Making one changes nothing on disk.
 
@@ -332,12 +344,13 @@ def _umask() -> int:
     return mask
 
 
-def _write(path: Path, parts: Iterable[str]) -> None:
-    """Write a file in one step: whole under its name, or not at all."""
+def _write(path: Path, parts: Iterable[str | bytes]) -> None:
+    """Write a file in one step: whole under its name, or not at all. Half characters are written as JSON has them."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.writelines(parts)
+        with os.fdopen(handle, "wb") as file:
+            for part in parts:
+                file.write(part if isinstance(part, bytes) else part.encode("utf-8", "backslashreplace"))
             file.flush()
             os.fsync(file.fileno())
         Path(name).chmod(0o666 & ~_umask())

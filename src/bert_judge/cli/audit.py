@@ -10,10 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from bert_judge.artifacts import check_folder, verdict_record
+from bert_judge.artifacts import check_folder, verdict_record, write_files
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, add_flags, read_config, spellings
-from bert_judge.errors import OutputError
 from bert_judge.evaluation.audit import Audit, Gate, Outcome, Trial, assess_trials, make_trials, needed_samples
 from bert_judge.evaluation.audit_items import Item, items_of, load_items, spread
 from bert_judge.evaluation.audit_tables import to_markdown, to_text
@@ -145,14 +144,7 @@ def _write(folder: Path, audit: Audit, run_record: Mapping[str, Any]) -> None:
         "audit.md": to_markdown(audit, str(run_record["signature"]), run_record["gate"]["misses"]),
         "audit_failures.jsonl": "".join(lines),
     }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            partial = folder / (name + ".partial")
-            partial.write_text(content, encoding="utf-8", errors="backslashreplace")  # half characters
-            partial.replace(folder / name)
-    except OSError as error:
-        raise OutputError(f"{folder} can't be written ({error.strerror}); choose another --output_dir.") from error
+    write_files(folder, contents)
 
 
 def _failure(outcome: Outcome) -> dict[str, Any]:

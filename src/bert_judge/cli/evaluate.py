@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from bert_judge.artifacts import Identity, ResultFolder, check_folder
+from bert_judge.artifacts import Identity, ResultFolder, check_folder, write_files
 from bert_judge.cli import log_shown, say
 from bert_judge.cli.flags import Parser, add_flags, read_config
-from bert_judge.errors import InputError, OutputError
+from bert_judge.errors import InputError
 from bert_judge.evaluation.figure import can_draw, figure_bytes, require_matplotlib
 from bert_judge.evaluation.findings import Evaluation, Questions
 from bert_judge.evaluation.labelled import Judged, aligned, file_stem, pooled, read_labels, rows_of, with_labels
@@ -229,18 +229,12 @@ def _write(found: Evaluation, folder: Path, suffix: str | None, paths: Sequence[
     """Write the data, the tables and the figure; returns the files' names."""
     figure = f"evaluation.{suffix}" if suffix else None
     record = {"version": __version__, "command": command, **_record(found)}
-    contents = {
-        "evaluation.json": (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode(),
-        "evaluation.md": to_markdown(found, f"Judges against people: {', '.join(paths)}", figure).encode(),
+    contents: dict[str, str | bytes] = {
+        "evaluation.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
+        "evaluation.md": to_markdown(found, f"Judges against people: {', '.join(paths)}", figure),
         **({figure: figure_bytes(found, suffix)} if suffix and figure else {}),
     }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in contents.items():
-            (folder / (name + ".partial")).write_bytes(content)
-            (folder / (name + ".partial")).replace(folder / name)
-    except OSError as error:
-        raise OutputError(f"{folder} can't be written ({error.strerror}); choose another --output_dir.") from error
+    write_files(folder, contents)
     return list(contents)
 
 
