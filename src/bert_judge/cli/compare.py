@@ -1,0 +1,131 @@
+"""`bert-judge compare`: saved results against each other, two models or two judges."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from bert_judge.artifacts import check_folder, write_files
+from bert_judge.cli import say
+from bert_judge.cli.flags import Parser, add_flags, read_config
+from bert_judge.errors import InputError
+from bert_judge.evaluation.compare import Asked, ModelsFound, compare_models, differing, rankings
+from bert_judge.evaluation.compare_tables import Compared, to_markdown, to_text
+from bert_judge.evaluation.judges_agree import agree, disagreements, judges_of, together
+from bert_judge.evaluation.matching import entries_by, entries_of
+from bert_judge.evaluation.runs import Run, load_run
+from bert_judge.version import __version__
+
+_EXAMPLES = """examples:
+  bert-judge compare out-model-a out-model-b               # two models, the same questions and judge
+  bert-judge compare out --by model                        # the models that the column model names
+  bert-judge compare out-starter out-regex                 # two judges of the same answers: do they agree?
+  bert-judge compare out-starter out-regex --by model      # both: do they put the models in the same order?
+  bert-judge compare out1 out2 --margin 0.01 --flips 20 --output_dir comparison
+
+What is compared is told by the runs: other answers to the same questions are those of models, the same answers by
+other judges make an agreement. Where runs have people's labels, both are held against these, too.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareOptions:
+    """What `compare` takes besides the runs."""
+
+    by: Annotated[str | None, "column with the name of the model that gave the answer, such as model"] = None
+    what: Annotated[Literal["models", "judges"] | None, "what the runs differ in (default: told by the runs)"] = None
+    margin: Annotated[
+        float | None, "models that differ by less are equivalent (default: 0.02 of accuracies; none of scores)"
+    ] = None
+    flips: Annotated[int, "differing answers that are shown, of each kind"] = 10
+    resamples: Annotated[int, "draws of the bootstrap"] = 2000
+    seed: Annotated[int, "seed of the bootstrap"] = 0
+    output_dir: Annotated[str | None, "folder for compare.json, compare.md and disagreements.jsonl"] = None
+    quiet: Annotated[bool, "print nothing"] = False
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Parse the flags, read the runs, find what differs, and print and write how far."""
+    options, paths = _parse(arguments)
+    if options.flips < 0:
+        raise InputError(f"flips is {options.flips}; a number of answers, 0 or more, was expected.")
+    asked = Asked(margin=options.margin, resamples=options.resamples, seed=options.seed)
+    folder = Path(options.output_dir) if options.output_dir else None
+    if folder:
+        check_folder(folder)
+    runs = [load_run(path) for path in paths]
+    entries, notes = entries_by(runs, options.by) if options.by else entries_of(runs, options.what)
+    judges = judges_of(entries)
+    several_models = len({entry.model for entry in entries}) > 1
+    models = compare_models(entries, asked) if several_models else []
+    shared = together(entries) if len(judges) > 1 else []
+    agreed = agree(judges, shared, asked) if len(judges) > 1 else None
+    found = Compared(models, rankings(models), agreed, notes)
+    if folder:
+        records = [*disagreements(judges, shared), *(differing(entries) if several_models else [])]
+        _write(folder, found, runs, records, paths, ["bert-judge", "compare", *arguments])
+    if not options.quiet:
+        say(to_text(found, shared, options.flips))
+        if folder:
+            say(f"\nfiles  {folder}/: compare.json, compare.md, disagreements.jsonl")
+    return 0
+
+
+def _parse(arguments: Sequence[str]) -> tuple[CompareOptions, list[str]]:
+    parser = Parser("bert-judge compare", "RUN [RUN …] [flags]", "Compare saved results: models, or judges.", _EXAMPLES)
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="folders that score or judge wrote")
+    group = parser.add_argument_group("flags")
+    group.add_argument("--config", metavar="FILE", help="YAML with names and values of flags; flags win")
+    own = add_flags(group, CompareOptions)
+    first = Parser("bert-judge compare", add_help=False)
+    first.add_argument("--config")
+    if given := first.parse_known_args(arguments)[0].config:
+        parser.set_config(read_config(given), given)
+    values = parser.parse(arguments)
+    return CompareOptions(**{name: values[name] for name in own}), values["runs"]
+
+
+def _write(
+    folder: Path,
+    found: Compared,
+    runs: Sequence[Run],
+    records: Iterable[dict[str, Any]],
+    paths: Sequence[str],
+    command: list[str],
+) -> None:
+    """Write the data, the tables and the differing answers, each in one step."""
+    record = {
+        "version": __version__,
+        "command": command,
+        "runs": [{"folder": str(run.folder), "rows": len(run.rows), "signature": run.signature} for run in runs],
+        "models": [_models_record(each) for each in found.models],
+        "rankings": [asdict(each) | {"tau": each.tau._asdict()} for each in found.rankings],
+        "judges": found.judges and asdict(found.judges),
+        "notes": list(found.notes),
+    }
+    contents = {
+        "compare.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
+        "compare.md": to_markdown(found, f"Comparison: {', '.join(paths)}"),
+        "disagreements.jsonl": "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records),
+    }
+    write_files(folder, contents)
+
+
+def _models_record(found: ModelsFound) -> dict[str, Any]:
+    """A comparison of models as JSON has it; the flips are in a file of their own."""
+    pairs = []
+    for pair in found.pairs:
+        told = {each.name: getattr(pair, each.name) for each in fields(pair) if each.name != "flips"}
+        told |= {"difference": asdict(pair.difference), "significant": pair.significant, "equivalent": pair.equivalent}
+        pairs.append(told)
+    return {
+        "judge": found.judge,
+        "signature": found.signature,
+        "measure": found.measure.title,
+        "models": [asdict(model) for model in found.models],
+        "pairs": pairs,
+        "notes": list(found.notes),
+    }

@@ -1,0 +1,143 @@
+"""How far raters (judges, people) agree on the same units: kappa, alpha, rank correlation, and what most of them say.
+
+A rater's labels are anything that can be told apart; `None` (NaN among scores) is a unit that the rater did not rate.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from bert_judge.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    Numbers = NDArray[np.float64]
+
+Label = TypeVar("Label", bound=Hashable)
+
+
+class RankCorrelation(NamedTuple):
+    """Kendall's tau-b, in [-1, 1], its p-value, and the number of units that it is of."""
+
+    tau: float
+    p_value: float
+    units: int
+
+
+def cohen_kappa(first: Sequence[Hashable | None], second: Sequence[Hashable | None]) -> float | None:
+    """Agreement of two raters beyond chance, in [-1, 1] (Cohen, 1960), over units that both rated.
+
+    None where both give one and the same label only, or no unit is rated by both. Raises InputError for other lengths.
+    """
+    import numpy as np
+
+    _check_lengths([first, second])
+    pairs = [(one, two) for one, two in zip(first, second, strict=True) if one is not None and two is not None]
+    numbers: dict[Hashable, int] = {}
+    for label in (label for pair in pairs for label in pair):
+        numbers.setdefault(label, len(numbers))
+    table = np.zeros((len(numbers), len(numbers)))
+    for (one, two), count in Counter(pairs).items():
+        table[numbers[one], numbers[two]] += count
+    return kappa_of(table)
+
+
+def kappa_of(table: Numbers) -> float | None:
+    """Cohen's kappa of a table of counts, of shape (labels, labels): the first rater's labels in rows. See
+    `cohen_kappa`.
+    """
+    whole = float(table.sum())
+    if not whole:
+        return None
+    agreed = float(table.trace()) / whole
+    chance = float(table.sum(axis=0) @ table.sum(axis=1)) / whole**2
+    return None if chance == 1 else (agreed - chance) / (1 - chance)
+
+
+def nominal_alpha(ratings: Sequence[Sequence[Hashable | None]]) -> float | None:
+    """Krippendorff's alpha of labels that are the same or not (1970): 1 all agree, 0 as by chance, at least -1.
+
+    `ratings` holds a list for each rater, with a label or None for each unit; units with fewer than two labels do not
+    count. None where no unit has two, or only one label is there. Raises InputError for other lengths.
+    """
+    import numpy as np
+
+    units = _check_lengths(ratings)
+    numbers: dict[Hashable, int] = {}
+    for label in (label for rater in ratings for label in rater if label is not None):
+        numbers.setdefault(label, len(numbers))
+    counts = np.zeros((units, len(numbers)))
+    for rater in ratings:
+        rated = [(unit, numbers[label]) for unit, label in enumerate(rater) if label is not None]
+        if rated:
+            np.add.at(counts, tuple(np.array(rated).T), 1)
+    raters = counts.sum(axis=1)
+    counts, raters = counts[raters > 1], raters[raters > 1]
+    seen = ((raters**2 - (counts**2).sum(axis=1)) / (raters - 1)).sum()
+    whole, labels = raters.sum(), counts.sum(axis=0)
+    return _alpha(seen, (whole**2 - (labels**2).sum()) / (whole - 1)) if whole else None
+
+
+def interval_alpha(ratings: ArrayLike) -> float | None:
+    """Krippendorff's alpha of numbers on one scale, whose squared distances count; an array of shape (raters, units).
+
+    NaN is a unit that a rater did not rate. None as for `nominal_alpha`.
+    """
+    import numpy as np
+
+    values = np.asarray(ratings, float)
+    rated = np.isfinite(values)
+    kept = rated.sum(axis=0) > 1
+    values, rated = values[:, kept], rated[:, kept]
+    if not rated.any() or np.ptp(values[rated]) == 0:
+        return None
+    values = np.where(rated, values - values[rated].mean(), 0.0)  # about their mean, so that no digits are lost
+    raters, sums, squares = rated.sum(axis=0), values.sum(axis=0), (values**2).sum(axis=0)
+    seen = (2 * (raters * squares - sums**2) / (raters - 1)).sum()
+    whole = raters.sum()
+    return _alpha(seen, 2 * (whole * squares.sum() - sums.sum() ** 2) / (whole - 1))
+
+
+def kendall_tau(first: ArrayLike, second: ArrayLike) -> RankCorrelation | None:
+    """How far two lists of numbers have the same order: Kendall's tau-b (1945), over units where both are finite.
+
+    None for fewer than two of them, and where one list is constant. Raises InputError for other lengths.
+    """
+    import numpy as np
+    from scipy.stats import kendalltau
+
+    one, two = np.asarray(first, float), np.asarray(second, float)
+    _check_lengths([one.tolist(), two.tolist()])
+    both = np.isfinite(one) & np.isfinite(two)
+    one, two = one[both], two[both]
+    if len(one) < 2 or (one == one[0]).all() or (two == two[0]).all():
+        return None
+    found = kendalltau(one, two)
+    return RankCorrelation(float(found.statistic), float(found.pvalue), len(one))
+
+
+def majority(labels: Sequence[Label | None]) -> Label | None:
+    """The label that more raters give than any other; None where there is no label, or two come first."""
+    ranked = Counter(label for label in labels if label is not None).most_common(2)
+    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
+        return None
+    return ranked[0][0]
+
+
+def _alpha(seen: float, by_chance: float) -> float | None:
+    return float(1 - seen / by_chance) if by_chance > 0 else None
+
+
+def _check_lengths(ratings: Sequence[Sequence[object]]) -> int:
+    """The number of units; InputError unless all raters have the same."""
+    lengths = sorted({len(rater) for rater in ratings})
+    if len(lengths) != 1:
+        raise InputError(
+            f"raters with {' and '.join(map(str, lengths)) or 'no'} units were given; a rating, or None, of each unit "
+            "by each rater was expected."
+        )
+    return lengths[0]

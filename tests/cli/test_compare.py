@@ -1,0 +1,174 @@
+"""`bert-judge compare` as its user meets it: what it prints, writes and refuses, on results of `score`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bert_judge.cli import main as bert_judge
+from bert_judge.cli.compare import main
+from bert_judge.errors import InputError, OutputError
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
+CONTAINMENT = ("--judge_type", "RegexJudge", "--metric", "containment", "--pattern", "(?s)(.+)")
+EXACT = ("--judge_type", "RegexJudge", "--metric", "EM", "--pattern", "(?s)(.+)")
+QUICK = ("--resamples", "200")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Each test works in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def compare(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Runs the command; gives its output."""
+
+    def run(*arguments: object) -> str:
+        capsys.readouterr()
+        assert main([*map(str, arguments), *QUICK]) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+def answers(name: str, candidates: list[str], **more) -> str:
+    """A file of answers to the questions 0, 1, …, whose right answers are `yes`."""
+    rows = [
+        {"question": f"Is {i} a number?", "reference": "yes", "candidate": text, **more}
+        for i, text in enumerate(candidates)
+    ]
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return name
+
+
+def score(file: object, output_dir: str, *judge: str) -> str:
+    assert bert_judge(["score", str(file), "--output_dir", output_dir, "--quiet", *(judge or CONTAINMENT)]) == 0
+    return output_dir
+
+
+def two_models() -> list[str]:
+    a = score(answers("a.jsonl", ["yes, it is"] * 60 + ["no"] * 40), "a")
+    b = score(answers("b.jsonl", ["yes"] * 45 + ["no way"] * 15 + ["well, yes"] * 2 + ["never"] * 38), "b")
+    return [a, b]
+
+
+def line(text: str, start: str) -> list[str]:
+    return next(each for each in text.splitlines() if each.startswith(start)).split()
+
+
+def test_two_models(compare):
+    out = compare(*two_models(), "--flips", 1, "--output_dir", "c")
+    assert line(out, "a ")[2] == "60.0%"
+    assert line(out, "b less a")[3:5] == ["100", "-13.0"]
+    assert line(out, "b less a")[7:10] == ["15", "2", "0.0023"]
+    assert "a better than b in 15:" in out
+    assert "b better than a in 2:" in out
+    assert out.count("(14 more; --flips shows more") == out.count("(1 more; --flips shows more") == 1
+    assert "McNemar's exact test" in out
+    assert "judge  RegexJudge: RegexJudge|" in out
+    found = json.loads(Path("c/compare.json").read_text())
+    (pair,) = found["models"][0]["pairs"]
+    assert (pair["first"], pair["second"], pair["only_first"], pair["significant"]) == ("a", "b", 15, True)
+    assert [each["folder"] for each in found["runs"]] == ["a", "b"]
+    records = [json.loads(each) for each in Path("c/disagreements.jsonl").read_text().splitlines()]
+    assert len(records) == 17
+    assert records[0]["answers"]["b"]["candidate"] == "no way"
+    assert "| b less a |" in Path("c/compare.md").read_text()
+
+
+def test_the_models_of_a_column_judged_by_two(compare):
+    out = compare(score(EXAMPLES, "part"), score(EXAMPLES, "whole", *EXACT), "--by", "model", "--output_dir", "c")
+    found = json.loads(Path("c/compare.json").read_text())
+    assert [each["judge"] for each in found["models"]] == ["part", "whole", "people's labels"]
+    assert found["judges"]["rows"] == len(EXAMPLES.read_text().splitlines())
+    assert "True accuracy by people's labels" in out
+    assert "part, whole" in out
+    (pair,) = found["judges"]["pairs"]
+    told = pair["dispute"]
+    assert told["first_right"] + told["second_right"] == pair["only_first"] + pair["only_second"] > 0
+    assert 0 < pair["kappa"]["value"] < 1
+
+
+def test_two_judges_and_a_text_that_a_terminal_can_not_show(compare):
+    file = answers("a.jsonl", ["yes", "yes \x1b[31m it is", "no"])
+    out = compare(score(file, "part"), score(file, "whole", *EXACT))
+    assert "3 answers to 3 questions, 1 with different labels" in out
+    assert "\x1b" not in out
+    assert "yes [31m it is" in out
+    assert line(out, "part, whole")[2:7] == ["3", "1", "1", "0", "1"]
+
+
+def test_runs_without_texts(compare):
+    rows = [("a", ["yes", "yes", "no"]), ("b", ["yes", "no", "no"])]
+    runs = [score(answers(f"{name}.jsonl", texts), name, *CONTAINMENT, "--no_texts") for name, texts in rows]
+    out = compare(*runs)
+    assert line(out, "b less a")[3] == "3"
+    assert "id 2" in out
+
+
+def test_many_models_show_neighbours_and_write_all(compare):
+    names = [f"m{i}" for i in range(7)]
+    rows = [
+        {"question": f"q{i}", "reference": "yes", "candidate": "yes" if i < 5 + 2 * m else "no", "model": name}
+        for i in range(20)
+        for m, name in enumerate(names)
+    ]
+    Path("all.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = compare(score("all.jsonl", "out"), "--by", "model", "--output_dir", "c")
+    assert out.count(" less m") == 6
+    assert "15 more pairs" in out
+    assert "there are only 20 questions" in out
+    assert len(json.loads(Path("c/compare.json").read_text())["models"][0]["pairs"]) == 21
+    assert Path("c/compare.md").read_text().count(" less m") == 21
+
+
+def test_settings_of_a_file(compare):
+    a, b = two_models()
+    Path("c.yaml").write_text("margin: 0.5\nflips: 0\n")
+    out = compare(a, b, "--config", "c.yaml")
+    assert "within ±50" in out
+    assert "yes (p < 0.0001)" in out
+    assert "better than" not in out
+    assert compare(a, b, "--quiet") == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a"], "a single run was given; give two or more, or the column"),
+        (["a", "nothing"], "nothing holds no result"),
+        (["a", "other"], "of the 3 rows of a and the 1 of other, none match"),
+        (["a", "--by", "model"], "no row has a column 'model'"),
+        (["named", "--by", "model"], "holds a single model, m"),
+        (["a", "b", "--margin", "0"], "margin is 0.0"),
+        (["a", "b", "--resamples", "5"], "resamples is 5"),
+        (["a", "b", "--flips", "-1"], "flips is -1"),
+        (["a", "b", "--output_dir", "a.jsonl"], "a.jsonl is a file"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(arguments: list[str], message: str):
+    score(answers("a.jsonl", ["yes", "no", "no"]), "a")
+    score(answers("b.jsonl", ["yes", "yes", "never"]), "b")
+    score(answers("named.jsonl", ["yes", "no"], model="m"), "named")
+    Path("other.jsonl").write_text('{"question": "What?", "reference": "that", "candidate": "this"}\n')
+    score("other.jsonl", "other")
+    with pytest.raises((InputError, OutputError)) as error:
+        main(arguments)
+    assert message in str(error.value)
+    assert str(error.value).endswith(".")
+    assert "\n" not in str(error.value)
+
+
+def test_help_has_examples(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as end:
+        main(["--help"])
+    assert end.value.code == 0
+    out = capsys.readouterr().out
+    assert "bert-judge compare out --by model" in out
+    assert all(flag in out for flag in ("--by", "--what", "--margin", "--flips", "--output_dir"))

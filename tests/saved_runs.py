@@ -1,0 +1,47 @@
+"""Results as `score` saves them, with verdicts that a test chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bert_judge.artifacts import Identity, ResultFolder, verdict_record
+from bert_judge.types import Sample, Verdict
+
+
+def saved_run(folder: Path, rows: Iterable[Mapping[str, Any]], judge: str = "BERTJudge", texts: bool = True) -> Path:
+    """Write a finished result: a row has score, label, gold, and texts where they matter."""
+    result = ResultFolder(folder, Identity(f"{judge}|version:1", "0" * 64, {}))
+    with result.writing():
+        for _ in result.append(_record(number, row, texts) for number, row in enumerate(rows, 1)):
+            pass
+        result.finish({"rows": result.rows_done})
+    return folder
+
+
+def judged_rows(seed: int, count: int, accuracy: float, error: float, labelled: int = 0) -> list[dict[str, Any]]:
+    """Rows of a judge that is unsure where it errs; the first `labelled` have a gold label, all have a `truth`."""
+    chance = np.random.default_rng(seed)
+    rows = []
+    for number in range(count):
+        right, errs = bool(chance.random() < accuracy), bool(chance.random() < error)
+        doubt = float(chance.uniform(0.2, 0.5) if errs else chance.beta(0.5, 5) / 2)
+        label = int(right != errs)
+        score = 1 - doubt if label else doubt
+        gold = int(right) if number < labelled else None
+        rows.append({"score": score, "label": label, "gold": gold, "truth": int(right)})
+    return rows
+
+
+def _record(number: int, row: Mapping[str, Any], texts: bool) -> dict[str, Any]:
+    sample = Sample(
+        row.get("candidate", f"candidate {number}"),
+        row.get("references", (f"reference {number}",)),
+        row.get("question", f"What is number {number}?"),
+        row.get("id", str(number)),
+        row.get("gold"),
+    )
+    return verdict_record(sample, Verdict(row["score"], row["label"]), texts)
