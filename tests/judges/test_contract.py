@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -11,18 +12,34 @@ import pytest
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.errors import InputError
-from bert_judge.judges import JUDGES, BERTScore, Judge, LLMJudge, RegexJudge
+from bert_judge.judges import JUDGES, BERTScore, Cascade, Judge, LLMJudge, RegexJudge, RuleJudge
+from bert_judge.judges.cascade import Certificate, Plan, Stage
 from scripted_endpoint import Answer, endpoint
+
+
+def cascade() -> Judge:
+    """Two stages without a model."""
+    stages = [
+        Stage(m, {"judge_type": "RegexJudge", "pattern": "none", "metric": m}, RegexJudge("none", m).signature, high)
+        for m, high in (("containment", Certificate(1.0, 100, 100, 0.97)), ("token_f1", None))
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        Plan(tuple(stages), 0.95, 0.1).save(f"{folder}/cascade.json")
+        return Cascade(f"{folder}/cascade.json")
+
 
 MAKERS: dict[str, Callable[[], Judge]] = {
     "BERTJudge": BERTJudge,
     "BERTScore": BERTScore,
     "LLMJudge": lambda: LLMJudge("a-model", "openai", store="off"),
     "RegexJudge": lambda: RegexJudge("none", "token_f1"),
+    "RuleJudge": lambda: RuleJudge(must_not_contain="zzz"),
+    "Cascade": cascade,
 }
-TOLERANCE = {"BERTJudge": 5e-3, "BERTScore": 5e-3, "LLMJudge": 0, "RegexJudge": 0}
+TOLERANCE = {"BERTJudge": 5e-3, "BERTScore": 5e-3, "LLMJudge": 0, "RegexJudge": 0, "RuleJudge": 0, "Cascade": 0}
 ENCODERS = {"BERTJudge", "BERTScore"}  # which cut what they can't read
 SIMILARITIES = {"BERTScore"}  # which have a scale of their own, and no labels
+READ_NO_REFERENCE = {"RuleJudge"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -63,7 +80,8 @@ def test_one_verdict_a_sample_in_range(judge: Judge, name: str, samples: list[Sa
         assert verdict.score is not None
         assert (-1 if name in SIMILARITIES else 0) <= verdict.score <= 1 + 1e-6
         assert verdict.label is None if name in SIMILARITIES else verdict.label in (0, 1)
-        assert verdict.matched_reference in range(len(sample.references))
+        matches = {None} if name in READ_NO_REFERENCE else set(range(len(sample.references)))
+        assert verdict.matched_reference in matches
 
 
 def test_assess_takes_a_stream(judge: Judge, name: str, samples: list[Sample]) -> None:

@@ -23,6 +23,7 @@ COMMANDS = {
     "judge": "judge the candidates of models for tasks",
     "train": "train a judge of your own",
     "evaluate": "compare judges with people's labels",
+    "cascade": "let cheap judges decide where they are sure, and a dear one the rest",
     "compare": "compare saved results: two models, or two judges",
     "audit": "attack a judge, and vary what should not matter",
     "bertscore": "BERTScore of two files of texts, as bert-score prints it",

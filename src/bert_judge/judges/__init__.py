@@ -10,16 +10,30 @@ from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge
 from bert_judge.judges.bert import BERTJudge
 from bert_judge.judges.bertscore import BERTScore
+from bert_judge.judges.cascade import Cascade
 from bert_judge.judges.llm import LLMJudge
 from bert_judge.judges.regex import RegexJudge
+from bert_judge.judges.rules import RuleJudge
 
-__all__ = ["JUDGES", "BERTJudge", "BERTScore", "Judge", "LLMJudge", "RegexJudge", "find_judge"]
+__all__ = [
+    "JUDGES",
+    "BERTJudge",
+    "BERTScore",
+    "Cascade",
+    "Judge",
+    "LLMJudge",
+    "RegexJudge",
+    "RuleJudge",
+    "find_judge",
+]
 
 JUDGES: dict[str, type[Judge]] = {
     "BERTJudge": BERTJudge,
     "BERTScore": BERTScore,
     "LLMJudge": LLMJudge,
     "RegexJudge": RegexJudge,
+    "RuleJudge": RuleJudge,
+    "Cascade": Cascade,
 }
 
 

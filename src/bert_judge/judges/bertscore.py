@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from itertools import tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge
@@ -14,6 +16,10 @@ from bert_judge.types import Sample, Verdict
 
 if TYPE_CHECKING:
     from bert_judge.bertscore import PairScore
+    from bert_judge.bertscore.alignment import Alignment
+
+_MOST_TOKENS = 120  # of a text whose alignment is kept: what is longer can't be read as a picture
+_DIGITS = 3
 
 
 class BERTScore(Judge):
@@ -21,6 +27,9 @@ class BERTScore(Judge):
 
     Precision and recall are in the details. Questions are not read. There is no label unless `threshold` is given: two
     texts can be similar and differ in the one word that matters. See docs/bertscore.md.
+
+    The details of the first `alignments` rows also say which tokens match, which a report shows as a heat map; not
+    those of an empty text, or of one with over 120 tokens.
 
     Raises ModelError where the model can't be found or used, InputError where an argument is wrong.
     """
@@ -39,6 +48,7 @@ class BERTScore(Judge):
         idf_path: Annotated[str | None, "file of these weights: read if it is there, else counted and written"] = None,
         rescale_with_baseline: Annotated[bool, "rescale so that unrelated texts score about 0"] = False,
         baseline_path: Annotated[str | None, "a baseline file of your own"] = None,
+        alignments: Annotated[int, "keep which tokens match, for the report, of the first N rows"] = 0,
         threshold: Annotated[float | None, "scores from here on are labelled right (default: no labels)"] = None,
         device: Annotated[str, "auto, cpu, cuda, cuda:1, mps …"] = "auto",
         runtime: Annotated[Literal["auto", "torch", "openvino"], "what runs the encoder"] = "auto",
@@ -51,7 +61,10 @@ class BERTScore(Judge):
 
         if threshold is not None and not math.isfinite(threshold):
             raise InputError(f"threshold is {threshold}; a number was expected.")
+        if alignments < 0:
+            raise InputError(f"alignments is {alignments}; a number of rows was expected.")
         self._threshold = threshold
+        self._alignments = alignments
         self._idf_path = None if idf_path is None else Path(idf_path)
         self._scorer = BERTScorer(
             model_path,
@@ -100,10 +113,20 @@ class BERTScore(Judge):
         """One verdict a sample, in order. An empty text has the score 0, before rescaling."""
         if self._to_count:
             raise InputError("the idf weights depend on the whole input: call fitted(samples) first, or give idf_path.")
-        pairs = ((sample.candidate, sample.references) for sample in samples)
-        return map(self._verdict, self._scorer.score_each(pairs))
+        pairs, kept = tee((sample.candidate, sample.references) for sample in samples)
+        scored = zip(self._scorer.score_each(pairs), kept, strict=False)  # the scorer ends first, as it is asked first
+        for row, (score, (candidate, references)) in enumerate(scored):
+            shown = row < self._alignments and not score.empty
+            yield self._verdict(score, self._alignment(candidate, references[score.reference]) if shown else {})
 
-    def _verdict(self, score: PairScore) -> Verdict:
+    def _alignment(self, candidate: str, reference: str) -> dict[str, Any]:
+        """What the details say of the tokens; nothing for texts that are too long."""
+        found = self._scorer.align(candidate, reference)
+        if max(len(found.candidate.tokens), len(found.reference.tokens)) > _MOST_TOKENS:
+            return {}
+        return {"alignment": _shortened(found)}
+
+    def _verdict(self, score: PairScore, more: dict[str, Any]) -> Verdict:
         precision, recall, f1 = (float(values[0]) for values in (score.precision, score.recall, score.f1))
         if not all(map(math.isfinite, (precision, recall, f1))):
             return Verdict(None, None, "the model returned no number")
@@ -113,5 +136,14 @@ class BERTScore(Judge):
             f"the {score.empty} is empty" if score.empty else None,
             matched_reference=score.reference,
             truncated=score.truncated,
-            details={"precision": precision, "recall": recall},
+            details={"precision": precision, "recall": recall, **more},
         )
+
+
+def _shortened(found: Alignment) -> dict[str, Any]:
+    """An alignment as a report draws it, with few digits."""
+    sides = {name: asdict(side) for name, side in (("candidate", found.candidate), ("reference", found.reference))}
+    for side in sides.values():
+        side["weights"] = [round(weight, _DIGITS + 1) for weight in side["weights"]]
+    similarity = [[round(value, _DIGITS) for value in line] for line in found.similarity]
+    return {**sides, "similarity": similarity, "f1": round(found.f1, _DIGITS)}

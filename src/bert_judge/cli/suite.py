@@ -1,0 +1,134 @@
+"""What `bert-judge score --suite` reads and prints: several named judges over the same rows."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bert_judge.artifacts import ResultFolder
+from bert_judge.errors import InputError, ModelError, OutputError
+from bert_judge.evaluation.tables import Table
+from bert_judge.judges.naming import JudgeSpec
+from bert_judge.pipeline import summarise
+
+_NAME = re.compile(r"\w[\w.-]*")
+
+
+def read_suite(path: Path) -> dict[str, JudgeSpec]:
+    """The judges of a YAML file by name, checked but not loaded: a specification each, as text or as names and values.
+
+    Raises InputError for a file that can't be read, a name that is given twice or is no name of a folder, and what
+    `JudgeSpec.of` raises, with the name.
+    """
+    judges: dict[str, JudgeSpec] = {}
+    for name, given in _entries(path):
+        if not _NAME.fullmatch(name):
+            raise InputError(
+                f"{path} calls a judge {name!r}; a name of letters, digits, '_', '-' and '.' was expected."
+            )
+        if name.casefold() in map(str.casefold, judges):  # some file systems know no case
+            raise InputError(f"{path} calls two judges {name!r}; give each a name of its own.")
+        if not isinstance(given, str | Mapping):
+            raise InputError(f"{path} gives {given!r} as {name}; a judge, or its judge_type and flags, was expected.")
+        with named_in_errors(name):
+            judges[name] = JudgeSpec.of(given)
+    return judges
+
+
+@contextmanager
+def named_in_errors(name: str) -> Iterator[None]:
+    """Say in errors which judge of the suite they are of."""
+    try:
+        yield
+    except (InputError, ModelError, OutputError) as error:
+        raise type(error)(f"{name} of the suite: {error}") from error
+
+
+def suite_table(results: Mapping[str, ResultFolder]) -> str:
+    """A line for each judge, and how many rows all of them call right."""
+    head = ["judge", "rows", "undecided", "score", "right", "95 % interval", "agree with labels"]
+    body = []
+    for name, folder in results.items():
+        summary = summarise(folder.records())
+        agreement = summary.agreement
+        body.append(
+            [
+                name,
+                str(summary.rows),
+                str(summary.undecided),
+                "-" if summary.mean_score is None else f"{summary.mean_score:.3f}",
+                "-" if summary.accuracy is None else f"{summary.accuracy:.1%}",
+                "" if summary.accuracy_interval is None else "{:.1%} - {:.1%}".format(*summary.accuracy_interval),
+                "-" if agreement is None or agreement.accuracy is None else f"{agreement.accuracy:.1%}",
+            ]
+        )
+    labelling = [name for name, line in zip(results, body, strict=True) if line[4] != "-"]
+    return Table("", head, body, _together([results[name] for name in labelling])).text()
+
+
+def write_columns(results: Mapping[str, ResultFolder], folder: Path) -> Path:
+    """Write a table with a row for each answer and a column for each judge: its labels, or its scores if it has none.
+
+    It lies beside the folder, so that `FOLDER/*` are results and nothing else. An undecided verdict is an empty cell.
+    Raises OutputError where the file can't be written.
+    """
+    kinds = {
+        name: "label" if any(record["label"] is not None for record in result.records()) else "score"
+        for name, result in results.items()
+    }
+    path = folder.parent / f"{folder.resolve().name}-suite.csv"
+    partial = path.with_name(f".{path.name}.partial")
+    texts = ("id", "question", "candidate", "gold")
+    try:
+        with partial.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+            table = csv.writer(file)
+            table.writerow([*texts, *results])
+            for records in _rows(results):
+                first = next(iter(records.values()))
+                cells = (record[kinds[name]] for name, record in records.items())
+                table.writerow([*(first.get(text, "") for text in texts), *cells])
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise OutputError(
+            f"{path} can't be written ({error.strerror}); the results of the judges are there."
+        ) from error
+    return path
+
+
+def _rows(results: Mapping[str, ResultFolder]) -> Iterator[dict[str, dict[str, Any]]]:
+    """Row by row, the record of each judge."""
+    for records in zip(*(result.records() for result in results.values()), strict=True):
+        yield dict(zip(results, records, strict=True))
+
+
+def _together(results: list[ResultFolder]) -> str:
+    if len(results) < 2:
+        return ""
+    rows = right = 0
+    for records in zip(*(result.records() for result in results), strict=True):
+        rows += 1
+        right += all(record["label"] == 1 for record in records)
+    return f"right by all {len(results)} with labels: {right} of {rows} rows ({right / rows:.1%})"
+
+
+def _entries(path: Path) -> list[tuple[str, Any]]:
+    """Names and values as they stand in the file: YAML itself would drop a name that comes twice."""
+    import yaml
+
+    try:
+        node = yaml.compose(path.read_text(encoding="utf-8"), yaml.SafeLoader)
+        if not isinstance(node, yaml.MappingNode) or not node.value:
+            raise InputError(f"{path} holds no names of judges; lines like `correctness: starter` were expected.")
+        constructor = yaml.SafeLoader("")
+        return [(str(key.value), constructor.construct_object(value, deep=True)) for key, value in node.value]
+    except OSError as error:
+        raise InputError(f"the suite {path} can't be read ({error.strerror}); a YAML file was expected.") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid YAML ({str(error).splitlines()[0]}).") from error

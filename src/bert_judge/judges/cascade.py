@@ -1,0 +1,277 @@
+"""A judge made of judges, cheapest first: each decides the rows it is sure of and passes on the rest.
+
+The thresholds of each stage are found on labelled rows by `bert-judge cascade`, and stored in a small JSON file.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from threading import Lock
+from typing import Annotated, Any, NamedTuple
+
+from bert_judge.artifacts import write_files
+from bert_judge.errors import InputError, ModelError, OutputError
+from bert_judge.judges.base import Judge
+from bert_judge.judges.llm import Costs, LLMJudge
+from bert_judge.types import Sample, Verdict
+from bert_judge.version import __version__
+
+_FIRST_WINDOW, _WINDOW = 64, 4096  # rows that are held: the last of several stages shall get more than a few
+_WINDOW_CHARACTERS = 1 << 23
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A threshold, and what it rests on: of `rows` labelled rows beyond it `agreed` had the label of its side.
+
+    `at_least` is the exact lower bound of that share, at the level that the plan gives to each test.
+    """
+
+    threshold: float
+    rows: int
+    agreed: int
+    at_least: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A judge of a cascade: scores from `high` on are right, scores up to `low` are wrong, others are passed on.
+
+    `judge` holds its `judge_type` and flags, `signature` what it was when the thresholds were found. A side without a
+    threshold decides nothing; the last stage has neither, unless it abstains.
+    """
+
+    name: str
+    judge: Mapping[str, Any]
+    signature: str
+    high: Certificate | None = None
+    low: Certificate | None = None
+
+    def decide(self, score: float | None) -> int | None:
+        """1 (right), 0 (wrong), or None: not sure."""
+        if score is None:
+            return None
+        if self.high and score >= self.high.threshold:
+            return 1
+        return 0 if self.low and score <= self.low.threshold else None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A cascade as it is stored: its stages, and what was promised of the rows decided before the last one.
+
+    With confidence 1 - `delta`, at least `target` of them agree with `agree_with` ("people", or the last stage). Where
+    it `abstain`s there is no last stage: every one has thresholds, and what none is sure of stays undecided.
+    `calibration` says on which rows the thresholds were found.
+    """
+
+    stages: tuple[Stage, ...]
+    target: float
+    delta: float
+    agree_with: str = "people"
+    abstain: bool = False
+    calibration: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def deciding(self) -> tuple[Stage, ...]:
+        """The stages that decide by thresholds."""
+        return self.stages if self.abstain else self.stages[:-1]
+
+    @property
+    def last(self) -> Stage | None:
+        """The stage that decides what is left, if there is one."""
+        return None if self.abstain else self.stages[-1]
+
+    @classmethod
+    def load(cls, path: str | Path) -> Plan:
+        """Read a plan. Raises InputError where there is none, or a broken one."""
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except OSError as error:
+            raise InputError(
+                f"the cascade {path} can't be read ({error.strerror}); a file of bert-judge cascade was expected."
+            ) from error
+        try:
+            values = json.loads(text)
+            if values.pop("format") != _FORMAT:
+                raise ValueError(f"its format is not {_FORMAT}")
+            plan = cls(**{**values, "stages": tuple(_stage(each) for each in values["stages"])})
+            plan._check()
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+            raise InputError(f"{path} is no cascade ({reason}); a file of bert-judge cascade was expected.") from error
+        return plan
+
+    def save(self, path: str | Path) -> None:
+        """Write the plan, whole or not at all. Raises OutputError where that can't be done."""
+        text = json.dumps({"format": _FORMAT, **asdict(self)}, ensure_ascii=False, indent=1) + "\n"
+        write_files(Path(path).parent, {Path(path).name: text})
+
+    def _check(self) -> None:
+        if not self.deciding:
+            raise ValueError(f"it has {len(self.stages)} stages")
+        for stage in self.deciding:
+            for side in (stage.high, stage.low):
+                if side and not math.isfinite(side.threshold):
+                    raise ValueError(f"a threshold of {stage.name} is {side.threshold}")
+            if stage.high and stage.low and stage.low.threshold >= stage.high.threshold:
+                raise ValueError(f"the thresholds of {stage.name} cross")
+
+
+class StageUse(NamedTuple):
+    """What a stage has done since the cascade was made: rows asked of it, seconds, costs of a language model."""
+
+    rows: int
+    seconds: float
+    costs: Costs | None
+
+
+class Cascade(Judge):
+    """Judges one after the other, cheapest first: each decides where it is sure, and the last one decides the rest.
+
+    The score is that of the stage that decided, the label the side on which it was sure (of the last stage: its own);
+    `details` name the stage and what the stages before it scored. A stage that is undecided passes on. Where all are
+    unsure, or the last is undecided, the verdict is undecided.
+
+    Raises InputError where the file is broken, or a judge is not the one that the thresholds were found for, and what
+    the judges raise; the sentence names the stage then, and every verdict before the row that it failed at is given.
+    """
+
+    def __init__(self, model_path: Annotated[str, "the file that bert-judge cascade wrote"]) -> None:
+        from bert_judge.judges.naming import JudgeSpec
+
+        self.plan = Plan.load(model_path)
+        specs = [JudgeSpec.of(stage.judge) for stage in self.plan.stages]  # all checked before the first is loaded
+        self._judges: tuple[Judge, ...] = tuple(spec.make().judge for spec in specs)
+        for stage, judge in zip(self.plan.stages, self._judges, strict=True):
+            if judge.signature != stage.signature:
+                difference = _difference(stage.signature, judge.signature)
+                raise InputError(
+                    f"{model_path} was made for another {stage.name} ({difference}), and its thresholds do not hold "
+                    "for this one; run bert-judge cascade again."
+                )
+        self._use = [StageUse(0, 0.0, None)] * len(self._judges)
+        self._lock = Lock()
+
+    @property
+    def variant(self) -> str:
+        """The names of the stages and the target."""
+        return "-".join([*(stage.name for stage in self.plan.stages), f"{self.plan.target:g}"])
+
+    @property
+    def signature(self) -> str:
+        """Judge, and of each stage the thresholds and the signature of its judge."""
+        parts = ["Cascade", f"abstain:{self.plan.abstain}"]
+        for number, (stage, judge) in enumerate(zip(self.plan.stages, self._judges, strict=True), 1):
+            high, low = (side and f"{side.threshold:g}" for side in (stage.high, stage.low))
+            parts += [f"stage{number}:{stage.name}", f"high:{high}", f"low:{low}", judge.signature]
+        return "|".join([*parts, f"version:{__version__}"])
+
+    @property
+    def use(self) -> tuple[StageUse, ...]:
+        """What each stage has done since the cascade was made."""
+        with self._lock:
+            use = list(self._use)
+        costs = [judge.costs if isinstance(judge, LLMJudge) else None for judge in self._judges]
+        return tuple(each._replace(costs=cost) for each, cost in zip(use, costs, strict=True))
+
+    def fitted(self, samples: Iterable[Sample]) -> Cascade:
+        """The cascade with stages that have read the whole input, where these want to."""
+        cascade = copy.copy(self)
+        cascade._judges = tuple(judge.fitted(samples) for judge in self._judges)
+        return cascade
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        """One verdict a sample, in order. Rows pass through the stages in windows, of up to 4,096."""
+        from bert_judge.encoder import windows
+
+        for window in windows(samples, _characters, _WINDOW_CHARACTERS, _FIRST_WINDOW, _WINDOW):
+            yield from self._window(window)
+
+    def _window(self, window: Sequence[Sample]) -> Iterator[Verdict]:
+        given: list[Verdict | None] = [None] * len(window)
+        passed: list[dict[str, float | None]] = [{} for _ in window]
+        waiting = list(range(len(window)))
+        try:
+            for number, stage in enumerate(self.plan.deciding):
+                verdicts = self._asked(number, [window[row] for row in waiting])
+                for row, verdict in zip(waiting, verdicts, strict=True):
+                    label = stage.decide(verdict.score)
+                    if label is None:
+                        passed[row][stage.name] = verdict.score
+                    else:
+                        given[row] = _decided(stage, replace(verdict, label=label), passed[row])
+                waiting = [row for row in waiting if given[row] is None]
+        except (InputError, ModelError, OutputError):
+            yield from _until_none(given)
+            raise
+        last = self.plan.last
+        rest = self._asked(len(self._judges) - 1, [window[row] for row in waiting]) if last else iter(())
+        for found, earlier in zip(given, passed, strict=True):
+            if found is not None:
+                yield found
+            else:
+                yield _decided(last, next(rest), earlier) if last else _unsure(earlier)
+
+    def _asked(self, number: int, samples: Sequence[Sample]) -> Iterator[Verdict]:
+        """The verdicts of a stage, with its name in what it raises, and its rows and seconds added up."""
+        if not samples:
+            return
+        name, verdicts = self.plan.stages[number].name, self._judges[number].assess(samples)
+        for _ in samples:
+            start = time.monotonic()
+            try:
+                verdict = next(verdicts)
+            except StopIteration:
+                raise InputError(f"the stage {name} gave too few verdicts; one a row was expected.") from None
+            except (InputError, ModelError, OutputError) as error:
+                raise type(error)(f"the stage {name} of the cascade failed: {error}") from error
+            with self._lock:
+                use = self._use[number]
+                self._use[number] = use._replace(rows=use.rows + 1, seconds=use.seconds + time.monotonic() - start)
+            yield verdict
+
+
+def _until_none(verdicts: Iterable[Verdict | None]) -> Iterator[Verdict]:
+    for verdict in verdicts:
+        if verdict is None:
+            return
+        yield verdict
+
+
+def _decided(stage: Stage, verdict: Verdict, passed: Mapping[str, float | None]) -> Verdict:
+    said = "decided by" if verdict.score is not None else "undecided by"
+    details = {**verdict.details, "stage": stage.name, "stage_score": verdict.score}
+    return replace(
+        verdict,
+        explanation=f"{said} {stage.name}" + (f": {verdict.explanation}" if verdict.explanation else ""),
+        details={**details, **({"passed": dict(passed)} if passed else {})},
+    )
+
+
+def _unsure(passed: Mapping[str, float | None]) -> Verdict:
+    scores = ", ".join(f"{name} {'undecided' if score is None else f'{score:.3g}'}" for name, score in passed.items())
+    return Verdict(None, None, f"no stage is sure ({scores})", details={"passed": dict(passed)})
+
+
+def _stage(values: Mapping[str, Any]) -> Stage:
+    sides = {side: Certificate(**values[side]) if values[side] else None for side in ("high", "low")}
+    return Stage(**{**values, **sides})
+
+
+def _difference(before: str, now: str) -> str:
+    """Where two signatures differ, in words."""
+    old, new = (dict(part.partition(":")[::2] for part in text.split("|")) for text in (before, now))
+    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    return ", ".join(f"{name} {old.get(name, '-') or '-'}, not {new.get(name, '-') or '-'}" for name in names[:3])
+
+
+def _characters(sample: Sample) -> int:
+    return len(sample.candidate) + len(sample.question or "") + sum(map(len, sample.references))

@@ -1,0 +1,223 @@
+"""`bert-judge cascade`, and `bert-judge score` with what it wrote."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from bert_judge.cli import score
+from bert_judge.cli.cascade import main
+from bert_judge.errors import BertJudgeError, ModelError
+from bert_judge.judges import Judge
+from bert_judge.types import Sample, Verdict
+
+CASCADE = ["--judge_type", "bert_judge.judges.cascade:Cascade", "--model_path", "cascade.json", "--output_dir", "out"]
+TOWNS = "Paris Rome Berlin Madrid Vienna Lisbon Athens Dublin Oslo Prague".split()
+
+
+class Oracle(Judge):
+    """Knows that a candidate with an exclamation mark is wrong; its endpoint is gone while there is a file `gone`."""
+
+    variant = "oracle"
+    signature = "Oracle|version:1"
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        for number, sample in enumerate(samples):
+            if number == 5 and Path("gone").exists():
+                raise ModelError("the endpoint is gone; start it again.")
+            yield Verdict(1.0, 1) if "!" not in sample.candidate else Verdict(0.0, 0)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    return tmp_path
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Runs a command; gives its output."""
+
+    def command(main: Callable[[list[str]], int], *arguments: object) -> str:
+        assert main([str(each) for each in arguments]) == 0
+        return capsys.readouterr().out
+
+    return command
+
+
+def write(name: str, count: int, seed: int, labels: bool = True) -> str:
+    """Answers that hold the reference, and are right then but for some with "!"; or do not, and are wrong mostly."""
+    chance = random.Random(seed)
+    with Path(name).open("w") as file:
+        for row in range(count):
+            town, other = chance.sample(TOWNS, 2)
+            holds, odd = chance.random() < 0.6, chance.random()
+            candidate = f"It is {town if holds else other}"
+            gold = int(holds)
+            if holds and odd < 0.01:
+                candidate, gold = f"{candidate}!", 0
+            if not holds and odd < 0.15:
+                candidate, gold = f"The seat of government, {town[:3]}", 1
+            elif not holds:
+                candidate += "!"
+            record = {"question": f"{seed}: town {row}?", "reference": town, "candidate": candidate}
+            file.write(json.dumps(record | ({"label": gold} if labels else {})) + "\n")
+    return name
+
+
+def stages(*names: str) -> list[str]:
+    return ["--stages", ",".join(names), "--calibration", "labelled.jsonl"]
+
+
+def test_calibrate_and_score(run) -> None:
+    write("labelled.jsonl", 500, 1)
+    said = run(main, *stages("exact_match", "containment", "test_cascade:Oracle"), "-o", "cascade.json")
+    lines = [" ".join(line.split()) for line in said.splitlines()]
+    assert lines[0].startswith("calibrated on 500 questions, a row each of 500 rows in labelled.jsonl; ")
+    assert "promise: 0.95 of the rows decided before the last stage agree with people," in lines
+    assert any(line.startswith("containment right 500 >= 1 ") for line in lines)
+    assert "exact_match decides nothing: leave it out, or lower --target_agreement" in lines
+    assert any(line.startswith("containment calls nothing wrong: 0.7") for line in lines)
+    assert any(line.startswith("Oracle the rest ") for line in lines)
+    plan = json.loads(Path("cascade.json").read_text())
+    assert [stage["name"] for stage in plan["stages"]] == ["exact_match", "containment", "Oracle"]
+    assert plan["stages"][1]["high"]["at_least"] >= 0.95
+
+    out = run(score.main, write("answers.jsonl", 200, 2), *CASCADE)
+    table = {line.split()[0]: line.split() for line in out.splitlines() if line.split()}
+    verdicts = [json.loads(line) for line in Path("out/verdicts.jsonl").read_text().splitlines()]
+    early = sum("It is" in v["candidate"] and v["references"][0] in v["candidate"] for v in verdicts)
+    assert table["exact_match"][1:3] == ["200", "0"]
+    assert table["containment"][1:3] == ["200", str(early)]
+    assert table["Oracle"][1:3] == [str(200 - early)] * 2
+    assert table["Oracle"][4] == "100.0%"
+    assert f"{early} of 200 rows ({early / 200:.1%}) never reached Oracle; alone it would have taken about" in out
+    assert "note:" not in out
+    assert {v["explanation"] for v in verdicts} == {"decided by containment", "decided by Oracle"}
+    again = run(score.main, "answers.jsonl", *CASCADE)
+    assert "holds this result already" in again
+    assert next(line for line in again.splitlines() if line.startswith("containment")).split()[1:3] == [
+        "200",
+        str(early),
+    ]
+
+
+def test_rows_of_another_kind_are_noticed(run) -> None:
+    write("labelled.jsonl", 400, 1)
+    run(main, *stages("containment", "test_cascade:Oracle"))
+    rows = [json.loads(line) for line in Path(write("answers.jsonl", 100, 3)).read_text().splitlines()]
+    Path("answers.jsonl").write_text("".join(json.dumps({**row, "label": 0}) + "\n" for row in rows))
+    out = run(score.main, "answers.jsonl", *CASCADE)
+    assert "note: 0.0% of the" in out
+    assert "were decided early agree, not 0.95; the cascade was calibrated on rows of another kind" in out
+
+
+def test_what_no_stage_is_sure_of_stays_undecided(run) -> None:
+    write("labelled.jsonl", 400, 1)
+    said = run(main, *stages("containment"), "--abstain", "--target_agreement", 0.9)
+    assert "decided before the end: " in said
+    out = run(score.main, write("answers.jsonl", 100, 2, labels=False), *CASCADE)
+    scores = json.loads(Path("out/scores.json").read_text())
+    undecided = scores.count(None)
+    assert 0 < undecided < 100
+    assert f"undecided: {undecided} of 100 rows ({undecided / 100:.1%}), of which no stage was sure" in out
+
+
+def test_a_stage_that_dies_midway_loses_nothing(run) -> None:
+    write("labelled.jsonl", 400, 1)
+    run(main, *stages("containment", "test_cascade:Oracle"), "--quiet")
+    write("answers.jsonl", 60, 2)
+    Path("gone").touch()
+    with pytest.raises(ModelError, match="the stage Oracle of the cascade failed: the endpoint is gone"):
+        score.main(["answers.jsonl", *CASCADE, "--quiet"])
+    kept = Path("out/verdicts.jsonl.partial").read_text()
+    assert kept.count("decided by Oracle") == 5
+    Path("gone").unlink()
+    run(score.main, "answers.jsonl", *CASCADE, "--quiet")
+    whole = Path("out/verdicts.jsonl").read_text()
+    assert whole.startswith(kept)
+    assert whole.count("\n") == 60
+
+
+def test_agreement_with_the_last_stage(run) -> None:
+    write("labelled.jsonl", 300, 1, labels=False)
+    said = run(main, *stages("containment", "test_cascade:Oracle"), "--agree_with", "last", "--target-agreement", 0.9)
+    assert "agree with Oracle," in said
+    assert "people" not in Path("cascade.json").read_text()
+
+
+def test_stages_in_yaml_and_settings_in_a_file(run) -> None:
+    write("labelled.jsonl", 300, 1)
+    Path("words.yaml").write_text("judge_type: RegexJudge\npattern: none\nmetric: containment\nthreshold: 1\n")
+    Path("settings.yaml").write_text("stages: words.yaml,test_cascade:Oracle\ntarget_agreement: 0.9\ndelta: 0.2\n")
+    run(main, "--config", "settings.yaml", "--calibration", "labelled.jsonl", "--limit", 200, "-o", "a.json")
+    plan = json.loads(Path("a.json").read_text())
+    assert (plan["target"], plan["delta"], plan["calibration"]["questions"]) == (0.9, 0.2, 200)
+    assert plan["stages"][0]["name"] == "words"
+    assert plan["stages"][0]["judge"]["metric"] == "containment"
+
+
+def test_an_encoder_as_a_stage(run, make_judge) -> None:
+    write("labelled.jsonl", 200, 1)
+    folder = str(make_judge("bert"))
+    Path("small.yaml").write_text(f"model_path: {folder}\nruntime: torch\ndtype: float32\n")
+    out = run(main, *stages("containment", "small.yaml", "test_cascade:Oracle"), "--target_agreement", 0.8)
+    assert any(line.split()[:2] == ["small", "right"] for line in out.splitlines())
+    stage = json.loads(Path("cascade.json").read_text())["stages"][1]
+    assert stage["judge"] == {
+        "judge_type": "BERTJudge",
+        "model_path": folder,
+        "runtime": "torch",
+        "dtype": "float32",
+    }
+    assert "runtime:torch" in stage["signature"]
+    assert run(score.main, "labelled.jsonl", *CASCADE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--stages", "containment"], "1 stage was named; two or more were expected"),
+        (["--stages", "containment,nobody_knows"], "nobody_knows"),
+        (["--stages", "containment,startr"], "did you mean starter?"),
+        (["--stages", "containment,nowhere.yaml"], "nowhere.yaml can't be read"),
+        (["--stages", ","], "no stages were named"),
+        (["--limit", "20"], "there are 20 labelled questions"),
+        (["--target_agreement", "0.999"], "needs 2995 at the least"),
+        (["--target_agreement", "95"], "the target is 95.0"),
+        (["--map", "label="], "has a label; name its column with --map label=COLUMN"),
+        (["-o", "nowhere/cascade.json"], "there is no folder nowhere"),
+        (["-o", "."], "is a folder; a file for the cascade was expected"),
+        (["--calibration", "nowhere.jsonl"], "nowhere.jsonl"),
+        (["--target_agreement", "0.995"], "can be certified for no stage on these 700 questions"),
+    ],
+)
+def test_bad_input_is_told_in_a_sentence(arguments: list[str], said: str) -> None:
+    write("labelled.jsonl", 700, 1)
+    with pytest.raises(BertJudgeError) as error:
+        main([*stages("containment", "test_cascade:Oracle"), *arguments])
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+    assert not Path("cascade.json").exists()
+
+
+def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    out = capsys.readouterr().out
+    for flag in (
+        "--stages",
+        "--calibration",
+        "--target_agreement",
+        "--delta",
+        "--agree_with",
+        "--abstain",
+        "examples:",
+    ):
+        assert flag in out

@@ -1,0 +1,192 @@
+"""`bert-judge score --suite`: several named judges in one run, a folder and a column each."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from bert_judge.cli.score import main
+from bert_judge.errors import BertJudgeError, InputError, ModelError, OutputError
+from bert_judge.judges import Judge
+from bert_judge.types import Sample, Verdict
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
+ROWS = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
+SUITE = """
+contained: containment
+overlap: {judge_type: "test_suite:Overlap"}
+short:
+  judge_type: bert_judge.judges.rules:RuleJudge
+  max_words: 8
+"""
+
+
+class Overlap(Judge):
+    """A similarity: a score without a label; undecided on the second row; breaks while there is a file `broken`."""
+
+    variant = "overlap"
+    signature = "Overlap|version:1"
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        for number, sample in enumerate(samples):
+            if number == 7 and Path("broken").exists():
+                raise ModelError("the endpoint is gone.")
+            yield Verdict(None if number == 1 else len(sample.candidate) / 1000)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    Path("suite.yaml").write_text(SUITE)
+    return tmp_path
+
+
+@pytest.fixture
+def score(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Runs the suite over the examples; gives the output."""
+
+    def run(*arguments: str) -> str:
+        assert main([str(EXAMPLES), "--suite", "suite.yaml", "--output_dir", "out", *arguments]) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+def lines(name: str) -> list[dict]:
+    return [json.loads(line) for line in Path(f"out/{name}/verdicts.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_folder_and_a_column_for_each_judge(score) -> None:
+    out = score()
+    names = ["contained", "overlap", "short"]
+    assert sorted(path.name for path in Path("out").iterdir()) == names  # out/* are results
+    for name in names:
+        there = {path.name for path in Path(f"out/{name}").iterdir()}
+        assert there == {"verdicts.jsonl", "scores.json", "run.json"}
+        assert [line["candidate"] for line in lines(name)] == [row["candidate"] for row in ROWS]
+    with Path("out-suite.csv").open(encoding="utf-8", newline="") as file:
+        table = list(csv.DictReader(file))
+    assert list(table[0]) == ["id", "question", "candidate", "gold", *names]
+    assert [row["contained"] for row in table] == [str(line["label"]) for line in lines("contained")]
+    assert [row["short"] for row in table] == [str(int(0 < len(row["candidate"].split()) <= 8)) for row in table]
+    assert [row["gold"] for row in table] == [str(row["label"]) for row in ROWS]
+    assert table[1]["overlap"] == ""
+    assert float(table[2]["overlap"]) == len(ROWS[2]["candidate"]) / 1000
+    found = {line.split()[0]: line.split() for line in out.splitlines() if line.split()}
+    right = sum(line["label"] for line in lines("contained"))
+    assert found["contained"][1:5] == [str(len(ROWS)), "0", f"{right / len(ROWS):.3f}", f"{right / len(ROWS):.1%}"]
+    assert found["overlap"][2] == "1"
+    assert found["overlap"][4] == "-"
+    both = sum(row["contained"] == row["short"] == "1" for row in table)
+    assert f"right by all 2 with labels: {both} of {len(ROWS)} rows" in out
+
+
+def test_one_of_a_suite_is_what_the_judge_gives_alone(score) -> None:
+    score("--quiet")
+    alone = ["--judge_type", "bert_judge.judges.rules:RuleJudge", "--max_words", "8", "--output_dir", "alone"]
+    assert main([str(EXAMPLES), *alone, "--quiet"]) == 0
+    for name in ("verdicts.jsonl", "scores.json"):
+        assert Path("alone", name).read_bytes() == Path("out/short", name).read_bytes()
+
+
+def test_a_judge_that_fails_is_named_and_what_is_done_stays(score) -> None:
+    Path("broken").touch()
+    with pytest.raises(ModelError, match=r"^overlap of the suite: the endpoint is gone"):
+        score("--quiet")
+    before = Path("out/contained/run.json").read_text()
+    assert Path("out/overlap/verdicts.jsonl.partial").read_text().count("\n") == 7
+    assert not Path("out/short").exists()
+    Path("broken").unlink()
+    out = score()
+    assert "out/contained holds this result already" in out
+    assert Path("out/contained/run.json").read_text() == before
+    assert len(lines("overlap")) == len(ROWS)
+    assert Path("out-suite.csv").exists()
+    assert not list(Path().rglob("*.partial"))
+
+
+def test_results_of_another_suite_are_not_touched(score) -> None:
+    score("--quiet")
+    Path("suite.yaml").write_text(SUITE.replace("max_words: 8", "max_words: 9"))
+    with pytest.raises(OutputError, match=r"short of the suite: out/short holds a result of another judge"):
+        score("--quiet")
+    with pytest.raises(OutputError, match="other options"):
+        score("--quiet", "--limit", "5")
+    score("--quiet", "--overwrite")
+    assert sum(line["label"] for line in lines("short")) == sum(0 < len(row["candidate"].split()) <= 9 for row in ROWS)
+
+
+def test_without_texts_and_quiet(score) -> None:
+    assert score("--no_texts", "--quiet", "--limit", "4") == ""
+    header, *rows = Path("out-suite.csv").read_text().splitlines()
+    assert header == "id,question,candidate,gold,contained,overlap,short"
+    assert len(rows) == 4
+    assert rows[0].startswith("short_facts-1,,,1,")
+
+
+def test_a_suite_in_a_config_file(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("settings.yaml").write_text("suite: suite.yaml\nlimit: 3\noutput_dir: elsewhere\n")
+    assert main([str(EXAMPLES), "--config", "settings.yaml"]) == 0
+    assert "elsewhere-suite.csv" in capsys.readouterr().out
+
+
+def test_a_cascade_in_a_suite_tells_of_its_stages(score) -> None:
+    from bert_judge.judges import RegexJudge
+    from bert_judge.judges.cascade import Certificate, Plan, Stage
+
+    stages = [
+        Stage(
+            metric,
+            {"judge_type": "RegexJudge", "pattern": "none", "metric": metric},
+            RegexJudge("none", metric).signature,
+            high,
+        )
+        for metric, high in (("exact_match", Certificate(1.0, 80, 80, 0.95)), ("containment", None))
+    ]
+    Plan(tuple(stages), 0.95, 0.1).save("cascade.json")
+    Path("suite.yaml").write_text(
+        "cheap: {judge_type: 'bert_judge.judges.cascade:Cascade', model_path: cascade.json}\nplain: containment\n"
+    )
+    out = score()
+    assert out.startswith("cheap\nstage ")
+    assert "never reached containment" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "suite.yaml holds no names of judges"),
+        ("- starter", "suite.yaml holds no names of judges"),
+        ("a: [", "suite.yaml is not valid YAML"),
+        ("a: containment\na: exact_match", "calls two judges 'a'"),
+        ("a: containment\nA: exact_match", "calls two judges 'A'"),
+        ("a/b: containment", "calls a judge 'a/b'"),
+        (".a: containment", "calls a judge '.a'"),
+        ("a: 3", "gives 3 as a"),
+        ("a: nobody_knows", "a of the suite: the model 'nobody_knows' was not found"),
+        ("a: {judge_type: Nobody}", "a of the suite: there is no judge 'Nobody'"),
+        ("a: {judge_type: RegexJudge, patern: x}", "a of the suite: the specification of a judge sets 'patern'"),
+        ("a: {judge_type: RegexJudge, pattern: '('}", "a of the suite: the pattern '(' is no regular expression"),
+    ],
+)
+def test_a_wrong_suite_is_told_in_a_sentence(score, text: str, said: str) -> None:
+    Path("suite.yaml").write_text(text)
+    with pytest.raises(BertJudgeError) as error:
+        score()
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_suite_names_the_judges_and_flags_do_not(score) -> None:
+    with pytest.raises(InputError, match=r"--suite suite\.yaml names the judges; leave --judge_type RegexJudge out"):
+        score("--judge_type", "RegexJudge")
+    with pytest.raises(InputError, match=r"nowhere\.yaml can't be read"):
+        main([str(EXAMPLES), "--suite", "nowhere.yaml"])
+    with pytest.raises(SystemExit):
+        score("--threshold", "0.7")

@@ -1,0 +1,408 @@
+"""Cascade and its calibration: who decides what, what is stored, what is promised, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from bert_judge.errors import InputError, ModelError, OutputError
+from bert_judge.evaluation.cascades import (
+    CascadeResult,
+    CascadeSettings,
+    calibrate_cascade,
+    find_thresholds,
+    one_per_question,
+    stage_counts,
+)
+from bert_judge.judges import Judge
+from bert_judge.judges.cascade import Cascade, Certificate, Plan, Stage
+from bert_judge.judges.naming import read_judges
+from bert_judge.types import Sample, Verdict
+
+
+class Reader(Judge):
+    """Reads its score off the candidate, which holds one for each stage ("-": undecided); can break down."""
+
+    def __init__(self, column: int = 0, revision: str = "1", fail_at: str | None = None) -> None:
+        self.column, self.revision, self.fail_at = column, revision, fail_at
+
+    @property
+    def variant(self) -> str:
+        return f"reader{self.column}"
+
+    @property
+    def signature(self) -> str:
+        return f"Reader|column:{self.column}|revision:{self.revision}"
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        for sample in samples:
+            if sample.id is not None and sample.id == self.fail_at:
+                raise ModelError("the endpoint is gone.")
+            text = sample.candidate.split()[self.column]
+            score = None if text == "-" else float(text)
+            yield Verdict(score, None if score is None else int(score >= 0.5), matched_reference=0)
+
+
+class Silent(Reader):
+    """Gives scores, and no labels."""
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        return (replace(verdict, label=None) for verdict in super().assess(samples))
+
+
+READER = "test_cascade_judge:Reader"
+
+
+def judge(column: int, **more: object) -> dict:
+    return {"judge_type": READER, "column": column, **more}
+
+
+def side(threshold: float) -> Certificate:
+    return Certificate(threshold, 100, 99, 0.95)
+
+
+def plan(*thresholds: tuple[float | None, float | None], abstain: bool = False, **more: object) -> Plan:
+    """A plan of Readers: (low, high) of each deciding stage, and a last one unless it abstains."""
+    stages = [
+        Stage(
+            f"s{column}",
+            judge(column, **more),
+            Reader(column).signature,
+            None if high is None else side(high),
+            None if low is None else side(low),
+        )
+        for column, (low, high) in enumerate(thresholds)
+    ]
+    last = [] if abstain else [Stage("end", judge(len(stages), **more), Reader(len(stages)).signature)]
+    return Plan((*stages, *last), 0.95, 0.1, abstain=abstain)
+
+
+@pytest.fixture
+def load(tmp_path: Path):
+    """Saves a plan and loads it as a judge."""
+
+    def made(plan: Plan) -> Cascade:
+        plan.save(tmp_path / "cascade.json")
+        return Cascade(str(tmp_path / "cascade.json"))
+
+    return made
+
+
+def samples(*candidates: str) -> list[Sample]:
+    return [Sample(text, ("r",), f"q{row}", id=str(row)) for row, text in enumerate(candidates)]
+
+
+# the judge
+
+
+def test_each_stage_decides_where_it_is_sure_and_passes_on_the_rest(load) -> None:
+    cascade = load(plan((0.1, 0.9), (None, 0.8)))
+    rows = samples("0.9 - -", "0.5 0.8 -", "0.1 - -", "0.5 0.0 0.3", "- - 0.7", "0.11 0.79 -")
+    verdicts = list(cascade.assess(rows))
+    assert [(v.score, v.label) for v in verdicts] == [(0.9, 1), (0.8, 1), (0.1, 0), (0.3, 0), (0.7, 1), (None, None)]
+    assert [v.details["stage"] for v in verdicts] == ["s0", "s1", "s0", "end", "end", "end"]
+    assert [v.details.get("passed") for v in verdicts] == [
+        None,
+        {"s0": 0.5},
+        None,
+        {"s0": 0.5, "s1": 0.0},
+        {"s0": None, "s1": None},
+        {"s0": 0.11, "s1": 0.79},
+    ]
+    assert verdicts[1].explanation == "decided by s1"
+    assert verdicts[5].explanation == "undecided by end"
+    assert [use.rows for use in cascade.use] == [6, 4, 3]
+
+
+def test_the_side_makes_the_label_whatever_the_judge_s_own_is(load) -> None:
+    cascade = load(plan((0.6, 0.7)))
+    assert [v.label for v in cascade.assess(samples("0.55 -", "0.7 -"))] == [0, 1]
+
+
+def test_without_a_last_stage_what_none_is_sure_of_is_undecided(load) -> None:
+    cascade = load(plan((0.1, 0.9), (0.2, None), abstain=True))
+    sure, unsure, no = cascade.assess(samples("0.95 -", "0.5 0.3", "- 0.2"))
+    assert (sure.label, no.label) == (1, 0)
+    assert (unsure.score, unsure.label) == (None, None)
+    assert unsure.explanation == "no stage is sure (s0 0.5, s1 0.3)"
+    assert unsure.details == {"passed": {"s0": 0.5, "s1": 0.3}}
+
+
+def test_a_stream_is_never_read_far_ahead(load) -> None:
+    cascade = load(plan((0.1, 0.9)))
+    read = 0
+
+    def endless() -> Iterator[Sample]:
+        nonlocal read
+        while True:
+            read += 1
+            yield Sample("0.5 0.7", ("r",))
+
+    assert next(cascade.assess(endless())).label == 1
+    assert read <= 64
+    assert len(list(islice(cascade.assess(endless()), 3000))) == 3000
+    assert read < 12_000
+
+
+@pytest.mark.parametrize(("failing", "name", "given"), [(0, "s0", 2), (1, "s1", 2), (2, "end", 3)])
+def test_a_stage_that_fails_is_named_and_nothing_before_is_lost(load, failing: int, name: str, given: int) -> None:
+    made = plan((0.1, 0.9), (0.1, 0.9))
+    stages = list(made.stages)
+    stages[failing] = replace(stages[failing], judge=judge(failing, fail_at="3" if failing == 2 else "2"))
+    verdicts = load(replace(made, stages=tuple(stages))).assess(
+        samples("0.9 - -", "0.5 0.9 -" if failing else "0.9 - -", "0.5 0.5 0.5", "0.5 0.5 0.5", "0.9 - -")
+    )
+    found = []
+    with pytest.raises(ModelError, match=f"^the stage {name} of the cascade failed: the endpoint is gone"):
+        found.extend(iter(verdicts.__next__, None))
+    assert len(found) == given
+
+
+def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
+    made = replace(plan((0.1, None), (None, 0.8)), calibration={"questions": 40, "file": "ü.jsonl"})
+    path = tmp_path / "cascade.json"
+    made.save(path)
+    assert Plan.load(path) == made
+    assert [each.name for each in tmp_path.iterdir()] == ["cascade.json"]
+    with pytest.raises(OutputError, match="can't be written"):
+        made.save(path / "below")
+
+
+def test_the_signature_changes_with_what_decides(load) -> None:
+    base = plan((0.1, 0.9))
+    first = load(base)
+    assert load(replace(base, calibration={"file": "another"})).signature == first.signature
+    others = [plan((0.1, 0.8)), plan((0.2, 0.9)), plan((None, 0.9)), plan((0.1, 0.9), abstain=True)]
+    signatures = {load(each).signature for each in [base, *others]}
+    assert len(signatures) == 5
+    assert first.variant == "s0-end-0.95"
+
+
+def test_a_judge_that_is_another_now_is_refused(load) -> None:
+    with pytest.raises(InputError, match=r"made for another s0 \(revision 1, not 2\)") as error:
+        load(plan((0.1, 0.9), revision="2"))
+    assert "run bert-judge cascade again" in str(error.value)
+
+
+def edited(**changes: object) -> str:
+    base = {"format": 1, "target": 0.95, "delta": 0.1, "stages": []}
+    return json.dumps({**base, **changes})
+
+
+STAGE = {"name": "a", "judge": judge(0), "signature": "x", "high": None, "low": None}
+HIGH, LOW = ({"threshold": each, "rows": 1, "agreed": 1, "at_least": 0.1} for each in (0.4, 0.6))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is no cascade"),
+        ("[1]", "is no cascade"),
+        ('{"stages": []}', "it lacks 'format'"),
+        (edited(format=9), "its format is not 1"),
+        (edited(), "it has 0 stages"),
+        (edited(stages=[STAGE]), "it has 1 stages"),
+        (edited(stages=[{"name": "a"}, STAGE]), "it lacks 'high'"),
+        (edited(stages=[STAGE, STAGE], more=1), "more"),
+        (edited(stages=[{**STAGE, "high": HIGH, "low": LOW}, STAGE]), "the thresholds of a cross"),
+        (edited(stages=[{**STAGE, "high": {**HIGH, "threshold": "x"}}, STAGE]), "is no cascade"),
+        (edited(stages=[{**STAGE, "judge": {"judge_type": "Nobody"}}, STAGE]), "there is no judge 'Nobody'"),
+        (None, "can't be read"),
+    ],
+)
+def test_a_broken_file_is_told_in_a_sentence(tmp_path: Path, text: str | None, said: str) -> None:
+    path = tmp_path / "cascade.json"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(InputError) as error:
+        Cascade(str(path))
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_stages_are_counted_from_the_lines_of_a_result(load) -> None:
+    made = plan((0.1, 0.9))
+    rows = samples("0.9 -", "0.5 0.7", "0.5 0.2", "0.5 -")
+    records = [
+        {"label": v.label, "details": dict(v.details), **({"gold": gold} if gold is not None else {})}
+        for v, gold in zip(load(made).assess(rows), (1, 0, None, 1), strict=True)
+    ]
+    first, last = stage_counts(records, made)
+    assert (first.reached, first.decided, first.labelled, first.agreed) == (4, 1, 1, 1)
+    assert (last.reached, last.decided, last.labelled, last.agreed) == (3, 2, 1, 0)
+
+
+# calibration
+
+
+def drawn(questions: int, seed: int, answers: int = 1, sharp: float = 4) -> list[Sample]:
+    """Rows with two scores: the first one is sure now and then and right then, the second one is fairly calibrated."""
+    chance, rows = random.Random(seed), list[Sample]()
+    for question in range(questions):
+        for answer in range(answers):
+            gold = int(chance.random() < 0.5)
+            sure = chance.random() < 0.4
+            right = gold if chance.random() < 0.985 else 1 - gold
+            first = float(right) if sure else 0.5
+            second = chance.betavariate(sharp, 1) if gold else chance.betavariate(1, sharp)
+            rows.append(Sample(f"{first} {second}", ("r",), f"Question {question}?", f"{question}.{answer}", gold))
+    return rows
+
+
+def calibrated(rows: Iterable[Sample], specs: Sequence[object] = (judge(0), judge(1)), **settings: object):
+    return calibrate_cascade(read_judges(specs), rows, CascadeSettings(**settings))
+
+
+def test_thresholds_are_found_and_keep_what_they_promise(load) -> None:
+    result = calibrated(drawn(1500, 1), [judge(0), judge(1), judge(1)], target_agreement=0.9)
+    made = result.plan
+    assert [stage.name for stage in made.stages] == [READER, f"{READER}-2", f"{READER}-3"]
+    assert all(stage.high and stage.low for stage in made.stages[:-1])
+    assert (made.stages[-1].high, made.stages[-1].low) == (None, None)
+    assert (made.calibration["rows"], made.calibration["questions"]) == (1500, 1500)
+    fresh = drawn(1500, 2)
+    verdicts = list(load(made).assess(fresh))
+    early = [(v.label, s.gold) for v, s in zip(verdicts, fresh, strict=True) if v.details["stage"] != f"{READER}-3"]
+    assert len(early) > 1000
+    assert sum(a == b for a, b in early) / len(early) >= 0.9
+    first, second = result.found.stages
+    assert (first.asked, second.asked) == (1500, 1500 - first.decided)
+    assert second.high.reached == second.asked
+    assert result.seconds.keys() == {READER, f"{READER}-2"}  # the last one need not be asked
+
+
+def test_a_stage_without_a_certificate_decides_nothing() -> None:
+    rows = drawn(1200, 3, sharp=1.5)
+    result = calibrated(rows, [judge(0), judge(1), judge(1)], target_agreement=0.95)
+    first, second = result.found.stages
+    assert first.decided > 0
+    assert (second.high.certificate, second.low.certificate, second.decided) == (None, None, 0)
+    target, share = second.high.reachable or (0, 0)
+    assert 0.7 < target < 0.95
+    assert 0 < share < 1
+
+
+@pytest.mark.parametrize("split_stages", [False, True])
+def test_the_promise_is_broken_as_rarely_as_it_is_said_to_be(split_stages: bool) -> None:
+    truth_of = random.Random(9)
+    broken, draws, delta = 0, 120, 0.2
+    settings = CascadeSettings(target_agreement=0.85, delta=delta, split_stages=split_stages)
+
+    def scored(rows: int) -> list[tuple[float, float, int]]:
+        found = []
+        for _ in range(rows):
+            gold, hard = int(truth_of.random() < 0.6), truth_of.random() < 0.5
+            first = truth_of.betavariate(2, 1 + hard) if gold else truth_of.betavariate(1 + hard, 2)
+            second = truth_of.betavariate(3, 2) if gold else truth_of.betavariate(2, 3)
+            found.append((first, second, gold))
+        return found
+
+    population = scored(2000)
+    for _ in range(draws):
+        rows = truth_of.choices(population, k=400)
+        found = find_thresholds(
+            ("a", "b"),
+            lambda stage, asked, rows=rows: [rows[row][stage] for row in asked],
+            {row: each[2] for row, each in enumerate(rows)},
+            settings,
+        )
+        stages = [Stage("", {}, "", each.high.certificate, each.low.certificate) for each in found.stages]
+        labels = [(stages[0].decide(one), stages[1].decide(two), gold) for one, two, gold in population]
+        early = [(two if one is None else one, gold) for one, two, gold in labels if (one, two) != (None, None)]
+        broken += bool(early) and sum(a == b for a, b in early) / len(early) < 0.85
+    assert broken / draws <= delta
+
+
+def test_one_row_of_each_question_by_the_seed() -> None:
+    rows = [*drawn(50, 4, answers=3), Sample("1 1", ("r",), "QUESTION 7", "shouted", 1)]
+    chosen = one_per_question(rows, 0)
+    assert len(chosen) == 50
+    assert len({row.question for row in chosen}) == 50
+    assert chosen == one_per_question(rows, 0)
+    assert chosen != one_per_question(rows, 1)
+    assert any(row.id == "shouted" for seed in range(20) for row in one_per_question(rows, seed))
+
+
+def test_rows_of_one_question_do_not_count_twice() -> None:
+    with pytest.raises(InputError, match="there are 30 labelled questions, of which one row each counts"):
+        calibrated(drawn(30, 5, answers=40))
+
+
+def test_stages_on_questions_of_their_own() -> None:
+    settings = {"target_agreement": 0.85, "split_stages": True}
+    result = calibrated(drawn(1000, 6), [judge(0), judge(1), judge(1)], **settings)
+    first, second = result.found.stages
+    assert (first.asked, first.high.reached) == (1000, 500)
+    assert second.high.reached == second.asked < 500
+    assert len(result.found.through) == 500
+
+
+def test_agreement_with_the_last_stage_needs_no_labels() -> None:
+    rows = [replace(row, gold=None) for row in drawn(800, 7)]
+    result = calibrated(rows, [judge(0), judge(1)], agree_with="last", target_agreement=0.8)
+    assert result.plan.agree_with == f"last: {READER}-2"
+    assert result.plan.last is not None
+    assert result.plan.stages[0].high
+    assert result.seconds.keys() == {READER, f"{READER}-2"}
+    alone = calibrated(rows, [judge(0), judge(1)], agree_with="last", target_agreement=0.8, abstain=True)
+    assert [stage.name for stage in alone.plan.stages] == [READER]
+    assert alone.plan.last is None
+
+
+def test_every_stage_has_thresholds_where_the_rest_stays_undecided(load) -> None:
+    result = calibrated(drawn(1000, 8), [judge(1)], abstain=True, target_agreement=0.9)
+    (stage,) = result.plan.stages
+    assert stage.high
+    assert stage.low
+    labels = [verdict.label for verdict in load(result.plan).assess(drawn(200, 9))]
+    assert {0, 1, None} == set(labels)
+
+
+def test_undecided_rows_pass_a_stage_and_count_on_no_side() -> None:
+    rows = [replace(row, candidate="- " + row.candidate.split()[1]) for row in drawn(300, 1)]
+    with pytest.raises(InputError, match="no agreement from 50 % on could be either"):
+        calibrated(rows)
+
+
+def refused(rows: Iterable[Sample], specs: Sequence[object] = (judge(0), judge(1)), **settings: object) -> str:
+    with pytest.raises(InputError) as error:
+        calibrated(rows, specs, **settings)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_what_can_t_be_calibrated_is_told_in_a_sentence() -> None:
+    rows = drawn(400, 10)
+    assert "1 stage was named; two or more" in refused(rows, [judge(0)])
+    assert "1 stage was named" in refused(rows, [judge(0)], agree_with="last", abstain=True)
+    assert "none of the 400 calibration rows has a label" in refused([replace(row, gold=None) for row in rows])
+    assert "all 400 labelled questions are labelled right" in refused([replace(row, gold=1) for row in rows])
+    assert "all 400 labelled questions are labelled wrong" in refused([replace(row, gold=0) for row in rows])
+    assert "there are 20 labelled questions" in refused(rows[:20])
+    assert "needs 59 at the least" in refused(rows[:20])
+    assert "needs 144 at the least" in refused(rows[:100], [judge(0)] * 3, split_stages=True)
+    assert "the target is 1.5" in refused(rows, target_agreement=1.5)
+    assert "delta is 0" in refused(rows, delta=0)
+    silent = {"judge_type": "test_cascade_judge:Silent", "column": 1}
+    assert "the last stage, test_cascade_judge:Silent, labels no row" in refused(
+        rows, [judge(0), silent], agree_with="last"
+    )
+    said = refused(rows, target_agreement=0.99)
+    assert "0.99 with delta 0.1 can be certified for no stage on these 400 questions" in said
+    assert "the most that could be is 9" in said
+    assert f"by {READER}, which decides" in said
+
+
+def test_what_is_reachable_is_so() -> None:
+    rows = drawn(400, 10)
+    said = refused(rows, target_agreement=0.99)
+    reachable = int(said.split("the most that could be is ")[1].split("%")[0]) / 100
+    result: CascadeResult = calibrated(rows, target_agreement=reachable)
+    assert result.found.stages[0].decided > 0
+    assert "can be certified for no stage" in refused(rows, target_agreement=reachable + 0.01)
