@@ -162,7 +162,7 @@ class ResultFolder:
             self.folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(self.folder, os.O_RDONLY) if sys.platform != "win32" else None
         try:
-            taken = handle is not None and not _locked(handle)
+            taken = handle is not None and not locked(handle)
             if taken or (self.rows_done and _whole_lines(self._partial) != (self.rows_done, self._end)):
                 raise OutputError(f"another run is writing to {self.folder}; wait, or choose another --output_dir.")
             yield
@@ -224,7 +224,7 @@ class ResultFolder:
             # Half characters, which UTF-8 has not, are written as JSON has them.
             file = self._partial.open("a", encoding="utf-8", errors="backslashreplace")
         try:
-            if not _locked(file.fileno()) or file.tell() < self._end:
+            if not locked(file.fileno()) or file.tell() < self._end:
                 raise OutputError(f"another run is writing to {self.folder}; wait, or choose another --output_dir.")
             with self._in_a_sentence():
                 file.truncate(self._end)
@@ -300,7 +300,7 @@ def _whole_lines(path: Path) -> tuple[int, int]:
     return count, end
 
 
-def _locked(file: int) -> bool:
+def locked(file: int) -> bool:
     """Whether a file or folder is ours alone until its handle is closed; where locks are unknown, it is."""
     try:
         import fcntl

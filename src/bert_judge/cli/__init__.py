@@ -24,6 +24,8 @@ COMMANDS = {
     "train": "train a judge of your own",
     "evaluate": "compare judges with people's labels",
     "cascade": "let cheap judges decide where they are sure, and a dear one the rest",
+    "label": "label answers of a result by hand, on a small page",
+    "correct": "the accuracy of a result without the judge's error, by people's labels of some rows",
     "compare": "compare saved results: two models, or two judges",
     "audit": "attack a judge, and vary what should not matter",
     "bertscore": "BERTScore of two files of texts, as bert-score prints it",

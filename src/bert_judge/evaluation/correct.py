@@ -1,0 +1,191 @@
+"""The accuracy of a saved run without its judge's error, by people's labels of some of its rows.
+
+found = correct(load_run("out"), read_labels("labels.jsonl"))
+print(found.corrected.value, found.corrected.low, found.corrected.high)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from bert_judge.errors import InputError
+from bert_judge.evaluation.labelled import Labels, with_labels
+from bert_judge.evaluation.runs import Run
+from bert_judge.stats.corrected import (
+    FEW_ERRORS,
+    FEW_LABELS,
+    AccuracyEstimate,
+    LabelledSample,
+    corrected,
+    labels_only,
+    rogan_gladen,
+    suffices,
+)
+from bert_judge.stats.labels import Confusion
+
+FEWEST_LABELS = 10
+_PLACE = "(row of the run)"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledRows:
+    """The places of labelled rows in a run, their labels, and the probabilities with which they were drawn.
+
+    `drawn` says in words how; `unused` counts labels of the run itself that could not be used together with them.
+    """
+
+    rows: Sequence[int]
+    golds: Sequence[int]
+    probabilities: Sequence[float]
+    drawn: str
+    unused: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """What labels say of a run: the accuracy by the labels, by the judge as it is, and by both together.
+
+    `corrected` is PPI++, `rogan_gladen` None where labels don't define it. `judge` is over decided rows, all others are
+    over all `rows`, of which the judge could not decide `undecided`. `confusion` counts the labelled rows, undecided
+    ones as called wrong. `notes` are sentences for the reader.
+    """
+
+    rows: int
+    undecided: int
+    drawn: str
+    confusion: Confusion
+    labels_only: AccuracyEstimate
+    judge: AccuracyEstimate
+    corrected: AccuracyEstimate
+    rogan_gladen: AccuracyEstimate | None
+    notes: Sequence[str]
+
+
+def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) -> Corrected:
+    """Estimate the accuracy of all rows of a run from labels of some, those in the run itself included.
+
+    Rows that the judge could not decide count as not called right, which costs precision, but is no bias. Raises
+    InputError where the run has no verdicts of right and wrong, for no matching labels, under 10, or of one class.
+    """
+    check_labelled_by_judge(run)
+    found = labelled_rows(run, labels)
+    _check(found, run)
+    clusters = [row.cluster for row in run.rows]
+    sample = LabelledSample.of(
+        [row.label or 0 for row in run.rows], found.rows, found.golds, found.probabilities, clusters
+    )
+    decided = [(row.label, cluster) for row, cluster in zip(run.rows, clusters, strict=True) if row.label is not None]
+    called = [label for label, _ in decided]
+    alone = LabelledSample.of(called, range(len(called)), called, clusters=[cluster for _, cluster in decided])
+    confusion = Confusion.count(
+        (gold, run.rows[place].label or 0) for place, gold in zip(found.rows, found.golds, strict=True)
+    )
+    by_ratio = rogan_gladen(sample, confidence)
+    undecided = len(run.rows) - len(decided)
+    return Corrected(
+        len(run.rows),
+        undecided,
+        found.drawn,
+        confusion,
+        labels_only(sample, confidence),
+        replace(labels_only(alone, confidence), method="the judge alone, Jeffreys' interval"),
+        corrected(sample, judge_scores(run), confidence),
+        by_ratio,
+        list(_notes(found, suffices(sample), undecided, by_ratio)),
+    )
+
+
+def check_labelled_by_judge(run: Run) -> None:
+    """Raise InputError where the judge calls no row right or wrong."""
+    if all(row.label is None for row in run.rows):
+        if any(row.score is not None for row in run.rows):
+            raise InputError(
+                f"{run.folder} holds similarities without a threshold, which call nothing right or wrong; judge again "
+                "with --threshold, or with a judge of correctness."
+            )
+        raise InputError(f"the judge of {run.folder} decided no row; a run with verdicts was expected.")
+
+
+def labelled_rows(run: Run, labels: Labels | None = None) -> LabelledRows:
+    """Find the rows of a run that have a label, in `labels` or in the run itself; the former count where both are.
+
+    Without probabilities each row is taken to have been drawn with the same one. Where a file's probabilities differ,
+    labels of the run that it does not hold are left out, as they were drawn otherwise. Raises InputError where labels
+    of a file match no row, or have a probability only here and there.
+    """
+    golds = {place: row.gold for place, row in enumerate(run.rows) if row.gold is not None}
+    chances, drawn, unused = dict.fromkeys(golds, 1.0), "of the run itself, taken as drawn uniformly", 0
+    if labels is not None:
+        of_file, given = _of_file(run, labels)
+        # A copy of an answer is labelled as soon as one of its copies is drawn.
+        copies = Counter(run.rows[place].key for place in of_file) if labels.by_texts else Counter()
+        uniform = {place: float(copies[run.rows[place].key] or 1) for place in of_file}
+        ratios = [given[place] / chance for place, chance in uniform.items() if given]
+        if ratios and max(ratios) > min(ratios) * (1 + 1e-6):
+            unused = len(golds.keys() - of_file.keys())
+            golds, chances, drawn = of_file, given, "drawn with different probabilities"
+        else:
+            drawn = "drawn uniformly" if given else "without probabilities, taken as drawn uniformly"
+            golds, chances = golds | of_file, chances | uniform
+    places = sorted(golds)
+    return LabelledRows(places, [golds[i] for i in places], [chances[i] for i in places], drawn, unused)
+
+
+def judge_scores(run: Run) -> list[float]:
+    """The judge's scores; an undecided row has the mean of the others."""
+    decided = [row.score for row in run.rows if row.score is not None]
+    mean = fmean(decided) if decided else 0.0
+    return [mean if row.score is None else row.score for row in run.rows]
+
+
+def _of_file(run: Run, labels: Labels) -> tuple[dict[int, int], dict[int, float]]:
+    """Labels of a file by the place of their row, and the probabilities of these; none where it has none."""
+    matched = with_labels([replace(row, meta={_PLACE: place}) for place, row in enumerate(run.rows)], labels)
+    golds = {row.meta[_PLACE]: row.gold for row in matched if row.gold is not None}
+    given = {row.meta[_PLACE]: row.meta["probability"] for row in matched if "probability" in row.meta}
+    given = {place: given[place] for place in golds if place in given}
+    if given and len(given) < len(golds):
+        raise InputError(
+            f"{len(given)} of the {len(golds)} matching labels of {labels.where} have a probability; one for each, or "
+            "for none, was expected."
+        )
+    wrong = [value for value in given.values() if not isinstance(value, int | float) or not 0 < value <= 1]
+    if wrong:
+        raise InputError(f"{labels.where} has the probability {wrong[0]!r}; a number over 0, up to 1, was expected.")
+    return golds, given
+
+
+def _check(found: LabelledRows, run: Run) -> None:
+    if not found.rows:
+        raise InputError(
+            f"{run.folder} holds no labels; give a file of labels with --labels, or make one with bert-judge label."
+        )
+    if len(found.rows) < FEWEST_LABELS:
+        raise InputError(f"{len(found.rows)} rows have a label; {FEWEST_LABELS} or more were expected: label more.")
+    if len(set(found.golds)) == 1:
+        which = "1 (right)" if found.golds[0] else "0 (wrong)"
+        raise InputError(
+            f"all {len(found.rows)} labels are {which}, which can't tell how wrong the judge is; both 0 and 1 were "
+            "expected: label more rows."
+        )
+
+
+def _notes(found: LabelledRows, enough: bool, undecided: int, by_ratio: AccuracyEstimate | None) -> Iterator[str]:
+    if not enough:
+        yield (
+            f"there are under {FEW_LABELS} labels, or under {FEW_ERRORS} errors of the judge among them (of different "
+            "questions), too few for the normal interval of PPI++: the one given holds for few labels, and uses the "
+            "judge's labels, not its scores"
+        )
+    if undecided:
+        yield f"{undecided} rows that the judge could not decide count as not called right, but for the judge as it is"
+    if found.unused:
+        yield (
+            f"{found.unused} labels of the run itself are left out, as they were not drawn like those of the file, "
+            "which have different probabilities"
+        )
+    if by_ratio is None:
+        yield "Rogan-Gladen is undefined, as the judge is no better than chance on the labels"

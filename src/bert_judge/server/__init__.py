@@ -1,0 +1,1 @@
+"""Pages that a person works with, served to this machine alone."""

@@ -1,0 +1,338 @@
+"""A small page on which a person labels answers, one at a time; every label is on the disk before the next answer.
+
+with Labelling(draw_order(run, "active"), "labels.jsonl", target=200) as labelling:
+    server = LabelServer(labelling)
+    print(server.url)
+    server.serve_forever()
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import math
+import os
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
+from pathlib import Path
+from socketserver import TCPServer
+from threading import Lock
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from bert_judge.artifacts import locked
+from bert_judge.errors import InputError, OutputError
+from bert_judge.evaluation.sampling import Draw
+
+_PAGES: Final = {
+    "": ("label.html", "text/html; charset=utf-8"),
+    "label.js": ("label.js", "text/javascript; charset=utf-8"),
+    "label.css": ("label.css", "text/css; charset=utf-8"),
+}
+_HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+_LONGEST_REQUEST = 1_000
+
+
+class Labelling:
+    """A file of labels that grows by one line an answer, in the order of `draws`. Goes on where the file ends.
+
+    Each line holds id, question, references, candidate, label (1, 0; null for a skipped answer), probability and
+    labelled_at. An answer that the run has a label of is not asked about, but written with that. Raises InputError for
+    a file whose lines are not the first ones of `draws`, OutputError for one that can't be written or is in use.
+    """
+
+    def __init__(self, draws: Sequence[Draw], path: str | Path, target: int) -> None:
+        self.path, self.target = Path(path), target
+        self._draws = draws
+        self._turn = Lock()
+        self._last: tuple[Draw, int | None] | None = None
+        try:
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        except OSError as error:
+            raise OutputError(f"{self.path} can't be written ({error.strerror}); choose another --labels.") from error
+        try:
+            if not locked(self._file):
+                raise OutputError(f"{self.path} is being labelled already; end that first, or choose another --labels.")
+            self._labels, self._ends = self._read()
+            self._take_known()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Labelling:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let others write the file."""
+        os.close(self._file)
+
+    @property
+    def labelled(self) -> int:
+        """How many answers have a label, those of the run itself included."""
+        return sum(label is not None for label in self._labels)
+
+    @property
+    def skipped(self) -> int:
+        """How many answers were skipped."""
+        return len(self._labels) - self.labelled
+
+    def state(self, with_judge: bool = False) -> dict[str, Any]:
+        """What the page shows: the next answer, how far one is, and what the judge said of the last one.
+
+        What it says of the next one is in it only where asked for. `answer` is None when there is none left.
+        """
+        with self._turn:
+            draw = self._draws[len(self._labels)] if len(self._labels) < len(self._draws) else None
+            state: dict[str, Any] = {
+                "draw": len(self._labels) + 1,
+                "labelled": self.labelled,
+                "skipped": self.skipped,
+                "target": self.target,
+                "total": len(self._draws),
+                "can_undo": self._undone() is not None,
+                "answer": None,
+                "judge": None,
+                "last": None,
+            }
+            if draw is not None:
+                row = draw.row
+                state["answer"] = {"question": row.question, "references": row.references, "candidate": row.candidate}
+                state["judge"] = _judge(draw) if with_judge else None
+            if self._last is not None:
+                last, label = self._last
+                state["last"] = {"label": label, "judge": _judge(last)}
+            return state
+
+    def decide(self, number: int, label: int | None) -> bool:
+        """Write the label of the `number`th answer, None to skip it; False where that is not the next one any more."""
+        with self._turn:
+            if number != len(self._labels) + 1 or number > len(self._draws):
+                return False
+            self._append(label)
+            self._last = (self._draws[number - 1], label)
+            self._take_known()
+            return True
+
+    def undo(self) -> bool:
+        """Take the last decision back out of the file; False where there is none."""
+        with self._turn:
+            place = self._undone()
+            if place is None:
+                return False
+            os.ftruncate(self._file, self._ends[place - 1] if place else 0)
+            os.fsync(self._file)
+            del self._labels[place:], self._ends[place:]
+            self._last = None
+            return True
+
+    def _undone(self) -> int | None:
+        """The place of the last answer that a person decided."""
+        return next((i for i in reversed(range(len(self._labels))) if self._draws[i].row.gold is None), None)
+
+    def _take_known(self) -> None:
+        """Write the labels that the run has itself, up to the next answer without one."""
+        while len(self._labels) < len(self._draws):
+            known = self._draws[len(self._labels)].row.gold
+            if known is None:
+                break
+            self._append(known)
+
+    def _append(self, label: int | None) -> None:
+        end = self._ends[-1] if self._ends else 0
+        line = (json.dumps(_record(self._draws[len(self._labels)], label), ensure_ascii=False) + "\n").encode(
+            "utf-8", "backslashreplace"
+        )
+        try:
+            if os.write(self._file, line) < len(line):
+                raise OSError(28, "No space left on device")
+            os.fsync(self._file)
+        except OSError as error:
+            os.ftruncate(self._file, end)
+            raise OutputError(f"{self.path} can't be written ({error.strerror}); mend that and label again.") from error
+        self._labels.append(label)
+        self._ends.append(end + len(line))
+
+    def _read(self) -> tuple[list[int | None], list[int]]:
+        """The labels that are there, and where their lines end; a half line that a crash left is cut off."""
+        labels: list[int | None] = []
+        ends: list[int] = []
+        end = 0
+        for line in self.path.read_bytes().splitlines(keepends=True):
+            if not line.endswith(b"\n"):
+                os.ftruncate(self._file, end)
+                break
+            end += len(line)
+            labels.append(self._label(line, len(labels)))
+            ends.append(end)
+        return labels, ends
+
+    def _label(self, line: bytes, place: int) -> int | None:
+        try:
+            record = json.loads(line)
+            key = (record["question"] or "", record["candidate"], *record["references"])
+            label, probability = record["label"], float(record["probability"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(
+                f"{self.path} line {place + 1} was not written by bert-judge label ({error!r}); choose "
+                "another --labels."
+            ) from error
+        draw = self._draws[place] if place < len(self._draws) else None
+        if draw is None or key != draw.row.key or not math.isclose(probability, draw.probability, rel_tol=1e-6):
+            raise InputError(
+                f"{self.path} line {place + 1} is not what is drawn from this run; give the run, --strategy and --seed "
+                "with which it was begun, or choose another --labels."
+            )
+        if label not in (0, 1, None):
+            raise InputError(f"{self.path} line {place + 1} has the label {label!r}; 0, 1 or null was expected.")
+        return None if label is None else int(label)
+
+
+class LabelServer(ThreadingHTTPServer):
+    """Serves the page of a `Labelling` on 127.0.0.1, to whom has its `url`. Raises OutputError for a port in use.
+
+    The token in the URL keeps other people of this machine out; requests whose Host is not this machine, or whose
+    Origin is another page, are refused, which keeps out other pages in the same browser (DNS rebinding included).
+    """
+
+    daemon_threads = True
+
+    def __init__(self, labelling: Labelling, port: int = 0) -> None:
+        self.labelling = labelling
+        self.token = secrets.token_urlsafe(16)
+        try:
+            super().__init__(("127.0.0.1", port), _Handler)
+        except (OSError, OverflowError) as error:
+            raise OutputError(f"the port {port} can't be used ({error}); choose another --port, or 0.") from error
+
+    def server_bind(self) -> None:
+        """Take the port, without asking a name server for the name of this machine, which may take seconds."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = "127.0.0.1", self.server_address[1]
+
+    @property
+    def url(self) -> str:
+        """The address of the page, with its token."""
+        return f"http://127.0.0.1:{self.server_port}/{self.token}/"
+
+
+class _RefusedError(Exception):
+    """Why a request gets no answer: its status and a sentence; never leaves this module."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """The page, its state, and the two things to do."""
+
+    server: LabelServer
+    timeout = 30  # a connection that says nothing is closed
+
+    def do_GET(self) -> None:
+        """Send the page or its state."""
+        self._answer(self._get)
+
+    def do_POST(self) -> None:
+        """Decide or undo; send the state after it."""
+        self._answer(self._post)
+
+    def log_message(self, *_: object) -> None:
+        """Stay silent: the terminal is the user's, and the address has the token in it."""
+
+    def _answer(self, how: Callable[[str], tuple[bytes, str]]) -> None:
+        status, retold = 200, "application/json"
+        try:
+            body, retold = how(self._name())
+        except _RefusedError as refused:
+            status, body = refused.status, json.dumps({"error": str(refused)}).encode()
+        except OutputError as error:
+            status, body = 500, json.dumps({"error": str(error)}).encode()
+        self.send_response(status)
+        for header, value in {**_HEADERS, "Content-Type": retold, "Content-Length": str(len(body))}.items():
+            self.send_header(header, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _name(self) -> str:
+        """What is asked for, after the token; raises for whom it is not meant."""
+        host = self.headers.get("Host", "")
+        if urlsplit(f"//{host}").hostname not in ("127.0.0.1", "localhost"):
+            raise _RefusedError(403, "this page is for this machine alone")
+        token, _, name = urlsplit(self.path).path.removeprefix("/").partition("/")
+        if not hmac.compare_digest(token.encode(), self.server.token.encode()):
+            raise _RefusedError(403, "the address lacks its token; open the one that bert-judge label printed")
+        if self.command == "POST" and self.headers.get("Origin") != f"http://{host}":
+            raise _RefusedError(403, "another page has asked")
+        return name
+
+    def _get(self, name: str) -> tuple[bytes, str]:
+        if name == "state":
+            return self._state(urlsplit(self.path).query == "judge=1")
+        if name not in _PAGES:
+            raise _RefusedError(404, "there is nothing here")
+        file, kind = _PAGES[name]
+        return files("bert_judge.server").joinpath(file).read_bytes(), kind
+
+    def _post(self, name: str) -> tuple[bytes, str]:
+        asked = self._asked()
+        number, label = asked.get("draw"), asked.get("label")
+        if name == "undo":
+            if not self.server.labelling.undo():
+                raise _RefusedError(409, "there is nothing to undo")
+        elif name != "decide":
+            raise _RefusedError(404, "there is nothing here")
+        elif type(number) is not int or "label" not in asked or label not in (0, 1, None) or isinstance(label, bool):
+            raise _RefusedError(400, "a draw and a label (1, 0 or null) were expected")
+        elif not self.server.labelling.decide(number, label):
+            raise _RefusedError(409, "this answer has been decided already, perhaps in another window")
+        return self._state(asked.get("judge") is True)
+
+    def _asked(self) -> Mapping[str, Any]:
+        if self.headers.get_content_type() != "application/json":
+            raise _RefusedError(415, "JSON was expected")
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or int(length) > _LONGEST_REQUEST:
+            raise _RefusedError(413, "a short request with its length was expected")
+        try:
+            asked = json.loads(self.rfile.read(int(length)))
+        except ValueError as error:
+            raise _RefusedError(400, "the request is no JSON") from error
+        if not isinstance(asked, dict):
+            raise _RefusedError(400, "a JSON object was expected")
+        return asked
+
+    def _state(self, with_judge: bool) -> tuple[bytes, str]:
+        return json.dumps(self.server.labelling.state(with_judge)).encode(), "application/json"
+
+
+def _record(draw: Draw, label: int | None) -> dict[str, Any]:
+    """A line of the file."""
+    row = draw.row
+    return {
+        "id": row.id,
+        "question": row.question,
+        "references": list(row.references),
+        "candidate": row.candidate,
+        "label": label,
+        "probability": draw.probability,
+        "labelled_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _judge(draw: Draw) -> dict[str, Any]:
+    return {"label": draw.row.label, "score": draw.row.score, "explanation": draw.row.explanation}

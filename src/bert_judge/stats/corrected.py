@@ -1,0 +1,348 @@
+"""The accuracy of many rows out of a judge's verdicts on all of them and people's labels on some.
+
+The judge alone is precise and biased, the labels alone are unbiased and imprecise; here the labels tell how wrong the
+judge is. All intervals are for the accuracy on rows like these, not on these rows alone: labelling every row does not
+make them vanish. Rows of one cluster (a question) may depend on each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import NormalDist
+from typing import TYPE_CHECKING, NamedTuple
+
+from bert_judge.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+FEW_LABELS, FEW_ERRORS = 300, 30
+"""With fewer labels, or fewer errors of the judge among them, normal intervals are too narrow."""
+
+_DRAWS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracyEstimate:
+    """An accuracy and its interval, all in [0, 1], and by what method, in words."""
+
+    value: float
+    low: float
+    high: float
+    method: str
+
+    @property
+    def width(self) -> float:
+        """The length of the interval."""
+        return self.high - self.low
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledSample:
+    """What a judge says of all rows, and what people say of some.
+
+    `predictions`, of shape (all rows,), is any number that goes with being right: a label (1, 0) or a score. `rows`, of
+    shape (labelled rows,), holds the places of those with a label, and `golds` their labels, 1 right or 0 wrong.
+    `probabilities` are the chances with which these rows were drawn, of which only the ratios count; None means that
+    each row had the same. `clusters` names the cluster of each of all rows; None makes each its own.
+
+    `weights`, of shape (labelled rows,), is how many rows each labelled one stands for. Rows are taken to be drawn one
+    after the other, without replacement, each with `probabilities` as its chances among those left (Efraimidis and
+    Spirakis, 2006): after a while, row i has been drawn with probability 1 - exp(-t p_i), and t is such that the
+    weights, their inverses, add up to the number of rows.
+
+    Raises InputError for no labels, other lengths, golds other than 0 and 1 and chances that are not over 0.
+    """
+
+    predictions: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    golds: NDArray[np.float64]
+    probabilities: NDArray[np.float64] | None = None
+    clusters: NDArray[np.int64] | None = None
+    weights: NDArray[np.float64] = field(init=False)
+
+    @classmethod
+    def of(
+        cls,
+        predictions: ArrayLike,
+        rows: ArrayLike,
+        golds: ArrayLike,
+        probabilities: ArrayLike | None = None,
+        clusters: Sequence[Hashable] | None = None,
+    ) -> LabelledSample:
+        """Make one from any sequences."""
+        import numpy as np
+
+        chances = None if probabilities is None else np.asarray(probabilities, float)
+        return cls(
+            np.asarray(predictions, float),
+            np.asarray(rows, int),
+            np.asarray(golds, float),
+            chances,
+            _numbered(clusters),
+        )
+
+    def __post_init__(self) -> None:
+        import numpy as np
+
+        chances = np.ones(len(self.rows)) if self.probabilities is None else self.probabilities
+        if not len(self.rows):
+            raise InputError("no labels were given; at least one was expected.")
+        if not len(self.rows) == len(self.golds) == len(chances):
+            raise InputError(
+                f"{len(self.rows)} rows, {len(self.golds)} labels and {len(chances)} probabilities were given; one "
+                "each was expected."
+            )
+        if len(np.unique(self.rows)) < len(self.rows) or not 0 <= self.rows.min() <= self.rows.max() < self.total:
+            raise InputError(f"the labelled rows are not different ones of {self.total}; one label a row was expected.")
+        if self.clusters is not None and len(self.clusters) != self.total:
+            raise InputError(f"{len(self.clusters)} clusters of {self.total} rows were given; one a row was expected.")
+        if not np.isin(self.golds, (0, 1)).all():
+            raise InputError("a label is neither 0 nor 1; 1 (right) or 0 (wrong) was expected.")
+        if not (np.isfinite(chances) & (chances > 0)).all():
+            raise InputError("the probability with which a row was drawn is not over 0; numbers over 0 were expected.")
+        object.__setattr__(self, "weights", _weights(chances, self.total))
+
+    @property
+    def total(self) -> int:
+        """The number of all rows."""
+        return len(self.predictions)
+
+
+def labels_only(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEstimate:
+    """The weighted share of labels that are 1, with Jeffreys' interval (Brown, Cai and DasGupta, 2001).
+
+    The predictions are not used. Where rows were weighted or clustered, the interval is that of the effective number
+    of labels: as many as would have the same variance without (Korn and Graubard, 1998).
+    """
+    share = _share(sample.golds, sample.weights)
+    influence = _spread(sample, share.influence)
+    low, high = share.jeffreys(confidence, _design_effect(sample, influence))
+    return AccuracyEstimate(share.value, low, high, "labels only, Jeffreys' interval")
+
+
+def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float | None = None) -> AccuracyEstimate:
+    """PPI++ of the mean (Angelopoulos et al., 2023), for rows drawn with any probabilities (Zrnic and Candès, 2024).
+
+    The mean of `tuning` times the predictions of all rows, plus the weighted mean of label minus `tuning` times
+    prediction. A tuning of 0 leaves the labels alone, and None takes the one with the smallest variance. As labelled
+    rows are among all rows here, it is the paper's times N / (N - n). The interval is the normal one, too narrow where
+    labels or errors of the judge are few: see `corrected`.
+    """
+    import numpy as np
+
+    weights = sample.weights / sample.weights.sum()
+    ours = sample.predictions[sample.rows]
+    centred = (sample.predictions - sample.predictions.mean()) / sample.total
+    by_labels = _by_cluster(sample, _spread(sample, weights * (sample.golds - weights @ sample.golds)))
+    by_judge = _by_cluster(sample, centred - _spread(sample, weights * (ours - weights @ ours)))
+    if tuning is None:
+        scale = float(by_judge @ by_judge)
+        tuning = -float(by_labels @ by_judge) / scale if scale > 1e-18 else 0.0
+    value = tuning * float(sample.predictions.mean()) + float(weights @ (sample.golds - tuning * ours))
+    influence = by_labels + tuning * by_judge
+    labels = len(sample.rows)
+    half = _quantile(confidence) * float(np.sqrt(influence @ influence * labels / max(labels - 1, 1)))
+    return _clipped(value, value - half, value + half, "PPI++, normal interval")
+
+
+def stratified(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEstimate:
+    """PPI++ with the judge's labels as predictions, with an interval that holds for few labels, too.
+
+    With predictions of 0 and 1 the tuned mean is the share of right rows among those called right and among those
+    called wrong, weighted by how many rows are called so (post-stratification). The interval puts together Jeffreys'
+    intervals of the two shares (MOVER; Zou and Donner, 2008). Raises InputError for other predictions.
+    """
+    called = _called(sample)
+    size = sample.predictions.mean()
+    influence = (sample.predictions - size) / sample.total
+    found, own = [], _spread(sample, sample.golds * 0)
+    for label, part in ((0, 1 - size), (1, size)):
+        among = called == label
+        share = _share(sample.golds[among], sample.weights[among])
+        own[sample.rows[among]] = part * share.influence
+        found.append((float(part), share))
+    (wrong, if_wrong), (right, if_right) = found
+    gap = if_right.value - if_wrong.value
+    effect = _design_effect(sample, gap * influence + own)
+    below = above = effect * (_quantile(confidence) * gap) ** 2 * wrong * right / sample.total
+    for part, share in found:
+        low, high = share.jeffreys(confidence, effect)
+        below += (part * (share.value - low)) ** 2
+        above += (part * (high - share.value)) ** 2
+    value = wrong * if_wrong.value + right * if_right.value
+    return _clipped(value, value - below**0.5, value + above**0.5, "PPI++ on the judge's labels, Jeffreys' intervals")
+
+
+def corrected(sample: LabelledSample, scores: ArrayLike | None = None, confidence: float = 0.95) -> AccuracyEstimate:
+    """The accuracy without the judge's error: `power_tuned` where labels suffice for it, else `stratified`.
+
+    `sample.predictions` are the judge's labels. `scores`, of shape (all rows,), are used in their place where labels
+    suffice: see `suffices`.
+    """
+    import numpy as np
+
+    if not suffices(sample):
+        return stratified(sample, confidence)
+    if scores is not None:
+        sample = replace(sample, predictions=np.asarray(scores, float))
+    return power_tuned(sample, confidence)
+
+
+def suffices(sample: LabelledSample) -> bool:
+    """Whether a normal interval holds: for at least 300 labels, and 30 errors of the judge among them.
+
+    Those of one cluster count as one. The predictions are the judge's labels.
+    """
+    import numpy as np
+
+    clusters = sample.rows if sample.clusters is None else sample.clusters[sample.rows]
+    wrong = _called(sample) != sample.golds
+    return len(np.unique(clusters)) >= FEW_LABELS and len(np.unique(clusters[wrong])) >= FEW_ERRORS
+
+
+def rogan_gladen(
+    sample: LabelledSample, confidence: float = 0.95, draws: int = _DRAWS, seed: int = 0
+) -> AccuracyEstimate | None:
+    """The judge's share of right rows, corrected by its sensitivity and specificity (Rogan and Gladen, 1978).
+
+    The labels tell these two, the predictions of all rows (1, 0) the share. The interval holds for few labels: it is
+    quantiles of the estimate over draws of the three numbers from their distributions under Jeffreys' priors (Gelman
+    and Carpenter, 2020), and [0, 1] where the judge may well be no better than chance. None where labels are of one
+    class, or the judge is no better than chance on them. Raises InputError for other predictions.
+    """
+    import numpy as np
+
+    called, right = _called(sample), sample.golds == 1
+    if right.all() or not right.any():
+        return None
+    sensitivity = _share(called[right], sample.weights[right])
+    specificity = _share(1 - called[~right], sample.weights[~right])
+    apparent = _share(sample.predictions, np.ones(sample.total))
+    better = sensitivity.value + specificity.value - 1
+    if better <= 0:
+        return None
+    value = (apparent.value + specificity.value - 1) / better
+    own = np.empty(len(called))
+    own[right], own[~right] = -value * sensitivity.influence, (1 - value) * specificity.influence
+    effect = _design_effect(sample, (apparent.influence + _spread(sample, own)) / better)
+    chance = np.random.default_rng(seed)
+    among_right, among_wrong, among_all = (
+        each.posterior(chance, draws, effect) for each in (sensitivity, specificity, apparent)
+    )
+    over_chance = among_right + among_wrong - 1
+    outside = _outside(confidence)
+    low, high = 0.0, 1.0
+    if np.mean(over_chance <= 0) <= outside:
+        drawn = (among_all + among_wrong - 1)[over_chance > 0] / over_chance[over_chance > 0]
+        low, high = (float(each) for each in np.quantile(drawn, [outside, 1 - outside]))
+    return _clipped(value, low, high, "Rogan-Gladen, interval under Jeffreys' priors")
+
+
+class _Share(NamedTuple):
+    """A weighted share, of how many rows it would be without weights, and what each row adds to its error."""
+
+    value: float
+    effective: float
+    influence: NDArray[np.float64]
+
+    def jeffreys(self, confidence: float, design_effect: float) -> tuple[float, float]:
+        """Jeffreys' interval, [0, 1] for no rows."""
+        from scipy.special import betaincinv
+
+        n = self.effective / design_effect
+        good, outside = self.value * n, _outside(confidence)
+        low = float(betaincinv(good + 0.5, n - good + 0.5, outside)) if good > 0 else 0.0
+        high = float(betaincinv(good + 0.5, n - good + 0.5, 1 - outside)) if good < n else 1.0
+        return min(low, self.value), max(high, self.value)
+
+    def posterior(self, chance: np.random.Generator, draws: int, design_effect: float) -> NDArray[np.float64]:
+        """Draws of the share under Jeffreys' prior."""
+        n = self.effective / design_effect
+        return chance.beta(self.value * n + 0.5, (1 - self.value) * n + 0.5, draws)
+
+
+def _share(golds: NDArray[np.float64], weights: NDArray[np.float64]) -> _Share:
+    if not len(golds):
+        return _Share(0.5, 0.0, golds)
+    parts = weights / weights.sum()
+    value = float(min(parts @ golds, 1.0)) if golds.any() else 0.0
+    if golds.all():
+        value = 1.0
+    influence = parts * (golds - value)
+    variance = float(influence @ influence)
+    effective = value * (1 - value) / variance if variance > 0 else 1 / float(parts @ parts)
+    return _Share(value, effective, influence)
+
+
+def _weights(chances: NDArray[np.float64], total: int) -> NDArray[np.float64]:
+    """How many rows each drawn one stands for, together `total`."""
+    import numpy as np
+    from scipy.optimize import brentq
+
+    if len(chances) == total or np.ptp(chances) == 0:
+        return np.full(len(chances), total / len(chances))
+    # 1/x <= 1/(1 - exp(-x)) <= 1/x + 1 for x > 0 shows where to look.
+    inverse = float((1 / chances).sum())
+    ends = inverse / total, inverse / (total - len(chances))
+    time = brentq(lambda t: float((-1 / np.expm1(-t * chances)).sum()) - total, *ends)
+    weights: NDArray[np.float64] = -1 / np.expm1(-time * chances)
+    return weights
+
+
+def _design_effect(sample: LabelledSample, influence: NDArray[np.float64]) -> float:
+    """How much larger the variance is as rows of a cluster are alike (Kish, 1965); at least 1."""
+    alone = float(influence @ influence)
+    together = _by_cluster(sample, influence)
+    return max(1.0, float(together @ together) / alone) if alone > 0 else 1.0
+
+
+def _by_cluster(sample: LabelledSample, influence: NDArray[np.float64]) -> NDArray[np.float64]:
+    import numpy as np
+
+    return influence if sample.clusters is None else np.bincount(sample.clusters, influence).astype(float)
+
+
+def _spread(sample: LabelledSample, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values of labelled rows among zeros for all others."""
+    import numpy as np
+
+    spread = np.zeros(sample.total)
+    spread[sample.rows] = values
+    return spread
+
+
+def _called(sample: LabelledSample) -> NDArray[np.float64]:
+    """The judge's labels of the labelled rows."""
+    import numpy as np
+
+    if not np.isin(sample.predictions, (0, 1)).all():
+        raise InputError("a prediction is neither 0 nor 1; the judge's labels were expected.")
+    return sample.predictions[sample.rows]
+
+
+def _numbered(clusters: Sequence[Hashable] | None) -> NDArray[np.int64] | None:
+    import numpy as np
+
+    if clusters is None:
+        return None
+    numbers: dict[Hashable, int] = {}
+    return np.fromiter((numbers.setdefault(name, len(numbers)) for name in clusters), np.int64, len(clusters))
+
+
+def _quantile(confidence: float) -> float:
+    return -NormalDist().inv_cdf(_outside(confidence))
+
+
+def _outside(confidence: float) -> float:
+    """The share on either side of an interval."""
+    if not 0 < confidence < 1:
+        raise InputError(f"the confidence is {confidence}; a number between 0 and 1 was expected, like 0.95.")
+    return (1 - confidence) / 2
+
+
+def _clipped(value: float, low: float, high: float, method: str) -> AccuracyEstimate:
+    value, low, high = (min(max(each, 0.0), 1.0) for each in (value, low, high))
+    return AccuracyEstimate(value, low, high, method)

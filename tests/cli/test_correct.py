@@ -1,0 +1,194 @@
+"""`bert-judge correct` and `bert-judge label` as their user meets them."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from bert_judge.cli import correct as correct_command
+from bert_judge.cli import label as label_command
+from bert_judge.errors import InputError
+from saved_runs import judged_rows, saved_run
+
+ROWS = judged_rows(0, 400, 0.8, 0.1)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> str:
+    return str(saved_run(tmp_path / "out", ROWS))
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> str:
+    lines = [{"id": str(number), "label": row["truth"]} for number, row in enumerate(ROWS[:60], 1)]
+    (tmp_path / "labels.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return str(tmp_path / "labels.jsonl")
+
+
+# ------------------------------------------------------------------------------------------------------------- correct
+
+
+def test_every_estimate_has_a_line_with_its_interval(run: str, labels: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert correct_command.main([run, "--labels", labels]) == 0
+    shown = capsys.readouterr().out
+    for name in ("labels only", "judge as it is", r"PPI\+\+", "Rogan-Gladen"):
+        assert re.search(rf"^{name} +\d\d\.\d%  \[\d\d\.\d%, \d\d\.\d%\] +\d+\.\d", shown, re.MULTILINE), shown
+    assert "95 % interval" in shown
+    assert "labels  60 of 400 rows, without probabilities, taken as drawn uniformly" in shown
+    assert "judge   BERTJudge|version:1" in shown
+    assert "note    there are under 300 labels" in shown
+
+
+def test_json_has_the_same_numbers(run: str, labels: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert correct_command.main([run, "--labels", labels, "--json", "--confidence", "0.9"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    correct_command.main([run, "--labels", labels, "--confidence", "0.9"])
+    shown = capsys.readouterr().out
+    ppi = found["corrected"]
+    assert f"{ppi['value']:8.1%}  [{ppi['low']:.1%}, {ppi['high']:.1%}]" in shown
+    assert "90 % interval" in shown
+    assert found["confusion"]["true_positive"] > 30
+    assert found["signature"] == "BERTJudge|version:1"
+
+
+def test_labels_of_any_column_are_taken(run: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ["number,ok", *(f"{number},{row['truth']}" for number, row in enumerate(ROWS[:60], 1))]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert correct_command.main([run, "--labels", str(tmp_path / "people.csv"), "--map", "id=number,label=ok"]) == 0
+    assert "labels  60 of 400 rows" in capsys.readouterr().out
+
+
+def test_labels_of_the_run_suffice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = saved_run(tmp_path / "out", [row | {"gold": row["truth"]} for row in ROWS])
+    assert correct_command.main([str(run)]) == 0
+    assert "labels  400 of 400 rows, of the run itself" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        ([], "holds no labels; give a file of labels with --labels"),
+        (["--labels", "missing.jsonl"], "missing.jsonl does not exist"),
+        (["--confidence", "95", "--labels", "LABELS"], "the confidence is 95.0"),
+    ],
+)
+def test_what_is_missing_is_said(run: str, labels: str, flags: list[str], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        correct_command.main([run, *(labels if flag == "LABELS" else flag for flag in flags)])
+
+
+def test_a_map_without_a_file_is_wrong_usage(run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        correct_command.main([run, "--map", "label=ok"])
+    assert end.value.code == 2
+    assert "--map names columns of the file of --labels" in capsys.readouterr().err
+
+
+# --------------------------------------------------------------------------------------------------------------- label
+
+
+class Session:
+    """`bert-judge label` in a process of its own, until Ctrl-C."""
+
+    def __init__(self, *arguments: str) -> None:
+        code = "import sys; from bert_judge.cli.label import main; sys.exit(main(sys.argv[1:]))"
+        command = [sys.executable, "-c", code, *arguments]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert self.process.stdout
+        self.said = [self.process.stdout.readline()]
+        while "open http" not in self.said[-1]:
+            self.said.append(self.process.stdout.readline())
+            assert self.said[-1], "it ended"
+        self.address = urlsplit(self.said[-1].split()[1])
+
+    def decide(self, draw: int, label: int) -> int:
+        connection = HTTPConnection(self.address.netloc, timeout=10)
+        headers = {"Origin": f"http://{self.address.netloc}", "Content-Type": "application/json"}
+        body = json.dumps({"draw": draw, "label": label})
+        connection.request("POST", f"{self.address.path}decide", body, headers)
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    def end(self) -> str:
+        self.process.send_signal(signal.SIGINT)
+        out, err = self.process.communicate(timeout=20)
+        assert self.process.returncode == 0
+        assert "Traceback" not in err
+        return out
+
+
+Begin = Callable[..., Session]
+
+
+@pytest.fixture
+def begin() -> object:
+    sessions: list[Session] = []
+
+    def start(*arguments: str) -> Session:
+        sessions.append(Session(*arguments))
+        return sessions[-1]
+
+    yield start
+    for session in sessions:
+        session.process.kill()
+        session.process.communicate()
+
+
+def test_one_labels_until_ctrl_c_and_goes_on_later(
+    begin: Begin, run: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(tmp_path / "new.jsonl")
+    session = begin(run, "--labels", file, "-n", "30")
+    assert session.said[0] == f"0 of 30 labels are in {file}; drawn with --strategy active.\n"
+    assert session.address.hostname == "127.0.0.1"
+    for draw in range(1, 15):
+        assert session.decide(draw, draw % 3 > 0) == 400  # no truth values
+        assert session.decide(draw, int(draw % 3 > 0)) == 200
+    assert session.end() == f"14 labels in {file}; next: bert-judge correct {run} --labels {file}\n"
+    assert begin(run, "--labels", file, "-n", "30").said[0].startswith("14 of 30 labels are in")
+    assert correct_command.main([run, "--labels", file]) == 0
+    assert "labels  14 of 400 rows, drawn with different probabilities" in capsys.readouterr().out
+
+
+def test_a_width_says_how_many_labels_it_takes(begin: Begin, run: str, tmp_path: Path) -> None:
+    session = begin(run, "--labels", str(tmp_path / "new.jsonl"), "--width", "0.15")
+    found = re.match(r"an interval 0.15 wide takes about (\d+) labels, told from the judge's scores", session.said[0])
+    assert found
+    assert session.said[1].startswith(f"0 of {found[1]} labels are in")
+
+
+def test_what_can_not_be_labelled_is_said(tmp_path: Path, run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    file = ["--labels", str(tmp_path / "labels.jsonl")]
+    whole = saved_run(tmp_path / "whole", [row | {"gold": row["truth"]} for row in ROWS])
+    with pytest.raises(InputError, match=r"every row of .* has a label already; bert-judge correct"):
+        label_command.main([str(whole), *file])
+    with pytest.raises(InputError, match="no result; a folder with"):
+        label_command.main([str(tmp_path), *file])
+    with pytest.raises(InputError, match="needs more labels than the 400 rows"):
+        label_command.main([run, *file, "--width", "0.01"])
+    with pytest.raises(InputError, match="made with --no_texts"):
+        label_command.main([str(saved_run(tmp_path / "bare", ROWS, texts=False)), *file])
+    for flags in (["-n", "0"], ["-n", "5", "--width", "0.1"], ["--strategy", "best"]):
+        with pytest.raises(SystemExit) as end:
+            label_command.main([run, *file, *flags])
+        assert end.value.code == 2
+    assert not (tmp_path / "labels.jsonl").exists()
+
+
+@pytest.mark.parametrize("command", [correct_command, label_command], ids=["correct", "label"])
+def test_help_has_examples(command: object, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command.main(["--help"])  # type: ignore[attr-defined]
+    shown = capsys.readouterr().out
+    assert "examples:" in shown
+    assert "--labels labels.jsonl" in shown

@@ -1,0 +1,363 @@
+"""The labelling page over real HTTP: what it shows, keeps, takes back and refuses."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from bert_judge.errors import InputError, OutputError
+from bert_judge.evaluation.correct import correct
+from bert_judge.evaluation.labelled import read_labels
+from bert_judge.evaluation.runs import Run, load_run
+from bert_judge.evaluation.sampling import Draw, draw_order
+from bert_judge.server.labelling import Labelling, LabelServer
+from saved_runs import judged_rows, saved_run
+
+ROWS = judged_rows(0, 40, 0.7, 0.2)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return load_run(saved_run(tmp_path_factory.mktemp("runs") / "out", ROWS))
+
+
+@pytest.fixture
+def draws(run: Run) -> list[Draw]:
+    return draw_order(run, "active")
+
+
+class Browser:
+    """What a page of this server can do, and other pages try."""
+
+    def __init__(self, server: LabelServer) -> None:
+        address = urlsplit(server.url)
+        self.host, self.path = address.netloc, address.path
+
+    def ask(self, method: str, name: str, body: Any = None, path: str | None = None, **headers: str) -> tuple[int, Any]:
+        """The status, and the body; `headers` take the place of those that a browser would send."""
+        connection = HTTPConnection(self.host, timeout=10)
+        sent = {"Host": self.host} | ({"Origin": f"http://{self.host}"} if method == "POST" else {})
+        sent |= {"Content-Type": "application/json"} if body is not None else {}
+        sent |= {header.replace("_", "-"): value for header, value in headers.items()}
+        text = body if isinstance(body, str | bytes | None) else json.dumps(body)
+        connection.request(method, (self.path if path is None else path) + name, text, sent)
+        response = connection.getresponse()
+        content = response.read()
+        self.headers = response.headers
+        connection.close()
+        is_json = response.headers["Content-Type"] == "application/json"
+        return response.status, json.loads(content) if is_json else content.decode()
+
+    def decide(self, draw: int, label: int | None) -> Any:
+        status, state = self.ask("POST", "decide", {"draw": draw, "label": label})
+        assert status == 200, state
+        return state
+
+
+Serve = Callable[..., Browser]
+
+
+@pytest.fixture
+def serve(draws: list[Draw], tmp_path: Path) -> Iterator[Serve]:
+    """Serve a labels file; each call ends what was served before."""
+    running: list[tuple[LabelServer, threading.Thread]] = []
+
+    def end() -> None:
+        for server, thread in running:
+            server.shutdown()
+            thread.join()
+            server.server_close()
+            server.labelling.close()
+        running.clear()
+
+    def start(of: list[Draw] = draws, path: Path = tmp_path / "labels.jsonl") -> Browser:
+        end()
+        server = LabelServer(Labelling(of, path, 20))
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        running.append((server, thread))
+        return Browser(server)
+
+    yield start
+    end()
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+# ------------------------------------------------------------------------------------------------------------ the work
+
+
+def test_each_label_is_in_the_file_before_the_next_answer(serve: Serve, draws: list[Draw], tmp_path: Path) -> None:
+    browser, file = serve(), tmp_path / "labels.jsonl"
+    status, state = browser.ask("GET", "state")
+    assert status == 200
+    for number, label in enumerate([1, 0, None, 1], 1):
+        row = draws[number - 1].row
+        assert state["draw"] == number
+        assert state["answer"] == {
+            "question": row.question,
+            "references": list(row.references),
+            "candidate": row.candidate,
+        }
+        state = browser.decide(number, label)
+        written = lines(file)
+        assert [line["label"] for line in written] == [1, 0, None, 1][:number]
+        assert {**written[-1], "labelled_at": None} == {
+            "id": row.id,
+            "question": row.question,
+            "references": list(row.references),
+            "candidate": row.candidate,
+            "label": label,
+            "probability": draws[number - 1].probability,
+            "labelled_at": None,
+        }
+    assert (state["labelled"], state["skipped"], state["target"], state["total"]) == (3, 1, 20, 40)
+
+
+def test_undo_takes_decisions_back_one_by_one(serve: Serve, draws: list[Draw], tmp_path: Path) -> None:
+    browser, file = serve(), tmp_path / "labels.jsonl"
+    for number in (1, 2, 3):
+        browser.decide(number, 1)
+    before = file.read_bytes()
+    browser.decide(4, 0)
+    status, state = browser.ask("POST", "undo", {})
+    assert (status, state["draw"], state["can_undo"], state["last"]) == (200, 4, True, None)
+    assert file.read_bytes() == before
+    assert state["answer"]["candidate"] == draws[3].row.candidate
+    for _ in range(3):
+        status, state = browser.ask("POST", "undo", {})
+    assert (state["draw"], state["can_undo"], file.read_bytes()) == (1, False, b"")
+    assert browser.ask("POST", "undo", {})[0] == 409
+    assert browser.decide(1, 0)["labelled"] == 1
+
+
+def test_one_goes_on_where_one_stopped(serve: Serve, tmp_path: Path) -> None:
+    browser = serve()
+    for number, label in enumerate([1, None, 0], 1):
+        browser.decide(number, label)
+    _, state = serve().ask("GET", "state")
+    assert (state["draw"], state["labelled"], state["skipped"], state["can_undo"]) == (4, 2, 1, True)
+
+
+def test_a_half_line_that_a_crash_left_is_asked_again(serve: Serve, tmp_path: Path) -> None:
+    serve().decide(1, 1)
+    with (tmp_path / "labels.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"id": "7", "ques')
+    browser = serve()
+    assert browser.ask("GET", "state")[1]["draw"] == 2
+    browser.decide(2, 0)
+    assert [line["label"] for line in lines(tmp_path / "labels.jsonl")] == [1, 0]
+
+
+def test_answers_that_have_a_label_are_not_asked_about(serve: Serve, tmp_path: Path) -> None:
+    rows = [row | ({"gold": row["truth"]} if place % 2 else {}) for place, row in enumerate(ROWS)]
+    some = draw_order(load_run(saved_run(tmp_path / "some", rows)), "uniform")
+    browser = serve(some)
+    _, state = browser.ask("GET", "state")
+    asked = []
+    while state["answer"] is not None:
+        asked.append(state["answer"]["candidate"])
+        state = browser.decide(state["draw"], 1)
+    assert asked == [draw.row.candidate for draw in some if draw.row.gold is None]
+    written = lines(tmp_path / "labels.jsonl")
+    assert [line["label"] for line in written] == [1 if d.row.gold is None else d.row.gold for d in some]
+    _, state = browser.ask("POST", "undo", {})
+    assert state["answer"]["candidate"] == asked[-1]
+
+
+def test_what_was_labelled_corrects_the_run(serve: Serve, run: Run, draws: list[Draw], tmp_path: Path) -> None:
+    browser = serve()
+    for number, draw in enumerate(draws[:30], 1):
+        browser.decide(number, ROWS[int(str(draw.row.id)) - 1]["truth"])
+    found = correct(run, read_labels(tmp_path / "labels.jsonl"))
+    assert found.confusion.n == 30
+    assert found.drawn == "drawn with different probabilities"
+
+
+def test_two_windows_do_not_decide_one_answer_twice(serve: Serve, tmp_path: Path) -> None:
+    browser = serve()
+    statuses: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: statuses.append(browser.ask("POST", "decide", {"draw": 1, "label": 1})[0]))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(statuses) == [200] + [409] * 7
+    assert len(lines(tmp_path / "labels.jsonl")) == 1
+
+
+def test_the_verdict_stays_hidden_until_the_person_decided_or_asks(serve: Serve, draws: list[Draw]) -> None:
+    browser = serve()
+    _, state = browser.ask("GET", "state")
+    assert (state["judge"], state["last"]) == (None, None)
+    first, second = ({"label": d.row.label, "score": d.row.score, "explanation": None} for d in draws[:2])
+    assert browser.ask("GET", "state?judge=1")[1]["judge"] == first
+    state = browser.decide(1, 0)
+    assert (state["judge"], state["last"]) == (None, {"label": 0, "judge": first})
+    _, state = browser.ask("POST", "undo", {"judge": True})
+    assert state["judge"] == first
+    _, state = browser.ask("POST", "decide", {"draw": 1, "label": 1, "judge": True})
+    assert state["judge"] == second
+
+
+# ------------------------------------------------------------------------------------------------------------ the page
+
+
+def test_the_page_brings_all_it_needs_and_asks_nobody_else(serve: Serve) -> None:
+    browser = serve()
+    for name, kind in (("", "text/html"), ("label.js", "text/javascript"), ("label.css", "text/css")):
+        status, text = browser.ask("GET", name)
+        assert (status, browser.headers.get_content_type()) == (200, kind)
+        assert "http:" not in text and "https:" not in text and "innerHTML" not in text
+        assert "default-src 'none'" in browser.headers["Content-Security-Policy"]
+        assert browser.headers["X-Content-Type-Options"] == "nosniff"
+        assert browser.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("path", ["/", "//", "/wrong/", "/../"])
+def test_without_the_token_there_is_nothing(serve: Serve, method: str, path: str) -> None:
+    browser = serve()
+    for name in ("", "state", "decide", "label.js"):
+        status, answer = browser.ask(method, name, {} if method == "POST" else None, path=path)
+        assert status == 403
+        assert "token" in answer["error"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example", "Origin": "http://evil.example"}, 403),  # DNS rebinding
+        ({"Host": "evil.example:80"}, 403),
+        ({"Host": "127.0.0.1.evil.example"}, 403),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": ""}, 403),
+        ({"Origin": "http://127.0.0.1:1"}, 403),  # another page of this machine
+        ({"Content_Type": "text/plain"}, 415),  # what a form can send
+        ({"Content_Type": "application/x-www-form-urlencoded"}, 415),
+        ({"Host": "localhost:9000", "Origin": "http://localhost:9000"}, 200),  # through a tunnel
+    ],
+)
+def test_other_pages_can_not_label(serve: Serve, tmp_path: Path, headers: dict[str, str], status: int) -> None:
+    browser = serve()
+    assert browser.ask("POST", "decide", {"draw": 1, "label": 1}, **headers)[0] == status
+    assert len(lines(tmp_path / "labels.jsonl")) == (status == 200)
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "status"),
+    [
+        ("decide", {"draw": 1, "label": 2}, 400),
+        ("decide", {"draw": 1, "label": True}, 400),
+        ("decide", {"draw": 1, "label": "1"}, 400),
+        ("decide", {"draw": "1", "label": 1}, 400),
+        ("decide", {"draw": True, "label": 1}, 400),
+        ("decide", {"draw": 1}, 400),
+        ("decide", {"label": 1}, 400),
+        ("decide", [1], 400),
+        ("decide", "{", 400),
+        ("decide", b"\xff\xfe", 400),
+        ("decide", {"draw": 2, "label": 1}, 409),
+        ("decide", {"draw": 0, "label": 1}, 409),
+        ("decide", {"draw": 1, "label": 1, "more": "x" * 2000}, 413),
+        ("undo", {}, 409),
+        ("else", {}, 404),
+    ],
+)
+def test_odd_requests_change_nothing(serve: Serve, tmp_path: Path, name: str, body: Any, status: int) -> None:
+    browser = serve()
+    answered, error = browser.ask("POST", name, body)
+    assert (answered, list(error)) == (status, ["error"])
+    assert (tmp_path / "labels.jsonl").read_bytes() == b""
+    assert browser.ask("GET", "nothing")[0] == 404
+
+
+# ------------------------------------------------------------------------------------------------------------ the file
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ('{"label": 1}', "line 2 was not written by bert-judge label"),
+        ("[]", "line 2 was not written by bert-judge label"),
+        ("half", "line 2 was not written by bert-judge label"),
+        ({"probability": 0.5}, "line 2 is not what is drawn from this run; give the run, --strategy and --seed"),
+        ({"candidate": "another"}, "line 2 is not what is drawn from this run"),
+        ({"label": 3}, "line 2 has the label 3; 0, 1 or null was expected"),
+    ],
+)
+def test_a_file_of_something_else_is_not_touched(
+    draws: list[Draw], serve: Serve, tmp_path: Path, line: str | dict[str, Any], sentence: str
+) -> None:
+    browser, file = serve(), tmp_path / "labels.jsonl"
+    browser.decide(1, 1)
+    browser.decide(2, 1)
+    first, second = lines(file)
+    changed = line if isinstance(line, str) else json.dumps(second | line)
+    other = tmp_path / "other.jsonl"
+    other.write_text(f"{json.dumps(first)}\n{changed}\n", encoding="utf-8")
+    before = other.read_bytes()
+    with pytest.raises(InputError, match=sentence):
+        Labelling(draws, other, 20)
+    assert other.read_bytes() == before
+
+
+def test_a_file_of_another_order_is_refused(run: Run, serve: Serve, tmp_path: Path) -> None:
+    serve().decide(1, 1)
+    (tmp_path / "copy.jsonl").write_bytes((tmp_path / "labels.jsonl").read_bytes())
+    for strategy, seed in (("uniform", 0), ("active", 1)):
+        with pytest.raises(InputError, match="not what is drawn from this run"):
+            Labelling(draw_order(run, strategy, seed), tmp_path / "copy.jsonl", 20)
+
+
+def test_a_file_is_labelled_by_one_at_a_time(draws: list[Draw], tmp_path: Path) -> None:
+    with (
+        Labelling(draws, tmp_path / "labels.jsonl", 20),
+        pytest.raises(OutputError, match="is being labelled already"),
+    ):
+        Labelling(draws, tmp_path / "labels.jsonl", 20)
+    Labelling(draws, tmp_path / "labels.jsonl", 20).close()
+
+
+def test_a_place_that_can_not_be_written_is_said(draws: list[Draw], tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="can't be written"):
+        Labelling(draws, tmp_path / "missing" / "labels.jsonl", 20)
+
+
+def test_a_full_disk_is_said_on_the_page_and_nothing_is_lost(serve: Serve, tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    browser, file = serve(), tmp_path / "labels.jsonl"
+    browser.decide(1, 1)
+    before = file.read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 20, limits[1]))  # room for a part of the next line
+    try:
+        status, answer = browser.ask("POST", "decide", {"draw": 2, "label": 0})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert status == 500
+    assert "can't be written" in answer["error"]
+    assert file.read_bytes() == before
+    assert browser.decide(2, 0)["labelled"] == 2
+
+
+def test_a_port_in_use_is_said(draws: list[Draw], tmp_path: Path) -> None:
+    with Labelling(draws, tmp_path / "labels.jsonl", 20) as labelling, LabelServer(labelling) as server:
+        port = server.server_address[1]
+        with pytest.raises(OutputError, match=f"the port {port} can't be used"):
+            LabelServer(labelling, port)
+        with pytest.raises(OutputError, match="the port 70000 can't be used"):
+            LabelServer(labelling, 70_000)
