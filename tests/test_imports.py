@@ -137,6 +137,7 @@ def test_an_unknown_name_of_the_package_is_an_attribute_error():
         "from bert_judge.cli import main; main(['evaluate', '--help'])",
         "from bert_judge.cli import main; main(['audit', '--help'])",
         "from bert_judge.cli import main; main(['compare', '--help'])",
+        "from bert_judge.cli import main; main(['report', '--help'])",
         "from bert_judge.cli import main; main(['label', '--help'])",
         "from bert_judge.cli import main; main(['correct', '--help'])",
         "from bert_judge.cli import main; main(['cascade', '--help'])",

@@ -30,6 +30,7 @@ from bert_judge.types import Sample, Verdict
 
 VERDICTS, SCORES, RUN, BAD_ROWS = "verdicts.jsonl", "scores.json", "run.json", "bad_rows.jsonl"
 CANDIDATES = "candidates.json"
+REPORT = "report.html"
 _PARTIAL = ".partial"
 _FLUSH_SECONDS = 0.5  # how much work a killed process can lose
 

@@ -119,7 +119,7 @@ def score_source(
     """
     start = time.time()
     with folder.writing():
-        done = folder.rows_done
+        done, before = folder.rows_done, judge.costs
         pairs = _with_verdicts(islice(source, done, None), judge)
         for done in folder.append(verdict_record(sample, verdict, texts) for sample, verdict in pairs):
             yield done
@@ -128,6 +128,7 @@ def score_source(
             "summary": asdict(summarise(folder.records())),
             "input": {"path": source.path, "format": source.format, "columns": dict(source.columns)},
             "command": list(command),
+            **({"costs": asdict(judge.costs.since(before))} if judge.costs and before else {}),
             **_circumstances(start, seconds, judged),
         }
         folder.finish(run, ({"line": row.line, "reason": row.reason, "row": row.text} for row in source.bad_rows))

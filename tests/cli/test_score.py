@@ -22,6 +22,7 @@ from bert_judge.types import Sample, Verdict
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
 ROWS = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
+RESULT = ("verdicts.jsonl", "scores.json", "run.json")
 STEADY = ["--judge_type", "test_score:Steady"]
 
 
@@ -125,9 +126,13 @@ def test_the_examples_with_the_starter(score):
     assert all(0 <= v["score"] <= 1 and v["label"] == (v["score"] >= 0.5) for v in result)
     run = json.loads(Path("out/run.json").read_text())
     assert run["summary"]["rows"] == run["summary"]["judged"] == len(ROWS)
-    for text in (run["identity"]["signature"], "files  out/: verdicts.jsonl, scores.json, run.json", "agreement with"):
+    for text in (
+        run["identity"]["signature"],
+        "files  out/: verdicts.jsonl, scores.json, run.json, report.html",
+        "agreement with",
+    ):
         assert text in out
-    assert {path.name for path in Path("out").iterdir()} == {"verdicts.jsonl", "scores.json", "run.json"}
+    assert {path.name for path in Path("out").iterdir()} == {*RESULT, "report.html", "report.md", "report.json"}
 
 
 def test_the_starter_is_better_than_containment(score):
@@ -159,7 +164,7 @@ def test_the_table(score):
         "F1 0.667",
         "Cohen's kappa 0.400",
         "judge Steady|version:1",
-        "files bert-judge-out/: verdicts.jsonl, scores.json, run.json",
+        "files bert-judge-out/: verdicts.jsonl, scores.json, run.json, report.html",
     } <= lines
 
 

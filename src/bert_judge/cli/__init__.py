@@ -24,6 +24,7 @@ COMMANDS = {
     "train": "train a judge of your own",
     "evaluate": "compare judges with people's labels",
     "cascade": "let cheap judges decide where they are sure, and a dear one the rest",
+    "report": "show results as a page: every answer, filters, figures",
     "label": "label answers of a result by hand, on a small page",
     "correct": "the accuracy of a result without the judge's error, by people's labels of some rows",
     "compare": "compare saved results: two models, or two judges",

@@ -9,18 +9,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from bert_judge.artifacts import BAD_ROWS, RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder
+from bert_judge.artifacts import BAD_ROWS, REPORT, RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder
 from bert_judge.cli import log_shown, say
 from bert_judge.cli.cascade import cascade_report
 from bert_judge.cli.flags import Parser, add_flags, read_config, spellings
 from bert_judge.cli.suite import named_in_errors, read_suite, suite_table, write_columns
 from bert_judge.errors import InputError
+from bert_judge.evaluation.runs import load_run
 from bert_judge.judges import JUDGES, Judge, find_judge
 from bert_judge.judges.cascade import Cascade
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.pipeline import score_source, summarise
+from bert_judge.report import write_report
 from bert_judge.sources import FORMATS, Source, open_source
 
+PAGE_ROWS = 100_000
 _EXAMPLES = """examples:
   bert-judge score answers.jsonl --output_dir out
   bert-judge score answers.csv --map question=q,reference=gold,candidate=out
@@ -48,6 +51,7 @@ class ScoreOptions:
     numbers_as_text: Annotated[bool, "take numbers in text columns as the text that stands there"] = False
     suite: Annotated[str | None, "YAML file of named judges: each has a folder of its name in the output folder"] = None
     no_texts: Annotated[bool, "leave the texts out of verdicts.jsonl"] = False
+    no_report: Annotated[bool, f"write no {REPORT}; results of over {PAGE_ROWS:,} rows get none by themselves"] = False
     overwrite: Annotated[bool, "replace a result of another judge or input in the folder"] = False
     quiet: Annotated[bool, "no progress bar and no table"] = False
 
@@ -73,11 +77,14 @@ def main(arguments: Sequence[str]) -> int:
     with log_shown(not options.quiet):
         judge = find_judge(judge_type)(**judge_flags).fitted(source)
     folder, status = _scored(source, judge, output_dir, identity, options, command)
-    if status == 0 and not options.quiet:
-        say(_report(folder, source, judge.signature))
+    if status:
+        return status
+    page = _page([folder], output_dir / REPORT, len(source), options)
+    if not options.quiet:
+        say(_report(folder, source, judge.signature, page))
         if isinstance(judge, Cascade):
             say("\n" + cascade_report(judge, folder.records()))
-    return status
+    return 0
 
 
 def _scored(
@@ -109,10 +116,24 @@ def _score_suite(
         if isinstance(judge, Cascade) and not options.quiet:
             say(f"{name}\n{cascade_report(judge, results[name].records())}\n")
     path = write_columns(results, Path(options.output_dir))
+    page = _page(list(results.values()), path.with_name(f"{path.stem}.html"), len(source), options)
     if not options.quiet:
         say(suite_table(results))
-        say(f"\nfiles  {path}, and in {options.output_dir}/NAME: {VERDICTS}, {SCORES}, {RUN}")
+        say(f"\nfiles  {path}{page}, and in {options.output_dir}/NAME: {VERDICTS}, {SCORES}, {RUN}")
     return 0
+
+
+def _page(results: Sequence[ResultFolder], path: Path, rows: int, options: ScoreOptions) -> str:
+    """Write the results as a page, unless it is there or unwanted; its name for the list of files, or nothing.
+
+    Verdicts are written as a stream, but a page holds all rows at once: so many are left to `bert-judge report`.
+    """
+    newest = max((result.folder / RUN).stat().st_mtime for result in results)
+    if options.no_report or rows > PAGE_ROWS:
+        return ""
+    if not path.exists() or path.stat().st_mtime < newest:
+        write_report([load_run(result.folder) for result in results], path)
+    return f", {path.name}"
 
 
 def _parse(arguments: Sequence[str]) -> tuple[str, dict[str, Any], ScoreOptions, str]:
@@ -179,7 +200,7 @@ def _judge(source: Source, judge: Judge, folder: ResultFolder, options: ScoreOpt
     return 0
 
 
-def _report(folder: ResultFolder, source: Source, signature: str) -> str:
+def _report(folder: ResultFolder, source: Source, signature: str, page: str) -> str:
     """The table that a person reads."""
     summary = summarise(folder.records())
     read = ", ".join(f"{role} from {name}" for role, name in source.columns.items())
@@ -204,7 +225,7 @@ def _report(folder: ResultFolder, source: Source, signature: str) -> str:
             _line("  F1", _number(agreement.f1)),
             _line("  Cohen's kappa", _number(agreement.kappa)),
         ]
-    files = f"{folder.folder}/: {VERDICTS}, {SCORES}, {RUN}"
+    files = f"{folder.folder}/: {VERDICTS}, {SCORES}, {RUN}{page}"
     return "\n".join([*lines, "", f"judge  {signature}", f"files  {files}"])
 
 

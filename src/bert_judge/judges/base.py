@@ -4,11 +4,34 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass
 from itertools import repeat
 from typing import cast
 
 from bert_judge.errors import InputError
 from bert_judge.types import Sample, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What a judge has used so far. `cached` replies cost nothing and are in no other number but `rows`.
+
+    `rows` counts the rows that needed a reply, `requests` those that were asked for, `failed` those of them without a
+    reply. `money` is None unless prices were given.
+    """
+
+    rows: int = 0
+    requests: int = 0
+    cached: int = 0
+    failed: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+    money: float | None = None
+
+    def since(self, earlier: Costs) -> Costs:
+        """What was used after `earlier`, which are costs of the same judge."""
+        return Costs(*(now and now - then for now, then in zip(astuple(self), astuple(earlier), strict=True)))
 
 
 class Judge(ABC):
@@ -27,6 +50,11 @@ class Judge(ABC):
     @abstractmethod
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict a sample, in the order of the samples, as a stream: in constant memory, whatever their number."""
+
+    @property
+    def costs(self) -> Costs | None:
+        """What its verdicts have cost so far, for a judge that pays for them."""
+        return None
 
     def fitted(self, samples: Iterable[Sample]) -> Judge:
         """The judge for this input. Most are the same for all; one whose scores depend on the whole input reads it."""

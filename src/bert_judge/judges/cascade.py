@@ -17,8 +17,7 @@ from typing import Annotated, Any, NamedTuple
 
 from bert_judge.artifacts import write_files
 from bert_judge.errors import InputError, ModelError, OutputError
-from bert_judge.judges.base import Judge
-from bert_judge.judges.llm import Costs, LLMJudge
+from bert_judge.judges.base import Costs, Judge
 from bert_judge.types import Sample, Verdict
 from bert_judge.version import __version__
 
@@ -179,7 +178,7 @@ class Cascade(Judge):
         """What each stage has done since the cascade was made."""
         with self._lock:
             use = list(self._use)
-        costs = [judge.costs if isinstance(judge, LLMJudge) else None for judge in self._judges]
+        costs = [judge.costs for judge in self._judges]
         return tuple(each._replace(costs=cost) for each, cost in zip(use, costs, strict=True))
 
     def fitted(self, samples: Iterable[Sample]) -> Cascade:

@@ -6,7 +6,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from threading import Lock
 from typing import Annotated, Literal
@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from bert_judge.errors import InputError
 from bert_judge.evidence import find_evidence
 from bert_judge.generators import KeptGenerator, Options, make_generator, open_store, split_trace
-from bert_judge.judges.base import Judge, make_samples
+from bert_judge.judges.base import Costs, Judge, make_samples
 from bert_judge.judges.llm_prompt import (
     ENDINGS,
     RULES,
@@ -30,24 +30,6 @@ from bert_judge.version import __version__
 
 _FIRST_WINDOW, _WINDOW = 64, 1024  # rows that are held: a stream gives its first verdicts soon
 _CHOICES = 32  # the last tokens of a reply, among which its verdict is looked for
-
-
-@dataclass(frozen=True, slots=True)
-class Costs:
-    """What a judge has used so far. `cached` replies cost nothing and are in no other number but `rows`.
-
-    `rows` counts the rows that needed a reply, `requests` those that were asked for, `failed` those of them without a
-    reply. `money` is None unless prices were given.
-    """
-
-    rows: int = 0
-    requests: int = 0
-    cached: int = 0
-    failed: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    seconds: float = 0.0
-    money: float | None = None
 
 
 class LLMJudge(Judge):

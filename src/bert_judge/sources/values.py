@@ -14,6 +14,7 @@ from bert_judge.types import Sample
 
 META_COLUMNS: Final = (
     *("task", "source", "dataset", "subset", "category", "model", "candidate_model", "language", "split"),
+    *("label_by", "label_source"),
 )
 """The further columns that a `Sample` keeps as `meta`, where they hold a single value; all others are dropped."""
 

@@ -1,0 +1,57 @@
+"""`bert-judge report`: saved results as one page that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from bert_judge.artifacts import check_folder
+from bert_judge.cli import say
+from bert_judge.cli.flags import Parser, add_flags
+from bert_judge.evaluation.labelled import read_labels
+from bert_judge.report.finding import find_runs
+from bert_judge.report.words import tables
+from bert_judge.report.writing import check_path, write_report
+
+_EXAMPLES = """examples:
+  bert-judge report out                                      # report.html, report.md and report.json
+  bert-judge report out1 out2 -o both.html                   # two judges of the same answers, side by side
+  bert-judge report artifacts/scores -o scores.html          # everything that judge wrote: by task and by model
+  bert-judge report out --labels human.jsonl                 # how far the judge agrees with people
+
+The page opens from the disk, without a network: filters, search, every answer with its verdicts, and the figures.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportOptions:
+    """What `report` takes besides the results and where the page goes."""
+
+    labels: Annotated[str | None, "file with people's labels, of the same texts or the same ids"] = None
+    map: Annotated[Mapping[str, str] | None, "columns of that file by name: label=human,id=number"] = None
+    title: Annotated[str | None, "title of the page (default: the input's path)"] = None
+    quiet: Annotated[bool, "print nothing"] = False
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Parse the flags, read the results, and write the page."""
+    parser = Parser("bert-judge report", "RESULT … [-o FILE] [flags]", "Show saved results as a page.", _EXAMPLES)
+    parser.add_argument(
+        "results", metavar="RESULT", nargs="+", help="folders that score or judge wrote, or above these"
+    )
+    group = parser.add_argument_group("flags")
+    group.add_argument(
+        *("--output", "-o"), default="report.html", metavar="FILE", help="the page to write (default: report.html)"
+    )
+    own = add_flags(group, ReportOptions)
+    values = parser.parse(arguments)
+    options = ReportOptions(**{name: values[name] for name in own})
+    path = check_path(values["output"])
+    check_folder(path.parent)
+    labels = read_labels(options.labels, options.map) if options.labels else None
+    found = write_report(find_runs(values["results"]), path, labels, title=options.title)
+    if not options.quiet:
+        say(tables(found)[0].text())
+        say("".join(f"\nnote: {note}" for note in found.notes) + f"\nfiles  {path}, and beside it .md and .json")
+    return 0

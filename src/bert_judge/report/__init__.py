@@ -1,0 +1,11 @@
+"""What people look at: saved results as one page that needs nothing else, with the same figures as Markdown and JSON.
+
+`write_report(find_runs(["out"]), Path("out/report.html"))`
+"""
+
+from bert_judge.report.answers import AnswerTable, collect
+from bert_judge.report.figures import Figures, find_figures
+from bert_judge.report.finding import find_runs
+from bert_judge.report.writing import write_report
+
+__all__ = ["AnswerTable", "Figures", "collect", "find_figures", "find_runs", "write_report"]

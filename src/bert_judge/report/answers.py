@@ -1,0 +1,245 @@
+"""Several runs as one table: a row for each answer, a column for each judge."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bert_judge.errors import InputError
+from bert_judge.evaluation.labelled import Labels, file_stem, with_labels
+from bert_judge.evaluation.matching import SAME_ANSWERS, answer_key, fitting, id_key, numbered, run_names
+from bert_judge.evaluation.people import SIMILARITIES
+from bert_judge.evaluation.runs import Row, Run
+from bert_judge.judges.naming import distinct
+
+MOST_LEVELS = 200
+"""A column of the input with more different values than this is no filter."""
+
+_FIRST = ("task", "model", "candidate_model", "source", "dataset", "subset", "category", "language", "split", "input")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeColumn:
+    """One judge: a short name, what it is, its runs, and its verdict on each answer (None: it did not judge it)."""
+
+    name: str
+    kind: str
+    signature: str
+    runs: Sequence[Run]
+    verdicts: Sequence[Row | None]
+
+    @property
+    def probable(self) -> bool:
+        """Whether its scores can be read as probabilities that candidates are right."""
+        scores = [row.score for row in self.verdicts if row and row.score is not None]
+        return self.signature.split("|")[0] not in SIMILARITIES and all(0 <= score <= 1 for score in scores)
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """A kind of rows (task, model …): its levels, and the place of each answer's level among them (-1: it has none)."""
+
+    name: str
+    levels: Sequence[str]
+    codes: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerTable:
+    """Every answer once, what each judge says of it, the kinds it is of, and what a reader must know.
+
+    `rows` hold the texts and people's labels (`gold`); their own score and label are those of the first run. `labels`
+    says where the labels are from, None where there are none.
+    """
+
+    rows: Sequence[Row]
+    judges: Sequence[JudgeColumn]
+    facets: Sequence[Facet]
+    labels: str | None
+    notes: Sequence[str]
+
+
+def collect(runs: Sequence[Run], labels: Labels | None = None) -> AnswerTable:
+    """Put runs side by side. Runs with one signature on different inputs are one judge.
+
+    Answers are the same where their texts are (their ids, where a run has no texts, on the same input). Runs of other
+    judges are on the same answers if they read the same file, or nine tenths of the smaller one's rows are in the
+    other; otherwise their rows stand below each other, and a note says so. With `labels`, these alone are people's
+    labels. Raises InputError for no runs, runs without rows, and labels that belong to none.
+    """
+    if not runs:
+        raise InputError("no results were given; folders that score or judge wrote were expected.")
+    if not any(run.rows for run in runs):
+        raise InputError(f"{', '.join(str(run.folder) for run in runs)}: no row was judged; one or more was expected.")
+    named = [_with_task(run) for run in runs]
+    key = fitting(answer_key, [run.rows for run in named])
+    found = [numbered(run.rows, key) for run in named]
+    inputs = _inputs(named, found, merge=key is not id_key)
+    places = _places(found, inputs)
+    rows = _labelled(_merged(found, inputs, places), labels)
+    judges = _judges(runs, found, inputs, places)
+    given = labels.where if labels else "the input" if any(row.gold is not None for row in rows) else None
+    return AnswerTable(rows, judges, _facets(rows, _input_names(named, inputs, places)), given, _notes(judges, rows))
+
+
+_Found = Mapping[tuple[Hashable, int], Row]
+_Places = Mapping[tuple[int, tuple[Hashable, int]], int]
+
+
+def _with_task(run: Run) -> Run:
+    """The run with task and model in its rows, where it judged a model's candidates: they are in the path of these."""
+    given = run.record.get("input", {})
+    if given.get("format") != "candidates":
+        return run
+    folder = Path(given["path"]).parent
+    names = {"task": folder.parent.name, "model": folder.name}
+    return replace(run, rows=[replace(row, meta={**names, **row.meta}) for row in run.rows])
+
+
+def _inputs(runs: Sequence[Run], found: Sequence[_Found], merge: bool) -> list[int]:
+    """The number of the answers that each run is on. One judge's runs on different files are on different answers."""
+    shas = [str(run.record["identity"].get("input_sha256")) for run in runs]
+    numbers: list[int] = []
+    for place, run in enumerate(runs):
+        same = (numbers[i] for i in range(place) if shas[i] == shas[place])
+        alike = (
+            numbers[i]
+            for i in range(place if merge else 0)
+            if runs[i].signature != run.signature
+            and not _judged_another(run, shas[place], numbers[i], runs, numbers, shas)
+            and len(found[i].keys() & found[place].keys())
+            >= SAME_ANSWERS * max(1, min(map(len, (found[i], found[place]))))
+        )
+        numbers.append(next(same, next(alike, max(numbers, default=-1) + 1)))
+    return numbers
+
+
+def _judged_another(
+    run: Run, sha: str, number: int, runs: Sequence[Run], numbers: Sequence[int], shas: Sequence[str]
+) -> bool:
+    """Whether the judge of a run is among the runs on these answers already, with another file."""
+    of_these = (i for i, own in enumerate(numbers) if own == number)
+    return any(runs[i].signature == run.signature and shas[i] != sha for i in of_these)
+
+
+def _places(found: Sequence[_Found], inputs: Sequence[int]) -> _Places:
+    """The row of the table that each answer has: in the order in which they come first."""
+    places: dict[tuple[int, tuple[Hashable, int]], int] = {}
+    for own, number in zip(found, inputs, strict=True):
+        for name in own:
+            places.setdefault((number, name), len(places))
+    return places
+
+
+def _merged(found: Sequence[_Found], inputs: Sequence[int], places: _Places) -> list[Row]:
+    """One row for each answer, with the texts, the label and the columns that any of its runs has."""
+    rows: list[Row | None] = [None] * len(places)
+    for own, number in zip(found, inputs, strict=True):
+        for name, row in own.items():
+            place = places[number, name]
+            first = rows[place]
+            rows[place] = row if first is None else _joined(first, row)
+    return [row for row in rows if row is not None]
+
+
+def _joined(first: Row, other: Row) -> Row:
+    missing = first.gold is None and other.gold is not None
+    if first.candidate is None and other.candidate is not None:
+        gold = other.gold if first.gold is None else first.gold
+        return replace(other, gold=gold, meta={**other.meta, **first.meta})
+    if missing or other.meta.keys() - first.meta.keys():
+        gold = other.gold if missing else first.gold
+        return replace(first, gold=gold, meta={**other.meta, **first.meta})
+    return first
+
+
+def _labelled(rows: list[Row], labels: Labels | None) -> list[Row]:
+    """The rows with these labels, and no others."""
+    if labels is None:
+        return rows
+    golds = {(row.key, row.id): row.gold for row in with_labels(rows, labels)}
+    return [replace(row, gold=golds.get((row.key, row.id))) for row in rows]
+
+
+def _judges(runs: Sequence[Run], found: Sequence[_Found], inputs: Sequence[int], places: _Places) -> list[JudgeColumn]:
+    """The columns: a signature each, and one more for each time that it judged the same answers again."""
+    groups: dict[tuple[str, int], list[int]] = {}
+    seen: Counter[tuple[str, int]] = Counter()
+    for place, (run, number) in enumerate(zip(runs, inputs, strict=True)):
+        groups.setdefault((run.signature, seen[run.signature, number]), []).append(place)
+        seen[run.signature, number] += 1
+    columns = []
+    for name, own in zip(_names(runs, list(groups.values())), groups.values(), strict=True):
+        verdicts: list[Row | None] = [None] * len(places)
+        for place in own:
+            for answer, row in found[place].items():
+                verdicts[places[inputs[place], answer]] = row
+        signature = runs[own[0]].signature
+        columns.append(JudgeColumn(name, kind_of(signature), signature, [runs[place] for place in own], verdicts))
+    return columns
+
+
+def kind_of(signature: str) -> str:
+    """What a judge is, in short: the first part of its signature, and its model's name, or its variant."""
+    first, *parts = signature.split("|")
+    told = dict(part.partition(":")[::2] for part in parts)
+    return " ".join(
+        text for text in (first, told.get("model", "").partition("@")[0] or told.get("variant", "")) if text
+    )
+
+
+def _names(runs: Sequence[Run], groups: Sequence[Sequence[int]]) -> list[str]:
+    """Short names of judges: their folders' where each has one run, else what they are."""
+    if len(groups) > 1 and all(len(own) == 1 for own in groups):
+        return run_names(runs)
+    return distinct([kind_of(runs[own[0]].signature) for own in groups])
+
+
+def _input_names(runs: Sequence[Run], inputs: Sequence[int], places: _Places) -> Sequence[str]:
+    """The name of the input of each answer; none at all where there is only one, or the task and model tell it."""
+    if len(set(inputs)) == 1 or all(run.record.get("input", {}).get("format") == "candidates" for run in runs):
+        return ()
+    firsts = [runs[inputs.index(number)] for number in range(max(inputs) + 1)]
+    names = distinct([file_stem(str(run.record.get("input", {}).get("path", run.name))) for run in firsts])
+    return [names[number] for number, _ in places]
+
+
+def _facets(rows: Sequence[Row], inputs: Sequence[str]) -> list[Facet]:
+    """The columns of the input that are kinds of rows: with more than one value, but not one a row."""
+    columns = sorted({name for row in rows for name in row.meta}, key=_order)
+    values: dict[str, Sequence[str | None]] = {"input": inputs} if inputs else {}
+    for name in columns:
+        told = [row.meta.get(name) for row in rows]
+        if all(value is None or isinstance(value, str | int | float) for value in told):
+            values.setdefault(name, [None if value is None else str(value) for value in told])
+    facets = [_facet(name, own) for name, own in sorted(values.items(), key=lambda item: _order(item[0]))]
+    return [each for each in facets if _is_kind(each, len(rows))]
+
+
+def _is_kind(facet: Facet, rows: int) -> bool:
+    several = len(facet.levels) > 1 or (len(facet.levels) == 1 and -1 in facet.codes)
+    return several and len(facet.levels) <= MOST_LEVELS and (facet.name in _FIRST or 2 * len(facet.levels) <= rows)
+
+
+def _order(name: str) -> tuple[int, str]:
+    return (_FIRST.index(name) if name in _FIRST else len(_FIRST), name)
+
+
+def _facet(name: str, values: Sequence[str | None]) -> Facet:
+    levels = sorted({value for value in values if value is not None})
+    codes = {level: code for code, level in enumerate(levels)}
+    return Facet(name, levels, [-1 if value is None else codes[value] for value in values])
+
+
+def _notes(judges: Sequence[JudgeColumn], rows: Sequence[Row]) -> list[str]:
+    """What is not as a reader would expect."""
+    notes = []
+    for judge in judges:
+        missing = sum(row is None for row in judge.verdicts)
+        if missing:
+            notes.append(f"{judge.name} judged {len(rows) - missing:,} of the {len(rows):,} answers.")
+    if any(row.candidate is None for row in rows):
+        notes.append("The runs were made with --no_texts: there is nothing to read beside the scores.")
+    return notes

@@ -1,0 +1,137 @@
+"""Charts as SVG, written from data: colours are the page's, numbers stand in titles and in words beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+from bert_judge.report.figures import Bar, Cell
+from bert_judge.stats.discrimination import Bin
+from bert_judge.stats.labels import Confusion, wilson_interval
+
+_WIDTH, _HEIGHT = 340, 200
+_LEFT, _RIGHT, _TOP, _FOOT = 40, 8, 8, 30
+_PARTS = (("right", "labelled right"), ("wrong", "labelled wrong"), ("other", "not labelled"))
+
+
+def histogram(bars: Sequence[Bar], name: str) -> str:
+    """The scores of a judge; bars are stacked by people's labels."""
+    total = sum(bar.right + bar.wrong + bar.other for bar in bars)
+    top, step = _steps(max(bar.right + bar.wrong + bar.other for bar in bars))
+    low, high = bars[0].low, bars[-1].high
+    parts = [
+        *(_across(_y(value, top), _count(value)) for value in range(0, top + 1, step)),
+        *(_below(_x((place - low) / (high - low)), f"{place:.3g}") for place in _ticks(low, high)),
+    ]
+    wide = (_WIDTH - _LEFT - _RIGHT) / len(bars)
+    for i, bar in enumerate(bars):
+        base = 0
+        for kind, words in _PARTS:
+            count = getattr(bar, kind)
+            if count:
+                y, bottom = _y(base + count, top), _y(base, top)
+                title = (
+                    f"{bar.low:.2f} to {bar.high:.2f}: {count:,} {words}"
+                    if kind != "other"
+                    else (f"{bar.low:.2f} to {bar.high:.2f}: {count:,}")
+                )
+                parts.append(
+                    f'<rect class="{kind}" x="{_LEFT + i * wide + 0.5:.1f}" y="{y:.1f}" width="{wide - 1:.1f}" '
+                    f'height="{max(bottom - y, 0.7):.1f}"><title>{title}</title></rect>'
+                )
+                base += count
+    return _svg(parts, f"Histogram of {total:,} scores of {name}")
+
+
+def reliability(bins: Sequence[Bin], name: str) -> str:
+    """Mean score against the share that is right, with 95 % intervals; a calibrated judge is on the diagonal."""
+    parts = [_across(_y(value, 1), f"{value:.0%}") for value in (0, 0.25, 0.5, 0.75, 1)]
+    parts += [_below(_x(value), f"{value:g}") for value in (0, 0.25, 0.5, 0.75, 1)]
+    parts.append(f'<path class="diagonal" d="M{_x(0)} {_y(0, 1)}L{_x(1)} {_y(1, 1)}"/>')
+    line = "L".join(f"{_x(each.mean_score):.1f} {_y(each.right, 1):.1f}" for each in bins)
+    parts.append(f'<path class="line" d="M{line}"/>')
+    most = max(each.rows for each in bins)
+    for each in bins:
+        low, high = wilson_interval(round(each.right * each.rows), each.rows)
+        x, radius = _x(each.mean_score), 2.5 + 4 * math.sqrt(each.rows / most)
+        parts.append(
+            f'<g class="point"><title>{each.rows:,} rows with a mean score of {each.mean_score:.2f}: {each.right:.1%} '
+            f'are right [{low:.1%}, {high:.1%}]</title><path d="M{x:.1f} {_y(low, 1):.1f}V{_y(high, 1):.1f}"/>'
+            f'<circle cx="{x:.1f}" cy="{_y(each.right, 1):.1f}" r="{radius:.1f}"/></g>'
+        )
+    return _svg(parts, f"Reliability of {name}: {len(bins)} bins of scores")
+
+
+def interval(cell: Cell) -> str:
+    """A share as a bar with its interval, for a cell of a table; nothing for a mean score."""
+    if cell.value is None or cell.low is None or cell.high is None:
+        return ""
+    low, high, value = (100 * each for each in (cell.low, cell.high, cell.value))
+    return (
+        '<svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="track" width="100" height="6"/><rect class="value" width="{value:.1f}" height="6"/>'
+        f'<rect class="span" x="{low:.1f}" y="2" width="{max(high - low, 0.6):.1f}" height="2"/></svg>'
+    )
+
+
+def confusion(counts: Confusion, rows: str, columns: str) -> str:
+    """Two by two counts as a table: `rows` names who is at the left, `columns` who is on top."""
+    most = max(1, counts.n)
+    lines = (
+        ("right", (counts.true_positive, True), (counts.false_negative, False)),
+        ("wrong", (counts.false_positive, False), (counts.true_negative, True)),
+    )
+    body = "".join(
+        f'<tr><th scope="row">{escape(rows)}: {name}</th>'
+        + "".join(
+            f'<td class="{"same" if same else "other"}"><b>{count:,}</b> <span>{count / most:.1%}</span></td>'
+            for count, same in cells
+        )
+        + "</tr>"
+        for name, *cells in lines
+    )
+    return (
+        f'<table class="confusion"><thead><tr><td></td><th scope="col">{escape(columns)}: right</th>'
+        f'<th scope="col">{escape(columns)}: wrong</th></tr></thead><tbody>{body}</tbody></table>'
+    )
+
+
+def _svg(parts: Sequence[str], label: str) -> str:
+    box = f"0 0 {_WIDTH} {_HEIGHT}"
+    return f'<svg class="chart" viewBox="{box}" role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'
+
+
+def _x(share: float) -> float:
+    return _LEFT + share * (_WIDTH - _LEFT - _RIGHT)
+
+
+def _y(value: float, top: float) -> float:
+    return _HEIGHT - _FOOT - value / top * (_HEIGHT - _FOOT - _TOP)
+
+
+def _across(y: float, text: str) -> str:
+    """A line of the grid with its number."""
+    return (
+        f'<path class="grid" d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}"/>'
+        f'<text class="left" x="{_LEFT - 5}" y="{y + 3.5:.1f}">{text}</text>'
+    )
+
+
+def _below(x: float, text: str) -> str:
+    return f'<text class="below" x="{x:.1f}" y="{_HEIGHT - _FOOT + 15}">{text}</text>'
+
+
+def _steps(highest: int) -> tuple[int, int]:
+    """The top of a scale of counts, and the step between its four or so lines: 1, 2 or 5 times a power of ten."""
+    power = 10 ** max(0, math.floor(math.log10(max(highest, 1))) - 1)
+    step = next(power * factor for factor in (1, 2, 5, 10, 20, 50) if power * factor * 4 >= highest)
+    return max(1, math.ceil(highest / step)) * step, step
+
+
+def _count(value: int) -> str:
+    return f"{value / 1000:g}k" if value >= 10_000 else f"{value:,}"
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    return [low + (high - low) * i / 4 for i in range(5)]

@@ -1,0 +1,202 @@
+"""The rows of a report as a page carries them: columns, compressed, in chunks that can be read one by one.
+
+Everything here is read by `report.js`, which says how.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bert_judge.evaluation.runs import Row
+from bert_judge.evidence import Span, find_evidence
+from bert_judge.report.answers import AnswerTable
+
+CHUNK = 512
+"""Rows in a chunk of texts."""
+
+BUDGET = 55_000_000
+"""Characters of texts in a page, about: so many are some 20 MB once compressed."""
+
+_LIMITS = (100_000, 50_000, 20_000, 10_000, 5_000, 3_000, 2_000, 1_500, 1_000, 700, 500, 300)
+_CUT = " […] "
+_DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What the page needs at once, the columns that filters read, and the chunks of texts, made one by one.
+
+    `limit` is the length over which texts lose their middle, so that the page stays small; None if none does.
+    """
+
+    facts: Mapping[str, Any]
+    columns: str
+    limit: int | None
+    table: AnswerTable
+
+    def chunks(self) -> Iterator[str]:
+        """The texts of `CHUNK` rows each, as compressed base64."""
+        seen: dict[Any, int] = {}
+        for start in range(0, len(self.table.rows), CHUNK):
+            yield _squeezed(
+                _texts(self.table, range(start, min(start + CHUNK, len(self.table.rows))), self.limit, seen)
+            )
+
+
+def pack(table: AnswerTable, budget: int = BUDGET) -> Packed:
+    """Pack a table; `budget` is the number of characters that its texts may have together, about."""
+    limit = _limit(table, budget)
+    facts = {
+        "rows": len(table.rows),
+        "chunk": CHUNK,
+        "labels": table.labels is not None,
+        "judges": [{"name": judge.name, "kind": judge.kind} for judge in table.judges],
+        "facets": [{"name": facet.name, "levels": facet.levels} for facet in table.facets],
+        "limit": limit,
+    }
+    columns = {
+        "gold": "".join(" " if row.gold is None else str(row.gold) for row in table.rows),
+        "facets": [facet.codes for facet in table.facets],
+        "score": [[_rounded(row) for row in judge.verdicts] for judge in table.judges],
+        "verdict": ["".join(map(_verdict, judge.verdicts)) for judge in table.judges],
+        "cut": ["".join("1" if row and row.truncated else " " for row in judge.verdicts) for judge in table.judges],
+    }
+    return Packed(facts, _squeezed(columns), limit, table)
+
+
+def shortened(text: str, limit: int | None) -> str:
+    """A text of at most `limit` characters: what is longer loses its middle, as answers stand at the end."""
+    if limit is None or len(text) <= limit:
+        return text
+    kept = limit - len(_CUT)
+    return text[: kept // 2] + _CUT + text[len(text) - (kept - kept // 2) :]
+
+
+def _squeezed(value: object) -> str:
+    # ASCII alone, so that half characters, which UTF-8 has not, arrive as they are.
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return base64.b64encode(gzip.compress(text.encode("ascii"), 6, mtime=0)).decode("ascii")
+
+
+def _verdict(row: Row | None) -> str:
+    """One letter: 1 right, 0 wrong, ? undecided, - a score without a label, and a space where it was not judged."""
+    if row is None:
+        return " "
+    if row.label is not None:
+        return str(row.label)
+    return "?" if row.score is None else "-"
+
+
+def _rounded(row: Row | None) -> float | None:
+    return None if row is None or row.score is None else round(row.score, _DIGITS)
+
+
+def _limit(table: AnswerTable, budget: int) -> int | None:
+    """The longest text that a page of this budget can have; a question that comes again counts once."""
+    lengths = [len(text) for text in {row.question or "" for row in table.rows}]
+    lengths += [len(text) for texts in {row.references for row in table.rows} for text in texts]
+    lengths += [len(row.candidate or "") for row in table.rows]
+    for judge in table.judges:
+        lengths += [len(text) for row in judge.verdicts if row for text in _said(row)]
+    if sum(lengths) <= budget:
+        return None
+    fitting = (limit for limit in _LIMITS if sum(min(length, limit) for length in lengths) <= budget)
+    return next(fitting, _LIMITS[-1])
+
+
+def _said(row: Row) -> Iterator[str]:
+    """What a judge wrote on a row."""
+    if row.explanation is not None:
+        yield row.explanation
+    yield from (value for value in row.details.values() if isinstance(value, str))
+
+
+def _texts(table: AnswerTable, places: range, limit: int | None, seen: dict[Any, int]) -> dict[str, Any]:
+    """One chunk. A question or references that an earlier row has are the number of that row."""
+    rows = [table.rows[place] for place in places]
+    facets = {facet.name for facet in table.facets}
+    chosen = [_matched(table, place) for place in places]
+    texts = [
+        (
+            shortened(row.candidate or "", limit),
+            tuple(shortened(text, limit) for text in row.references),
+        )
+        for row in rows
+    ]
+    marks = [_marks(*own, match) for own, match in zip(texts, chosen, strict=True)]
+    return {
+        "id": [row.id for row in rows],
+        "question": [
+            _once(("q", row.question), None if row.question is None else shortened(row.question, limit), place, seen)
+            for row, place in zip(rows, places, strict=True)
+        ],
+        "references": [
+            _once(("r", *row.references), own[1], place, seen)
+            for row, own, place in zip(rows, texts, places, strict=True)
+        ],
+        "candidate": [own[0] if row.candidate is not None else None for row, own in zip(rows, texts, strict=True)],
+        "marks": marks,
+        "more": [{name: value for name, value in row.meta.items() if name not in facets} or 0 for row in rows],
+        "said": [[_saying(judge.verdicts[place], limit) for place in places] for judge in table.judges],
+    }
+
+
+def _once(key: Any, value: Any, place: int, seen: dict[Any, int]) -> Any:
+    first = seen.setdefault(key, place)
+    return value if first == place or not value else first
+
+
+def _matched(table: AnswerTable, place: int) -> int | None:
+    """The reference that the first judge who says so found to fit best."""
+    told = (judge.verdicts[place] for judge in table.judges)
+    return next((row.matched_reference for row in told if row and row.matched_reference is not None), None)
+
+
+def _marks(candidate: str, references: Sequence[str], match: int | None) -> Any:
+    """The reference shown as matched, and the words that it shares with the candidate; 0 for nothing."""
+    if not candidate or not references:
+        return 0
+    if match is None or match >= len(references):
+        match = find_evidence(candidate, references).best_reference if len(references) > 1 else 0
+    found = find_evidence(candidate, references[match : match + 1])
+    return [match, _gaps(found.candidate), _gaps(found.references[0])]
+
+
+def _gaps(spans: Sequence[Span]) -> list[int]:
+    """Spans as numbers in turn: the characters before one since the last, and the characters in it."""
+    numbers, end = [], 0
+    for span in spans:
+        numbers += [span.start - end, span.end - span.start]
+        end = span.end
+    return numbers
+
+
+def _saying(row: Row | None, limit: int | None) -> Any:
+    """What a judge says besides score and label: explanation, matched reference, what was cut, details; 0: nothing."""
+    if row is None:
+        return 0
+    details = {name: _brief(value, limit) for name, value in row.details.items()}
+    explanation = "" if row.explanation is None else shortened(row.explanation, limit)
+    said = [
+        explanation,
+        -1 if row.matched_reference is None else row.matched_reference,
+        row.truncated or 0,
+        details or 0,
+    ]
+    return said if said != ["", -1, 0, 0] else 0
+
+
+def _brief(value: Any, limit: int | None) -> Any:
+    """A detail with texts of the page's length, and numbers of a few digits."""
+    if isinstance(value, str):
+        return shortened(value, limit)
+    if isinstance(value, float):
+        return float(f"{value:.{_DIGITS + 1}g}")
+    if isinstance(value, Mapping):
+        return {name: _brief(each, limit) for name, each in value.items()}
+    return [_brief(each, limit) for each in value] if isinstance(value, list) else value

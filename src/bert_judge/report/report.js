@@ -1,0 +1,519 @@
+"use strict";
+
+// The rows of this page are columns: those that filters read in #columns, the texts in #texts-0, #texts-1 …, each gzip
+// in base64 and read once. A verdict is one letter: 1 right, 0 wrong, ? undecided, - a score alone, space not judged.
+// Texts are a model's: they enter the page as text alone, never as markup.
+
+const part = (id) => document.getElementById(id);
+const facts = JSON.parse(part("facts").textContent);
+const number = new Intl.NumberFormat("en");
+const CHUNKS = Math.ceil(facts.rows / facts.chunk);
+const VERDICTS = {
+  1: ["✓ right", "is-right"], 0: ["✗ wrong", "is-wrong"], "?": ["? undecided", "is-undecided"], "-": ["", "is-none"],
+  " ": ["not judged", "is-none"],
+};
+let columns = null;
+let complete = null; // a promise: the whole page has arrived
+const state = { shown: [], page: 0, size: 25, sort: "", descending: true, open: -1, run: 0 };
+
+// ---- reading ----------------------------------------------------------------------------------------------------
+
+async function unpacked(id) {
+  const element = part(id);
+  const text = element.textContent;
+  element.remove();
+  let bytes;
+  if (Uint8Array.fromBase64) bytes = Uint8Array.fromBase64(text);
+  else {
+    const letters = atob(text);
+    bytes = new Uint8Array(letters.length);
+    for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  }
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+const texts = []; // the chunks, as promises
+const ready = []; // the chunks that are there
+function chunk(index) {
+  texts[index] ??= (part(`texts-${index}`) ? Promise.resolve() : complete)
+    .then(() => unpacked(`texts-${index}`))
+    .then((read) => (ready[index] = read));
+  return texts[index];
+}
+
+// A number in the place of a question or of references is the row that has them; it comes before.
+async function field(row, name) {
+  const value = (await chunk(Math.floor(row / facts.chunk)))[name][row % facts.chunk];
+  return Number.isInteger(value) ? field(value, name) : value;
+}
+
+function fieldNow(row, name) {
+  const value = ready[Math.floor(row / facts.chunk)][name][row % facts.chunk];
+  return Number.isInteger(value) ? fieldNow(value, name) : value;
+}
+
+async function answer(row) {
+  const own = await chunk(Math.floor(row / facts.chunk)), at = row % facts.chunk;
+  return {
+    row, id: own.id[at], candidate: own.candidate[at], marks: own.marks[at], more: own.more[at] || {},
+    question: await field(row, "question"), references: await field(row, "references"),
+    said: own.said.map((judge) => judge[at] || ["", -1, 0, 0]),
+  };
+}
+
+// ---- making elements --------------------------------------------------------------------------------------------
+
+function make(name, settings = {}, ...content) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(settings)) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (key in element && !key.startsWith("aria")) element[key] = value;
+    else element.setAttribute(key, value);
+  }
+  element.append(...content.filter((each) => each !== null && each !== ""));
+  return element;
+}
+
+function shape(name, settings, ...content) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(settings)) element.setAttribute(key, value);
+  element.append(...content);
+  return element;
+}
+
+const said = (text) => (text ? text : make("span", { className: "empty" }, text === null ? "(no text)" : "(empty)"));
+
+function verdict(judge, row) {
+  const [words, kind] = VERDICTS[columns.verdict[judge][row]];
+  const score = columns.score[judge][row];
+  return make("span", { className: `verdict ${kind}` }, [words, score === null ? "" : score.toFixed(3)].filter(Boolean).join(" "));
+}
+
+function label(row) {
+  const gold = columns.gold[row];
+  return gold === " " ? make("span", { className: "is-none" }, "–") : make("span", { className: `verdict ${VERDICTS[gold][1]}` }, VERDICTS[gold][0]);
+}
+
+// ---- filters ----------------------------------------------------------------------------------------------------
+
+const judgeNow = () => Number(part("f-judge")?.value ?? 0);
+const differ = (row) => new Set(columns.verdict.map((of) => of[row]).filter((v) => v === "0" || v === "1")).size > 1;
+
+function tests() {
+  const judge = judgeNow(), of = columns.verdict[judge], score = columns.score[judge], found = [];
+  facts.facets.forEach((facet, i) => {
+    const wanted = part(`f-${i}`).value;
+    if (wanted !== "") found.push((row) => columns.facets[i][row] === Number(wanted));
+  });
+  const wanted = part("f-verdict").value;
+  if (wanted) found.push((row) => of[row] === wanted);
+  const gold = part("f-gold")?.value;
+  if (gold === "same") found.push((row) => columns.gold[row] !== " " && columns.gold[row] === of[row]);
+  else if (gold === "other") found.push((row) => "01".includes(of[row]) && columns.gold[row] !== " " && columns.gold[row] !== of[row]);
+  else if (gold) found.push((row) => columns.gold[row] === (gold === "none" ? " " : gold));
+  const [low, high] = [part("f-low").value, part("f-high").value];
+  if (low !== "") found.push((row) => score[row] !== null && score[row] >= Number(low));
+  if (high !== "") found.push((row) => score[row] !== null && score[row] <= Number(high));
+  if (part("f-cut").checked) found.push((row) => columns.cut.some((each) => each[row] === "1"));
+  if (part("f-differ")?.checked) found.push(differ);
+  return found;
+}
+
+// Words in any order, or "a phrase", each as it stands anywhere in the texts, without regard to case.
+function sought() {
+  const words = part("search").value.match(/"[^"]+"|[^\s"]+/g) ?? [];
+  return words.map((word) => new RegExp(word.replaceAll('"', "").replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu"));
+}
+
+function holds(row, words) {
+  const own = ready[Math.floor(row / facts.chunk)], at = row % facts.chunk;
+  const among = [own.candidate[at] ?? "", fieldNow(row, "question") ?? "", ...fieldNow(row, "references"), own.id[at] ?? ""];
+  for (const judge of own.said) if (judge[at] && judge[at][0]) among.push(judge[at][0]);
+  return words.every((word) => among.some((text) => word.test(text)));
+}
+
+async function apply({ keepPage = false } = {}) {
+  const run = ++state.run, own = tests(), words = sought();
+  let shown = [];
+  for (let row = 0; row < facts.rows; row++) if (own.every((test) => test(row))) shown.push(row);
+  if (words.length) {
+    const found = [];
+    let at = 0;
+    for (let index = 0; index < CHUNKS; index++) {
+      if (!ready[index]) {
+        part("count").textContent = `Searching … ${Math.round((100 * index) / CHUNKS)} %`;
+        await chunk(index);
+        if (run !== state.run) return;
+      }
+      for (; at < shown.length && shown[at] < (index + 1) * facts.chunk; at++) if (holds(shown[at], words)) found.push(shown[at]);
+    }
+    shown = found;
+  }
+  state.shown = sorted(shown);
+  if (!keepPage) state.page = 0;
+  tell(own.length);
+  await showPage();
+}
+
+const SORTS = {
+  differ: (row) => Math.max(...columns.score.map((of) => of[row] ?? -Infinity)) - Math.min(...columns.score.map((of) => of[row] ?? Infinity)),
+  error: (row) => (columns.gold[row] === " " ? null : Math.abs((columns.score[judgeNow()][row] ?? NaN) - Number(columns.gold[row]))),
+  gold: (row) => (columns.gold[row] === " " ? null : Number(columns.gold[row])),
+};
+
+function sorted(rows) {
+  if (!state.sort) return rows;
+  const of = SORTS[state.sort] ?? ((row) => columns.score[Number(state.sort)][row]);
+  const values = new Map(rows.map((row) => [row, of(row)]));
+  const way = state.descending ? -1 : 1, last = (value) => value === null || !Number.isFinite(value);
+  return rows.sort((a, b) => {
+    const [one, two] = [values.get(a), values.get(b)];
+    return last(one) || last(two) ? last(one) - last(two) || a - b : way * (one - two) || a - b;
+  });
+}
+
+// ---- what the rows that are shown have in common ----------------------------------------------------------------
+
+function wilson(right, rows) {
+  const z2 = 1.959963984540054 ** 2, centre = (right + z2 / 2) / (rows + z2);
+  const half = Math.sqrt(z2 * ((right * (rows - right)) / rows + z2 / 4)) / (rows + z2);
+  return [Math.max(0, centre - half), Math.min(1, centre + half)].map((value) => (100 * value).toFixed(1)).join(", ");
+}
+
+function share(right, rows) {
+  return rows ? `${((100 * right) / rows).toFixed(1)}% [${wilson(right, rows)}]` : "none";
+}
+
+function tell(filters) {
+  const { shown } = state, judge = judgeNow(), of = columns.verdict[judge];
+  const all = shown.length === facts.rows;
+  part("count").textContent = all ? `${number.format(facts.rows)} answers` : `${number.format(shown.length)} of ${number.format(facts.rows)} answers`;
+  part("f-sort").value = state.sort && state.sort + (state.descending ? "+" : "-");
+  part("active-filters").textContent = filters ? `(${filters} set)` : "";
+  let right = 0, told = 0, same = 0, both = 0;
+  for (const row of shown) {
+    if (of[row] !== "0" && of[row] !== "1") continue;
+    told++;
+    right += of[row] === "1";
+    if (columns.gold[row] === " ") continue;
+    both++;
+    same += columns.gold[row] === of[row];
+  }
+  const name = facts.judges.length > 1 ? `${facts.judges[judge].name}: ` : "";
+  const parts = [told ? `called right ${share(right, told)}` : "", both ? `agrees with people ${share(same, both)}` : ""].filter(Boolean);
+  part("slice").textContent = parts.length ? name + parts.join(" · ") : "";
+}
+
+// ---- the table --------------------------------------------------------------------------------------------------
+
+function sortButton(name, sort) {
+  const now = state.sort === sort ? (state.descending ? "descending" : "ascending") : "none";
+  const press = () => {
+    if (state.sort !== sort) Object.assign(state, { sort, descending: true });
+    else if (state.descending) state.descending = false;
+    else state.sort = "";
+    apply();
+  };
+  return make("th", { scope: "col", role: "columnheader", "aria-sort": now }, make("button", { type: "button", onclick: press, title: "Sort" }, name));
+}
+
+function showHead() {
+  const plain = (name) => make("th", { scope: "col", role: "columnheader" }, name);
+  const cells = [plain("#"), plain("question"), plain("reference"), plain("candidate")];
+  if (facts.labels) cells.push(sortButton("people", "gold"));
+  facts.judges.forEach((judge, i) => cells.push(sortButton(judge.name, String(i))));
+  const kinds = ["n", "", "", "", ...(facts.labels ? ["v"] : []), ...facts.judges.map(() => "v")];
+  const table = part("table");
+  table.style.setProperty("--least", `${42 + 9 * facts.judges.length}rem`);
+  table.querySelector("colgroup")?.remove();
+  table.prepend(make("colgroup", {}, ...kinds.map((kind) => make("col", { className: kind }))));
+  table.tHead.replaceChildren(make("tr", { role: "row" }, ...cells));
+}
+
+function cell(name, kind, ...content) {
+  return make("td", { role: "cell", className: kind, "data-label": name }, ...content);
+}
+
+function line(found, place) {
+  const { row, question, references, candidate, marks, said: says } = found;
+  const tags = facts.facets.slice(0, 2).map((facet, i) => facet.levels[columns.facets[i][row]]).filter(Boolean).join(" · ");
+  const open = make("button", { type: "button", className: "open", "aria-label": `Open answer ${row + 1}`, tabIndex: place ? -1 : 0 }, number.format(row + 1));
+  const reference = references[marks ? marks[0] : 0] ?? null;
+  const others = references.length > 1 ? make("span", { className: "of" }, ` (one of ${references.length})`) : null;
+  const clip = (text) => make("span", { className: "clip" }, said(text && text.length > 600 ? `${text.slice(0, 600)} …` : text));
+  const cells = [
+    cell("", "n", open),
+    cell("question", "wide", clip(question), tags ? make("span", { className: "tags" }, tags) : null),
+    cell("reference", "wide", clip(reference), others),
+    cell("candidate", "wide", clip(candidate)),
+  ];
+  if (facts.labels) cells.push(cell("people", "", label(row)));
+  facts.judges.forEach((judge, i) => {
+    const flags = [columns.cut[i][row] === "1" ? "truncated" : "", says[i][0] ? "explained" : ""].filter(Boolean).join(", ");
+    cells.push(cell(judge.name, "", verdict(i, row), flags ? make("span", { className: "flag" }, flags) : null));
+  });
+  return make("tr", { role: "row", onclick: (event) => !getSelection().toString() && showDetail(state.page * state.size + place, event) }, ...cells);
+}
+
+async function showPage(focus) {
+  const run = state.run, start = state.page * state.size;
+  const rows = state.shown.slice(start, start + state.size);
+  const found = await Promise.all(rows.map(answer));
+  if (run !== state.run) return;
+  showHead();
+  part("table").tBodies[0].replaceChildren(...found.map(line));
+  part("table").hidden = !rows.length;
+  part("keys").hidden = !rows.length;
+  part("none").hidden = Boolean(rows.length);
+  showPager();
+  if (focus !== undefined) focusRow(focus);
+}
+
+function showPager() {
+  const last = Math.max(0, Math.ceil(state.shown.length / state.size) - 1);
+  const go = (words, page, name) =>
+    make("button", { type: "button", disabled: page === state.page || page < 0 || page > last, "aria-label": name, onclick: () => turn(page) }, words);
+  const sizes = make("select", { onchange: (event) => { state.size = Number(event.target.value); state.page = 0; showPage(); } },
+    ...[25, 50, 100].map((size) => make("option", { value: size, selected: size === state.size }, String(size))));
+  part("pager").hidden = !state.shown.length;
+  part("pager").replaceChildren(
+    go("« First", 0, "First page"), go("‹ Previous", state.page - 1, "Previous page"),
+    make("span", {}, `page ${number.format(state.page + 1)} of ${number.format(last + 1)}`),
+    go("Next ›", state.page + 1, "Next page"), go("Last »", last, "Last page"), make("label", {}, "rows a page", sizes));
+}
+
+async function turn(page, focus) {
+  state.page = page;
+  state.run++;
+  await showPage(focus);
+  if (focus === undefined) part("answers").scrollIntoView();
+}
+
+const buttons = () => [...part("table").tBodies[0].querySelectorAll(".open")];
+function focusRow(place) {
+  const all = buttons(), target = all.at(place);
+  for (const each of all) each.tabIndex = each === target ? 0 : -1;
+  target?.focus();
+}
+
+function move(step) {
+  const all = buttons(), here = all.indexOf(document.activeElement), next = here < 0 ? 0 : here + step;
+  const last = Math.ceil(state.shown.length / state.size) - 1;
+  if (next < 0) return state.page > 0 ? turn(state.page - 1, -1) : null;
+  if (next >= all.length) return state.page < last ? turn(state.page + 1, 0) : null;
+  return focusRow(next);
+}
+
+// ---- one answer -------------------------------------------------------------------------------------------------
+
+// Places count characters as Python does, so a text with characters beyond the first plane is taken apart first.
+function marked(text, gaps) {
+  if (!text || !gaps) return [said(text)];
+  const letters = /[\ud800-\udfff]/.test(text) ? Array.from(text) : null;
+  const cut = (from, to) => (letters ? letters.slice(from, to).join("") : text.slice(from, to));
+  const content = [];
+  let at = 0;
+  for (let i = 0; i < gaps.length; i += 2) {
+    content.push(cut(at, at + gaps[i]), make("mark", {}, cut(at + gaps[i], at + gaps[i] + gaps[i + 1])));
+    at += gaps[i] + gaps[i + 1];
+  }
+  return [...content, cut(at)];
+}
+
+function referenceList({ references, marks, said: says }) {
+  const by = (i) => facts.judges.filter((_, judge) => says[judge][1] === i).map((judge) => judge.name);
+  const item = (text, i) => {
+    const names = by(i), here = marks && marks[0] === i && references.length > 1;
+    const why = here && !names.length ? "shares most words" : names.length && references.length > 1 ? `matched by ${names.join(", ")}` : "";
+    return make("li", { className: here ? "matched" : "" }, make("span", { className: "text" }, ...marked(text, marks && marks[0] === i ? marks[2] : null)),
+      why ? make("small", {}, ` ${why}`) : null);
+  };
+  return make("ol", {}, ...references.map(item));
+}
+
+function pairs(values) {
+  const short = (_, value) => (typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value);
+  const told = (value) => (typeof value === "string" ? value : JSON.stringify(value, short, 1));
+  return make("dl", {}, ...Object.entries(values).map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, told(value)))));
+}
+
+function saying(found, judge) {
+  const [explanation, matched, cut, details] = found.said[judge], { alignment, ...others } = details || {};
+  const head = make("p", {}, make("b", {}, facts.judges[judge].name), verdict(judge, found.row),
+    facts.judges[judge].kind !== facts.judges[judge].name ? make("small", {}, facts.judges[judge].kind) : null);
+  const facts_ = {
+    ...(explanation ? { because: explanation } : {}),
+    ...(matched >= 0 && found.references.length > 1 ? { matched: `reference ${matched + 1} of ${found.references.length}` } : {}),
+    ...(cut ? { truncated: Object.entries(cut).map(([name, count]) => `${name}: ${number.format(count)} characters`).join(", ") } : {}),
+    ...others,
+  };
+  return make("div", { className: "say" }, head, Object.keys(facts_).length ? pairs(facts_) : null, alignment ? heat(alignment) : null);
+}
+
+async function showDetail(place) {
+  if (place < 0 || place >= state.shown.length) return;
+  const found = await answer(state.shown[place]), dialog = part("detail");
+  state.open = place;
+  const tags = facts.facets.map((facet, i) => facet.levels[columns.facets[i][found.row]] && `${facet.name}: ${facet.levels[columns.facets[i][found.row]]}`);
+  const step = (by, words, name) =>
+    make("button", { type: "button", "aria-label": name, disabled: !(place + by in state.shown), onclick: () => showDetail(place + by) }, words);
+  const side = (name, ...content) => make("section", {}, make("h3", {}, name), ...content);
+  dialog.replaceChildren(
+    make("header", {},
+      make("h2", { id: "detail-title", tabIndex: -1 }, `Answer ${number.format(found.row + 1)}${found.id === null ? "" : ` · ${found.id}`}`,
+        make("small", {}, [`${number.format(place + 1)} of ${number.format(state.shown.length)}`, ...tags.filter(Boolean)].join(" · "))),
+      step(-1, "‹ Previous", "Previous answer"), step(1, "Next ›", "Next answer"),
+      make("button", { type: "button", onclick: () => dialog.close() }, "Close")),
+    make("div", { className: "body" },
+      make("div", { className: "sides" },
+        side("Question", make("p", { className: "text" }, said(found.question))),
+        side(found.references.length > 1 ? `References, any of these ${found.references.length}` : "Reference",
+          found.references.length ? referenceList(found) : said(null)),
+        side("Candidate", make("p", { className: "text" }, ...marked(found.candidate, found.marks && found.marks[1])))),
+      make("div", { className: "says" },
+        facts.labels ? make("div", { className: "say" }, make("p", {}, make("b", {}, "people"), label(found.row))) : null,
+        ...facts.judges.map((_, i) => saying(found, i))),
+      Object.keys(found.more).length ? make("section", { className: "others" }, make("h3", {}, "Other columns"), pairs(found.more)) : null));
+  if (!dialog.open) dialog.showModal();
+  dialog.scrollTop = 0;
+  part("detail-title").focus();
+  history.replaceState(null, "", `#row=${found.row + 1}`);
+}
+
+async function closed() {
+  history.replaceState(null, "", "#answers");
+  const page = Math.floor(state.open / state.size);
+  if (page !== state.page) await turn(page, state.open % state.size);
+  else focusRow(state.open % state.size);
+}
+
+// ---- BERTScore's alignment --------------------------------------------------------------------------------------
+
+// Rows are the candidate's tokens; ▶ is the best match of a candidate's token, ▼ that of a reference's.
+function heat({ candidate, reference, similarity, f1 }) {
+  const size = Math.max(14, Math.min(34, 620 / Math.max(candidate.tokens.length, reference.tokens.length)));
+  const longest = (tokens) => Math.min(24, Math.max(...tokens.map((token) => token.length))) * 7 + 12;
+  const left = longest(candidate.tokens), top = longest(reference.tokens);
+  const all = similarity.flat().sort((a, b) => a - b), low = Math.min(0.9, Math.floor(all[Math.floor(all.length / 2)] * 10) / 10);
+  const parts = [];
+  similarity.forEach((values, row) => values.forEach((value, column) => {
+    const told = `${candidate.tokens[row]} – ${reference.tokens[column]}: ${value.toFixed(3)}`;
+    const settings = { class: "cell", x: left + column * size, y: top + row * size, width: size, height: size };
+    settings["fill-opacity"] = Math.max(0, Math.min(1, (value - low) / (1 - low))).toFixed(2);
+    parts.push(shape("rect", settings, shape("title", {}, told)));
+  }));
+  const token = (side, i, attributes) => shape("text", { ...attributes, class: side.special[i] ? "special" : "" },
+    side.tokens[i].length > 24 ? `${side.tokens[i].slice(0, 23)}…` : side.tokens[i], shape("title", {}, `weight ${side.weights[i].toFixed(3)}`));
+  const mark = size / 4;
+  candidate.tokens.forEach((_, i) => {
+    const y = top + (i + 0.5) * size, match = candidate.matches[i];
+    parts.push(token(candidate, i, { x: left - 6, y: y + 4, "text-anchor": "end" }));
+    if (match !== null) parts.push(shape("path", { class: "across", d: `M${left + match * size + 1} ${y - mark}l${mark} ${mark}l${-mark} ${mark}z` }));
+  });
+  reference.tokens.forEach((_, i) => {
+    const x = left + (i + 0.5) * size, match = reference.matches[i];
+    parts.push(token(reference, i, { x, y: top - 6, transform: `rotate(-90 ${x} ${top - 6}) translate(0 4)` }));
+    if (match !== null) parts.push(shape("path", { class: "down", d: `M${x - mark} ${top + match * size + 1}h${2 * mark}l${-mark} ${mark}z` }));
+  });
+  const width = left + reference.tokens.length * size + 4, height = top + candidate.tokens.length * size + 4;
+  const best = candidate.matches.map((match, i) => match !== null && `${candidate.tokens[i]} → ${reference.tokens[match]} (${similarity[i][match].toFixed(2)})`);
+  return make("div", {},
+    make("div", { className: "heat-box", tabIndex: 0, role: "group", "aria-label": "Alignment of tokens" },
+      shape("svg", { width, height, role: "img", "aria-label": `Alignment of tokens, F1 ${f1.toFixed(3)}: ${best.filter(Boolean).join(", ")}` }, ...parts)),
+    make("p", { className: "key" }, `rows: candidate ▶ best match (precision) · columns: reference ▼ best match (recall) · similarity ${low} (and less) to 1`));
+}
+
+// ---- setting up -------------------------------------------------------------------------------------------------
+
+function choice(id, name, options) {
+  return make("label", {}, name, make("select", { id }, ...options.map(([value, words]) => make("option", { value }, words))));
+}
+
+function check(id, name) {
+  return make("label", { className: "check" }, make("input", { type: "checkbox", id }), name);
+}
+
+function setUpFilters() {
+  const controls = facts.facets.map((facet, i) => choice(`f-${i}`, facet.name, [["", "all"], ...facet.levels.map((level, code) => [code, level])]));
+  if (facts.judges.length > 1) controls.push(choice("f-judge", "verdict and score of", facts.judges.map((judge, i) => [i, judge.name])));
+  controls.push(choice("f-verdict", "verdict", [["", "all"], ["1", "right"], ["0", "wrong"], ["?", "undecided"], ["-", "score alone"], [" ", "not judged"]]));
+  if (facts.labels) {
+    controls.push(choice("f-gold", "people", [["", "all"], ["same", "judge agrees"], ["other", "judge disagrees"], ["1", "right"], ["0", "wrong"], ["none", "no label"]]));
+  }
+  const limit = (id, name) => make("input", { type: "number", step: "any", id, "aria-label": name, placeholder: name });
+  controls.push(make("fieldset", {}, make("legend", {}, "score"), limit("f-low", "from"), "–", limit("f-high", "to")));
+  const sorts = [["", "order of the input"], ...facts.judges.flatMap((judge, i) => [[`${i}+`, `${judge.name}: highest first`], [`${i}-`, `${judge.name}: lowest first`]])];
+  if (facts.judges.length > 1) sorts.push(["differ+", "judges differ most"]);
+  if (facts.labels) sorts.push(["error+", "farthest from people"]);
+  controls.push(choice("f-sort", "sort by", sorts), check("f-cut", "truncated"));
+  if (facts.judges.length > 1) controls.push(check("f-differ", "judges disagree"));
+  controls.push(make("button", { type: "reset" }, "Reset"));
+  part("controls").replaceChildren(...controls);
+  part("more-filters").open = matchMedia("(min-width: 52rem)").matches;
+}
+
+function listen() {
+  const filters = part("filters");
+  let wait = 0;
+  filters.addEventListener("submit", (event) => event.preventDefault());
+  filters.addEventListener("reset", () => setTimeout(() => { state.sort = ""; apply(); }));
+  filters.addEventListener("change", (event) => {
+    if (event.target.id === "f-sort") Object.assign(state, { sort: event.target.value.slice(0, -1), descending: event.target.value.endsWith("+") });
+    if (event.target.id !== "search") apply();
+  });
+  part("search").addEventListener("input", () => {
+    clearTimeout(wait);
+    wait = setTimeout(apply, 150);
+  });
+  part("reset-none").addEventListener("click", () => filters.reset());
+  part("detail").addEventListener("close", closed);
+  part("detail").addEventListener("click", (event) => event.target === part("detail") && part("detail").close());
+  document.addEventListener("keydown", pressed);
+}
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const open = part("detail").open, typing = event.target.matches("input, select, textarea"), arrows = event.target.matches(".open");
+  const step = { j: 1, k: -1, ...(open ? { ArrowRight: 1, ArrowLeft: -1 } : arrows ? { ArrowDown: 1, ArrowUp: -1 } : {}) }[event.key];
+  if (event.key === "Escape" && event.target === part("search")) event.target.blur();
+  else if (typing) return;
+  else if (event.key === "/" && !open) part("search").focus();
+  else if (step) open ? showDetail(state.open + step) : move(step);
+  else return;
+  event.preventDefault();
+}
+
+function setUpTheme() {
+  const themes = ["auto", "light", "dark"], button = part("theme");
+  const kept = () => { try { return localStorage.getItem("bert-judge-theme"); } catch { return null; } };
+  const show = (theme) => {
+    if (theme === "auto") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme;
+    button.textContent = `Theme: ${theme}`;
+  };
+  let now = themes.includes(kept()) ? kept() : "auto";
+  button.addEventListener("click", () => {
+    now = themes[(themes.indexOf(now) + 1) % themes.length];
+    try { localStorage.setItem("bert-judge-theme", now); } catch { /* a browser that keeps nothing */ }
+    show(now);
+  });
+  button.hidden = false;
+  show(now);
+}
+
+async function start() {
+  setUpTheme();
+  complete = new Promise((done) => (document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", done) : done()));
+  columns = await unpacked("columns");
+  setUpFilters();
+  part("filters").hidden = part("table-box").hidden = false;
+  listen();
+  await apply();
+  const wanted = location.hash.match(/^#row=(\d+)$/);
+  if (wanted && Number(wanted[1]) <= facts.rows) showDetail(Number(wanted[1]) - 1);
+  await complete;
+  for (let index = 0; index < CHUNKS; index++) await chunk(index); // so that a search finds them read
+  document.documentElement.dataset.read = "all";
+}
+
+start();

@@ -1,0 +1,70 @@
+"""Write a report: the page, report.md and report.json, each in one step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from bert_judge.errors import OutputError
+from bert_judge.evaluation.labelled import Labels
+from bert_judge.evaluation.runs import Run
+from bert_judge.report.answers import collect
+from bert_judge.report.figures import Figures, find_figures
+from bert_judge.report.packing import BUDGET, pack
+from bert_judge.report.page import page
+from bert_judge.report.words import to_markdown
+from bert_judge.version import __version__
+
+
+def write_report(
+    runs: Sequence[Run],
+    path: str | Path,
+    labels: Labels | None = None,
+    *,
+    title: str | None = None,
+    budget: int = BUDGET,
+) -> Figures:
+    """Write the page to `path`, and beside it the figures as `.md` and `.json`; returns the figures.
+
+    The page holds every row. If their texts have more than `budget` characters together, long ones lose their middle.
+    Raises InputError as `collect` does, OutputError where the files can't be written.
+    """
+    path = check_path(path)
+    table = collect(runs, labels)
+    found = find_figures(table)
+    name = title or ", ".join(
+        dict.fromkeys(str(run.record.get("input", {}).get("path", run.folder)) for run in runs[:3])
+    )
+    record = {"version": __version__, "title": name, **asdict(found)}
+    contents: dict[Path, Iterable[str]] = {
+        path: page(found, pack(table, budget), name),
+        path.with_suffix(".md"): [to_markdown(found, f"Report: {name}")],
+        path.with_suffix(".json"): [json.dumps(record, indent=1) + "\n"],
+    }
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for target, parts in contents.items():
+            _write(target, parts)
+    except OSError as error:
+        raise OutputError(f"{path} can't be written ({error.strerror}); choose another file.") from error
+    return found
+
+
+def check_path(path: str | Path) -> Path:
+    """The path of a page. Raises OutputError unless it ends with .html and can be a file."""
+    path = Path(path)
+    if path.suffix.lower() not in (".html", ".htm") or path.is_dir():
+        raise OutputError(f"the report can't be written to {path}; a file that ends with .html was expected.")
+    return path
+
+
+def _write(path: Path, parts: Iterable[str]) -> None:
+    partial = path.with_name(path.name + ".partial")
+    try:
+        with partial.open("w", encoding="utf-8", errors="replace") as file:
+            file.writelines(parts)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

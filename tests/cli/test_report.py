@@ -1,0 +1,86 @@
+"""`bert-judge report` as its user meets it: from results that `score` made to the files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from bert_judge.cli import main as bert_judge
+from bert_judge.cli.report import main
+from bert_judge.errors import BertJudgeError
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
+METRICS = ("containment", "exact_match")
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a result of each metric."""
+    folder = tmp_path_factory.mktemp("results")
+    for metric in METRICS:
+        judge = ["--judge_type", "RegexJudge", "--pattern", "none", "--metric", metric]
+        assert bert_judge(["score", str(EXAMPLES), "--output_dir", str(folder / metric), "--quiet", *judge]) == 0
+    return folder
+
+
+def test_two_results_side_by_side(results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "new" / "both.html"
+    assert main([*(str(results / metric) for metric in METRICS), "-o", str(path), "--title", "Two <rules>"]) == 0
+    assert {each.name for each in path.parent.iterdir()} == {"both.html", "both.md", "both.json"}
+    told = capsys.readouterr().out
+    assert all(name in told for name in (*METRICS, "agrees with people", str(path)))
+    assert "<h1>Two &lt;rules&gt;</h1>" in path.read_text(encoding="utf-8")
+    assert [judge["name"] for judge in json.loads(path.with_suffix(".json").read_text())["judges"]] == [*METRICS]
+
+
+def test_the_folder_above_will_do(results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main([str(results), "-o", str(tmp_path / "r.html"), "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
+    assert len(json.loads((tmp_path / "r.json").read_text())["judges"]) == 2
+
+
+def test_labels_of_another_file(results: Path, tmp_path: Path):
+    rows = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()[:10]]
+    labels = tmp_path / "human.jsonl"
+    labels.write_text("".join(json.dumps({"id": row["id"], "human": 1 - row["label"]}) + "\n" for row in rows))
+    run, page = str(results / "containment"), str(tmp_path / "r.html")
+    assert main([run, "-o", page, "--labels", str(labels), "--map", "label=human", "--quiet"]) == 0
+    found = json.loads((tmp_path / "r.json").read_text())
+    assert (found["gold"]["rows"], found["labels"]) == (10, str(labels))
+    right = sum(1 - row["label"] for row in rows) / 10
+    assert found["gold"]["value"] == right
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["{results}/nothing"], "nothing is not there"),
+        (["{here}"], "holds no result"),
+        (["{results}/containment", "-o", "report.pdf"], "ends with .html"),
+        (["{results}/containment", "--labels", "{here}/other.jsonl"], "belong to none of the 98 judged rows"),
+        (["{results}/containment", "--labels", "{here}/missing.jsonl"], "missing.jsonl"),
+    ],
+)
+def test_mistakes_are_told_in_a_sentence(results: Path, tmp_path: Path, arguments: list[str], told: str):
+    (tmp_path / "other.jsonl").write_text('{"id": "x", "label": 1}\n')
+    filled = [each.format(results=results, here=tmp_path) for each in arguments]
+    with pytest.raises(BertJudgeError, match=told) as error:
+        main([*filled, *([] if "-o" in filled else ["-o", str(tmp_path / "r.html")])])
+    assert "\n" not in str(error.value)
+    assert not list(tmp_path.glob("*.html"))
+
+
+def test_a_damaged_result_is_told(results: Path, tmp_path: Path):
+    shutil.copytree(results / "containment", tmp_path / "out")
+    (tmp_path / "out" / "verdicts.jsonl").write_text("{}\nno json\n")
+    with pytest.raises(BertJudgeError, match="damaged in line 1"):
+        main([str(tmp_path / "out"), "-o", str(tmp_path / "r.html")])
+
+
+def test_help_has_examples(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "bert-judge report out1 out2 -o both.html" in capsys.readouterr().out

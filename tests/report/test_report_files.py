@@ -1,0 +1,173 @@
+"""What is written: the page's rows as they are read again, its policy, and the figures beside it."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import html
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_runs import LARGE, answers, make_run, says
+
+from bert_judge import Sample
+from bert_judge.errors import OutputError
+from bert_judge.evidence import find_evidence
+from bert_judge.report import write_report
+from bert_judge.report.packing import CHUNK
+from bert_judge.types import Verdict
+
+HOSTILE = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> ${title} & \u2028"
+
+
+def read(page: Path, name: str) -> Any:
+    """The columns or a chunk of a page."""
+    found = re.search(rf'<script type="text/plain" id="{name}">([^<]*)</script>', page.read_text(encoding="utf-8"))
+    return json.loads(gzip.decompress(base64.b64decode(found[1])))
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[..., Path]:
+    def write(samples: list[Sample], verdicts: list[Verdict], **settings: Any) -> Path:
+        path = tmp_path / "report.html"
+        write_report([make_run(tmp_path / "out", samples, verdicts)], path, **settings)
+        return path
+
+    return write
+
+
+def spans(text: str, gaps: list[int]) -> list[str]:
+    found, at = [], 0
+    for before, length in zip(gaps[::2], gaps[1::2], strict=True):
+        found.append(text[at + before : at + before + length])
+        at += before + length
+    return found
+
+
+def test_all_rows_can_be_read_again(written: Callable[..., Path]):
+    count = CHUNK + 3
+    samples = [
+        Sample(f"answer {i} \ud800 é 北", ("north", f"r{i % 2}"), f"question {i % 5}", f"id{i}", i % 2, {"n": [i]})
+        for i in range(count)
+    ]
+    page = written(samples, says(*(None if i == 7 else i / count for i in range(count))))
+    columns, chunks = read(page, "columns"), [read(page, "texts-0"), read(page, "texts-1")]
+    assert columns["gold"] == ("01" * count)[:count]
+    assert columns["verdict"][0][7] == "?"
+    assert columns["score"][0][:9] == [round(i / count, 4) if i != 7 else None for i in range(9)]
+    assert [len(chunk["id"]) for chunk in chunks] == [CHUNK, 3]
+    assert chunks[0]["candidate"][3] == samples[3].candidate
+    assert chunks[1]["id"] == [f"id{i}" for i in range(CHUNK, count)]
+    assert chunks[0]["question"][:7] == [
+        *(f"question {i}" for i in range(5)),
+        0,
+        1,
+    ]  # the row that has it
+    assert chunks[1]["references"] == [0, 1, 0]
+    assert chunks[0]["more"][4] == {"n": [4]}
+
+
+def test_marks_are_the_evidence_of_the_matched_reference(written: Callable[..., Path]):
+    candidate, references = "😀 It was nine, or Cafés, 1,000.0 of them", ("x 1000 y", "the 9 cafe", "nothing")
+    samples = [Sample(candidate, references, "q")] * 2
+    page = written(samples, [Verdict(1.0, 1, matched_reference=0), Verdict(1.0, 1)])
+    told, found = read(page, "texts-0")["marks"]
+    assert (told[0], spans(candidate, told[1]), spans(references[0], told[2])) == (0, ["1,000.0"], ["1000"])
+    best = find_evidence(candidate, references).best_reference
+    assert (found[0], spans(candidate, found[1])) == (best, ["nine", "Cafés"])
+    assert spans(references[1], found[2]) == ["9", "cafe"]
+
+
+def test_explanation_details_and_what_was_cut_are_there(written: Callable[..., Path]):
+    details = {"logit": -1.23456789, "reply": "no", "rules": {"a": [0.5]}}
+    verdict = Verdict(0.25, 0, "too short", 0, {"candidate": 9}, details)
+    page = written(answers("a", "b"), [verdict, Verdict(0.5, 1)])
+    assert read(page, "texts-0")["said"] == [[["too short", 0, {"candidate": 9}, {**details, "logit": -1.2346}], 0]]
+    assert read(page, "columns")["cut"] == ["1 "]
+
+
+def test_long_texts_lose_their_middle_where_the_page_would_be_too_large(written: Callable[..., Path]):
+    samples = answers(*("a" * 5000 + f"{i}" + "z" * 5000 for i in range(20)), "short")
+    page = written(samples, says(*[1.0] * 21), budget=50_000)
+    candidates = read(page, "texts-0")["candidate"]
+    assert candidates[0] == "a" * 997 + " […] " + "z" * 998
+    assert candidates[-1] == "short"
+    assert "texts of over 2,000 characters are shown without their middle" in page.read_text(encoding="utf-8")
+
+
+def test_no_text_becomes_markup_and_nothing_is_fetched(written: Callable[..., Path], tmp_path: Path):
+    sample = Sample(HOSTILE, (HOSTILE,), HOSTILE, HOSTILE, 1, {"task": HOSTILE, "model": HOSTILE})
+    page = written([sample, Sample("b", ("b",), meta={"task": "$facts"})], says(1, 0), title=HOSTILE)
+    text = page.read_text(encoding="utf-8")
+    assert "<img" not in text
+    assert "alert(1)</script" not in text
+    assert html.escape(HOSTILE) in text
+    assert set(re.findall(r'(?:src|href)="([^"#]*)"', text)) == {"data:,"}
+    assert "@import" not in text
+    facts = re.search(r'<script type="application/json" id="facts">(.*?)</script>', text, re.DOTALL)
+    assert json.loads(facts[1])["facets"][0]["levels"] == ["$facts", HOSTILE]
+    assert "<h1>&lt;/script" in text
+    assert HOSTILE not in (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert json.loads((tmp_path / "report.json").read_text())["title"] == HOSTILE
+
+
+def test_the_policy_lets_this_script_and_style_run_and_no_other(written: Callable[..., Path]):
+    text = written(answers("a"), says(1)).read_text(encoding="utf-8")
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+    for name, pattern in (("script", r"<script>(.*?)</script>"), ("style", r"<style>(.*?)</style>")):
+        (own,) = re.findall(pattern, text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()
+        assert f"{name}-src 'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy
+    assert not re.search(r"\sstyle=|\son\w+=\"", text.split("<script")[0])  # the policy would refuse these
+
+
+def test_the_page_tells_the_figures_without_a_script(tmp_path: Path):
+    samples = answers("a", "b", "c", "d", golds="110 ", task="t", model="m")
+    runs = [
+        make_run(tmp_path / "small", samples, says(0.9, 0.4, 0.6, None)),
+        make_run(tmp_path / "large", samples, says(0.9, 0.9, 0.1, 0.1), LARGE),
+    ]
+    write_report(runs, tmp_path / "r.html")
+    text = re.sub(r"<script.*?</script>", "", (tmp_path / "r.html").read_text(encoding="utf-8"), flags=re.DOTALL)
+    words = html.unescape(re.sub(r"<[^>]+>", " ", re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL)))
+    for expected in (
+        "4 answers, 2 judges; people labelled 3, and 66.7% of these right",
+        "66.7% [20.8, 93.9]",
+        "judge: right",
+        "bert-judge score 'my answers.jsonl'",
+        "model:large@34cd",
+        "2 answers have different labels",
+    ):
+        assert expected in " ".join(words.split())
+    assert text.count('class="chart"') == 4  # two histograms, two reliability diagrams
+
+
+def test_markdown_and_json_have_the_same_figures(tmp_path: Path):
+    run = make_run(tmp_path / "out", answers("a", "b", golds="10"), says(0.9, 0.8))
+    found = write_report([run], tmp_path / "r.html")
+    text, record = (tmp_path / "r.md").read_text(), json.loads((tmp_path / "r.json").read_text())
+    assert found.judges[0].agreement.share.value == record["judges"][0]["agreement"]["share"]["value"] == 0.5
+    assert "| agrees with people | 50.0% [9.5, 90.5] |" in text
+    assert "bert-judge score 'my answers.jsonl'" in text
+
+
+def test_the_same_results_make_the_same_page(tmp_path: Path):
+    run = make_run(tmp_path / "out", answers("a", "b"), says(0.9, 0.8))
+    for name in ("a.html", "b.html"):
+        write_report([run], tmp_path / name)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_where_it_cannot_be_written_is_told(tmp_path: Path):
+    run = make_run(tmp_path / "out", answers("a"), says(1))
+    with pytest.raises(OutputError, match=r"a file that ends with \.html was expected"):
+        write_report([run], tmp_path / "report.pdf")
+    with pytest.raises(OutputError, match="can't be written"):
+        write_report([run], tmp_path / "out" / "run.json" / "report.html")
+    assert not list(tmp_path.rglob("*.partial"))

@@ -1,0 +1,340 @@
+"""The page in headless Chromium: what a person clicks, types and sees, at three widths, in the dark and on paper."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_runs import LARGE, SIMILAR, STARTER, make_run
+
+from bert_judge import Sample
+from bert_judge.evidence import find_evidence
+from bert_judge.judges import BERTScore
+from bert_judge.report import collect, write_report
+from bert_judge.report.answers import AnswerTable
+from bert_judge.types import Verdict
+
+ROWS = 1200
+HOSTILE = "<img src=x onerror='window.pwned=1'></script><script>window.pwned=1</script> 😀 nine and 😀 ten"
+_ALL_READ = "html[data-read=all]"
+
+
+def _sample(i: int) -> Sample:
+    candidate = HOSTILE if i == 3 else f"It is town number {i}, C++ (really)." if i % 7 else "I don't know."
+    gold = None if i % 5 == 0 else i % 2
+    return Sample(
+        candidate,
+        ("9 of them",) if i == 3 else (f"town {i}", "Überlingen"),
+        f"Where is place {i % 90}?",
+        f"id-{i}",
+        gold,
+        {"task": f"task {i % 3}", "model": "m" + "12"[i % 2], "note": f"note {i}"},
+    )
+
+
+def _verdict(i: int, of: int) -> Verdict:
+    if (i + of) % 50 == 0:
+        return Verdict(None, None, "the reply has no verdict")
+    score = (i * 37 * of % 1000) / 1000
+    cut = {"candidate": 12} if i % 40 == 1 else {}
+    return Verdict(score, int(score >= 0.5), matched_reference=0, truncated=cut, details={"logit": score - 0.5})
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, AnswerTable]:
+    """A page of two judges, and the table behind it."""
+    folder, samples = tmp_path_factory.mktemp("page"), [_sample(i) for i in range(ROWS)]
+    runs = [
+        make_run(folder / name, samples, [_verdict(i, of) for i in range(ROWS)], signature)
+        for name, of, signature in (("small", 1, STARTER), ("large", 3, LARGE))
+    ]
+    write_report(runs, folder / "report.html")
+    return folder / "report.html", collect(runs)
+
+
+@pytest.fixture(scope="module")
+def shown(browser: Any, made: tuple[Path, AnswerTable]) -> Iterator[Callable[..., Any]]:
+    """Opens the page anew; at the end nothing was fetched, and the console is empty."""
+    told: list[str] = []
+    contexts = []
+
+    def show(fragment: str = "", width: int = 1400, path: Path = made[0], **settings: Any) -> Any:
+        context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("console", lambda message: told.append(message.text))
+        page.on("pageerror", lambda error: told.append(str(error)))
+        page.on("request", lambda request: request.url.startswith(("file:", "data:")) or told.append(request.url))
+        page.goto(f"{path.as_uri()}{fragment}")
+        page.wait_for_selector(_ALL_READ)
+        return page
+
+    yield show
+    for context in contexts:
+        context.close()
+    assert told == []
+
+
+@pytest.fixture(scope="module")
+def page(shown: Callable[..., Any]) -> Any:
+    """One page for tests that begin with a reset."""
+    return shown()
+
+
+@pytest.fixture
+def fresh(page: Any) -> Any:
+    page.evaluate("part('detail').close(); part('filters').reset()")
+    _counted(page, ROWS)
+    return page
+
+
+def _counted(page: Any, count: int) -> None:
+    """Wait until so many answers are shown."""
+    words = f"{ROWS:,} answers" if count == ROWS else f"{count:,} of {ROWS:,} answers"
+    page.wait_for_function("words => part('count').textContent === words", arg=words)
+
+
+def _numbers(page: Any) -> list[int]:
+    return [int(text.replace(",", "")) - 1 for text in page.locator("#table .open").all_inner_texts()]
+
+
+def _is(row: int, table: AnswerTable, judge: int = 0) -> Any:
+    return table.judges[judge].verdicts[row]
+
+
+FILTERS: dict[str, tuple[dict[str, str | bool], Callable[[int, AnswerTable], bool]]] = {
+    "task": ({"f-0": "task 1"}, lambda row, table: row % 3 == 1),
+    "model": ({"f-1": "m2"}, lambda row, table: row % 2 == 1),
+    "right": ({"f-verdict": "right"}, lambda row, table: _is(row, table).label == 1),
+    "undecided": ({"f-verdict": "undecided"}, lambda row, table: _is(row, table).score is None),
+    "another judge": ({"f-judge": "large", "f-verdict": "wrong"}, lambda row, table: _is(row, table, 1).label == 0),
+    "agrees": (
+        {"f-gold": "judge agrees"},
+        lambda row, table: table.rows[row].gold is not None and table.rows[row].gold == _is(row, table).label,
+    ),
+    "disagrees": (
+        {"f-gold": "judge disagrees"},
+        lambda row, table: None not in (pair := (table.rows[row].gold, _is(row, table).label)) and pair[0] != pair[1],
+    ),
+    "no label": ({"f-gold": "no label"}, lambda row, table: row % 5 == 0),
+    "scores": ({"f-low": "0.25", "f-high": "0.75"}, lambda row, table: 0.25 <= (_is(row, table).score or -1) <= 0.75),
+    "truncated": ({"f-cut": True}, lambda row, table: bool(_is(row, table).truncated)),
+    "judges disagree": (
+        {"f-differ": True},
+        lambda row, table: {_is(row, table, 0).label, _is(row, table, 1).label} == {0, 1},
+    ),
+    "several": ({"f-0": "task 2", "f-cut": True}, lambda row, table: row % 3 == 2 and row % 40 == 1),
+}
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_filters(fresh: Any, made: tuple[Path, AnswerTable], name: str):
+    settings, wanted = FILTERS[name]
+    for control, value in settings.items():
+        place = fresh.locator(f"#{control}")
+        if value is True:
+            place.check()
+        elif place.evaluate("each => each.tagName") == "SELECT":
+            place.select_option(label=value)
+        else:
+            place.fill(value)
+            place.press("Tab")
+    expected = [row for row in range(ROWS) if wanted(row, made[1])]
+    _counted(fresh, len(expected))
+    assert 0 < len(expected) < ROWS
+    assert _numbers(fresh) == expected[:25]
+    assert f"({len(settings) - ('f-judge' in settings)} set)" in fresh.inner_text("#active-filters")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("town", lambda i: True),
+        ("NUMBER 17,", lambda i: "17," in (c := _sample(i).candidate) and "number" in c),
+        ('"number 17,"', lambda i: "number 17," in _sample(i).candidate),
+        ("C++ (really)", lambda i: "C++" in _sample(i).candidate),
+        ("überLINGEN", lambda i: i != 3),
+        ("id-1199", lambda i: i == 1199),
+        ('"place 42?"', lambda i: i % 90 == 42),
+        ("no verdict", lambda i: (i + 1) % 50 == 0 or (i + 3) % 50 == 0),
+        ("<img onerror", lambda i: i == 3),
+        ("nowhere at all", lambda i: False),
+    ],
+)
+def test_search(fresh: Any, text: str, wanted: Callable[[int], bool]):
+    fresh.fill("#search", text)
+    expected = [row for row in range(ROWS) if wanted(row)]
+    _counted(fresh, len(expected))
+    assert _numbers(fresh) == expected[:25]
+    assert fresh.is_visible("#none") is not bool(expected)
+
+
+def test_the_shown_rows_are_summed_up(fresh: Any, made: tuple[Path, AnswerTable]):
+    fresh.select_option("#f-0", label="task 1")
+    _counted(fresh, 400)
+    labels = [row.label for row in made[1].judges[0].verdicts[1::3] if row and row.label is not None]
+    text = fresh.inner_text("#slice")
+    assert text.startswith(f"small: called right {sum(labels) / len(labels):.1%} [")
+    assert re.search(r"agrees with people \d\d\.\d% \[\d\d\.\d, \d\d\.\d\]$", text)
+
+
+def test_pages(fresh: Any):
+    assert fresh.inner_text("#pager span") == "page 1 of 48"
+    fresh.click("#pager [aria-label='Next page']")
+    fresh.wait_for_function("() => part('pager').textContent.includes('page 2 of 48')")
+    assert _numbers(fresh) == [*range(25, 50)]
+    fresh.click("#pager [aria-label='Last page']")
+    fresh.wait_for_function("() => part('pager').textContent.includes('page 48 of 48')")
+    assert _numbers(fresh) == [*range(1175, 1200)]
+    fresh.select_option("#pager select", "100")
+    fresh.wait_for_function("() => part('pager').textContent.includes('page 1 of 12')")
+    assert _numbers(fresh) == [*range(100)]
+    fresh.select_option("#pager select", "25")
+
+
+def test_sorting_by_a_judge_up_and_down_and_back(fresh: Any, made: tuple[Path, AnswerTable]):
+    scores = [row.score for row in made[1].judges[1].verdicts]
+    up = sorted((row for row in range(ROWS) if scores[row] is not None), key=lambda row: (scores[row], row))
+    down = sorted((row for row in range(ROWS) if scores[row] is not None), key=lambda row: (-scores[row], row))
+    for expected, told in ((down, "descending"), (up, "ascending"), ([*range(ROWS)], "none")):
+        fresh.locator("#table thead button", has_text="large").click()
+        fresh.wait_for_selector(f"#table th[aria-sort={told}]:has-text('large')")
+        assert _numbers(fresh) == expected[:25]
+        assert fresh.input_value("#f-sort") == {"descending": "1+", "ascending": "1-", "none": ""}[told]
+    fresh.select_option("#f-sort", label="judges differ most")
+    fresh.wait_for_function("() => state.sort === 'differ'")
+    assert _numbers(fresh) != [*range(25)]
+
+
+def test_keys(fresh: Any):
+    fresh.evaluate("document.activeElement.blur()")
+    fresh.keyboard.press("j")
+    fresh.keyboard.press("j")
+    fresh.keyboard.press("ArrowDown")
+    fresh.keyboard.press("k")
+    assert fresh.evaluate("document.activeElement.textContent") == "2"
+    fresh.keyboard.press("Enter")
+    fresh.wait_for_selector("#detail[open]")
+    fresh.keyboard.press("ArrowRight")
+    fresh.wait_for_function("() => part('detail-title').textContent.startsWith('Answer 3')")
+    for _ in range(24):
+        fresh.keyboard.press("j")
+        fresh.wait_for_timeout(5)
+    fresh.wait_for_function("() => part('detail-title').textContent.startsWith('Answer 27')")
+    fresh.keyboard.press("Escape")
+    fresh.wait_for_function("() => document.activeElement.textContent === '27'")  # on the page of the last answer
+    fresh.keyboard.press("/")
+    assert fresh.evaluate("document.activeElement.id") == "search"
+    fresh.keyboard.type("j/k")
+    assert fresh.input_value("#search") == "j/k"
+
+
+def test_an_answer_side_by_side(fresh: Any, made: tuple[Path, AnswerTable]):
+    row = made[1].rows[3]
+    fresh.fill("#search", "id-3")
+    fresh.wait_for_function("() => state.shown.includes(3) && state.shown.length < 1200")
+    fresh.locator("#table .open", has_text=re.compile("^4$")).click()
+    fresh.wait_for_selector("#detail[open]")
+    texts = fresh.locator("#detail .sides .text").all_inner_texts()
+    assert texts == [row.question, row.references[0], row.candidate]
+    found = find_evidence(row.candidate, row.references)
+    pairs = ((row.references[0], found.references[0]), (row.candidate, found.candidate))
+    marked = [text[span.start : span.end] for text, own in pairs for span in own]
+    assert marked == ["9", "nine"]
+    assert fresh.locator("#detail mark").all_inner_texts() == marked
+    assert "logit" in fresh.inner_text("#detail")
+    assert "note 3" in fresh.inner_text("#detail")
+    assert fresh.evaluate("window.pwned") is None
+    assert fresh.locator("#detail img, #table img").count() == 0
+
+
+def test_a_link_to_an_answer_opens_it(shown: Callable[..., Any]):
+    page = shown("#row=1100")
+    page.wait_for_selector("#detail[open]")
+    assert page.inner_text("#detail-title").startswith("Answer 1,100 · id-1099")
+    assert "the reply has no verdict" in page.inner_text("#detail")
+
+
+@pytest.mark.parametrize("width", [360, 900, 1400])
+def test_nothing_is_wider_than_the_screen(shown: Callable[..., Any], width: int):
+    page = shown(width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator("#table .open").first.click()
+    page.wait_for_selector("#detail[open]")
+    box = page.locator("#detail").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    assert page.locator("#more-filters").evaluate("each => each.open") == (width >= 832)
+
+
+def test_light_and_dark(shown: Callable[..., Any]):
+    colour = "getComputedStyle(document.body).backgroundColor"
+    page = shown(color_scheme="dark")
+    dark = page.evaluate(colour)
+    page.click("#theme")
+    assert page.inner_text("#theme") == "Theme: light"
+    light = page.evaluate(colour)
+    page.click("#theme")
+    assert (page.evaluate(colour), light != dark) == (dark, True)
+    page.reload()
+    page.wait_for_selector(_ALL_READ)
+    assert page.inner_text("#theme") == "Theme: dark"
+
+
+def test_on_paper(shown: Callable[..., Any]):
+    page = shown(color_scheme="dark")
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    for place, visible in {"#filters": 0, "#pager": 0, "#theme": 0, "#table": 1, ".cards": 1, "#figures": 1}.items():
+        assert page.is_visible(place) == bool(visible)
+
+
+def test_a_screen_reader_has_names_for_everything(fresh: Any):
+    names = fresh.evaluate(
+        "[...document.querySelectorAll('button, input, select')].filter(each => each.checkVisibility()).map(each => "
+        "each.getAttribute('aria-label') ?? each.labels?.[0]?.textContent ?? each.textContent)"
+    )
+    assert len(names) > 40
+    assert all(name.strip() for name in names)
+    assert fresh.get_attribute("#count", "aria-live") == "polite"
+    assert fresh.locator("#table [role=row]").count() == 26
+    assert fresh.locator("svg.chart:not([aria-label])").count() == 0
+    levels = fresh.evaluate("[...document.querySelectorAll('h1, h2, h3')].map(each => Number(each.tagName[1]))")
+    assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
+
+
+def test_without_a_script_the_figures_are_there(browser: Any, made: tuple[Path, AnswerTable]):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(made[0].as_uri())
+    assert page.is_visible("#figures .chart >> nth=0")
+    assert page.locator("noscript p").bounding_box()["height"] > 0
+    assert page.is_visible("text=bert-judge score 'my answers.jsonl'")
+    assert not page.is_visible("#filters")
+    context.close()
+
+
+def test_the_alignment_of_bertscore_is_a_heat_map(shown: Callable[..., Any], tmp_path: Path):
+    samples = [Sample("the cat sat", ("dogs", "a cat was sitting")), Sample("", ("x",)), *[Sample("b", ("c",))] * 2]
+    verdicts = list(BERTScore(dtype="float32", alignments=3).assess(samples))
+    assert ["alignment" in verdict.details for verdict in verdicts] == [True, False, True, False]
+    found = verdicts[0].details["alignment"]
+    assert [len(found[side]["tokens"]) for side in ("candidate", "reference")] == [
+        len(found["similarity"]),
+        len(found["similarity"][0]),
+    ]
+    assert found["f1"] == pytest.approx(verdicts[0].score, abs=1e-3)
+    write_report([make_run(tmp_path / "out", samples, verdicts, SIMILAR)], tmp_path / "report.html")
+    page = shown("#row=1", path=tmp_path / "report.html")
+    page.wait_for_selector("#detail .heat-box svg")
+    cells = page.locator("#detail .heat-box rect")
+    assert cells.count() == len(found["similarity"]) * len(found["similarity"][0])
+    told = [cells.nth(i).text_content() for i in range(cells.count())]
+    assert f"cat – cat: {found['similarity'][1][1]:.3f}" in told
+    assert "cat → cat" in page.get_attribute("#detail .heat-box svg", "aria-label")
+    assert "alignment" not in page.locator("#detail dt").all_inner_texts()
