@@ -130,9 +130,12 @@ def test_several_judges_in_one_call(server: Endpoint, capsys: pytest.CaptureFixt
 def test_replies_are_never_asked_for_twice(server: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
     rows = "--dataset sums.jsonl --map question=q,reference=gold"
     model = f"--model_path org/Sum-Model --backend openai --base_url {server.base_url}"
+    costs = []
     for _ in range(2):
         run(f"generate {model} {rows} --overwrite", capsys)
         _, out, _ = run(f"judge --judge_type LLMJudge {model} {rows} --overwrite", capsys)
+        costs.append(read("artifacts/scores/sums/Sum_Model/LLMJudge/Sum_Model_soft/run.json")["costs"])
+    assert [(each["rows"], each["requests"], each["cached"]) for each in costs] == [(40, 40, 0), (40, 0, 40)]
     assert set(server.asked.values()) == {1}
     assert "0 requests, 40 replies from the store, 0 failed" in out
     scores = read("artifacts/scores/sums/Sum_Model/LLMJudge/Sum_Model_soft/scores.json")

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputError
+from bert_judge.judges.base import Costs
 from bert_judge.judges.llm import LLMJudge
 from bert_judge.store import STORE_FILE, ReplyStore
 from bert_judge.types import Sample, Verdict
@@ -248,6 +249,14 @@ def test_the_store_is_in_the_cache_folder_unless_named(tmp_path: Path, monkeypat
         (tmp_path / "file").touch()
         with pytest.raises(OutputError, match="the store of replies"):
             make(server, store=str(tmp_path / "file" / "below"))
+
+
+def test_what_was_used_since():
+    later = Costs(rows=5, requests=4, cached=1, prompt_tokens=100, seconds=3.0, money=2.0)
+    assert later.since(Costs(rows=2, requests=2, prompt_tokens=40, seconds=1.0, money=0.5)) == Costs(
+        rows=3, requests=2, cached=1, prompt_tokens=60, seconds=2.0, money=1.5
+    )
+    assert Costs(rows=1).since(Costs()).money is None
 
 
 def test_costs_are_counted_and_priced():
