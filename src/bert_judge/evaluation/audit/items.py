@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any
 
 from bert_judge.errors import InputError
-from bert_judge.evaluation.audit_values import kind_of, neighbours, spellings
+from bert_judge.evaluation.audit.values import kind_of, neighbours, spellings
 from bert_judge.metrics import containment
 from bert_judge.types import Sample
 
@@ -119,7 +119,7 @@ def spread(items: Sequence[Item], most: int | None) -> Sequence[Item]:
 
 @lru_cache(maxsize=1)
 def _file() -> dict[str, Any]:
-    text = resources.files(__package__).joinpath("audit_items.json").read_text(encoding="utf-8")
+    text = resources.files(__package__).joinpath("items.json").read_text(encoding="utf-8")
     found: dict[str, Any] = json.loads(text)
     return found
 
