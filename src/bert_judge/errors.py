@@ -12,6 +12,9 @@ without a traceback; anything else that escapes is a bug and keeps its traceback
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class BertJudgeError(Exception):
     """Base of all errors that bert-judge raises on purpose."""
@@ -34,3 +37,15 @@ class MissingExtraError(BertJudgeError, ImportError):
 
     def __init__(self, feature: str, package: str, extra: str) -> None:
         super().__init__(f"{feature} needs the package {package}; install it with `pip install 'bert-judge[{extra}]'`.")
+
+
+@contextmanager
+def named_in_errors(what: str) -> Iterator[None]:
+    """Say what an error is of, for one of several judges: before our own sentences, below the traceback of others."""
+    try:
+        yield
+    except (InputError, ModelError, OutputError) as error:
+        raise type(error)(f"{what}: {error}") from error
+    except Exception as error:  # of a judge of one's own, which can be anything
+        error.add_note(f"({what})")
+        raise

@@ -56,6 +56,16 @@ class Silent(Reader):
         return (replace(verdict, label=None) for verdict in super().assess(samples))
 
 
+class Broken(Reader):
+    """Has a bug."""
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        for verdict in super().assess(samples):
+            if verdict.score == 0.3:
+                raise RuntimeError("the judge broke")
+            yield verdict
+
+
 READER = "test_cascade_judge:Reader"
 
 
@@ -162,6 +172,18 @@ def test_a_stage_that_fails_is_named_and_nothing_before_is_lost(load, failing: i
     with pytest.raises(ModelError, match=f"^the stage {name} of the cascade failed: the endpoint is gone"):
         found.extend(iter(verdicts.__next__, None))
     assert len(found) == given
+
+
+def test_a_bug_of_a_stage_keeps_its_traceback_and_names_the_stage(load) -> None:
+    made = plan((0.1, 0.9), (0.1, 0.9))
+    broken = replace(made.stages[1], judge={"judge_type": "test_cascade_judge:Broken", "column": 1})
+    verdicts = load(replace(made, stages=(made.stages[0], broken, made.stages[2]))).assess(
+        samples("0.9 - -", "0.5 0.3 -", "0.9 - -")
+    )
+    assert next(verdicts).label == 1
+    with pytest.raises(RuntimeError, match="the judge broke") as told:
+        next(verdicts)
+    assert told.value.__notes__ == ["(the stage s1 of the cascade failed)"]
 
 
 def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:

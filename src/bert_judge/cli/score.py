@@ -13,8 +13,8 @@ from bert_judge.artifacts import BAD_ROWS, REPORT, RUN, SCORES, VERDICTS, Identi
 from bert_judge.cli import log_shown, say
 from bert_judge.cli.cascade import cascade_report
 from bert_judge.cli.flags import Parser, add_flags, read_config, spellings
-from bert_judge.cli.suite import named_in_errors, read_suite, suite_table, write_columns
-from bert_judge.errors import InputError
+from bert_judge.cli.suite import read_suite, suite_table, write_columns
+from bert_judge.errors import InputError, named_in_errors
 from bert_judge.evaluation.runs import load_run
 from bert_judge.judges import JUDGES, Judge, find_judge
 from bert_judge.judges.cascade import Cascade
@@ -88,12 +88,18 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _scored(
-    source: Source, judge: Judge, output_dir: Path, identity: Identity, options: ScoreOptions, command: list[str]
+    source: Source,
+    judge: Judge,
+    output_dir: Path,
+    identity: Identity,
+    options: ScoreOptions,
+    command: list[str],
+    title: str = "judging",
 ) -> tuple[ResultFolder, int]:
     """The finished result of a judge, or an unfinished one with the status to leave with."""
     folder = ResultFolder(output_dir, replace(identity, signature=judge.signature), options.overwrite)
     if not folder.finished:
-        return folder, _judge(source, judge, folder, options, command)
+        return folder, _judge(source, judge, folder, options, command, title)
     if not options.quiet:
         say(f"{folder.folder} holds this result already; --overwrite makes it anew.\n")
     return folder, 0
@@ -108,9 +114,9 @@ def _score_suite(
         ResultFolder(path, identity, options.overwrite)
     results: dict[str, ResultFolder] = {}
     for name, spec in suite.items():
-        with named_in_errors(name), log_shown(not options.quiet):
+        with named_in_errors(f"{name} of the suite"), log_shown(not options.quiet):
             judge = spec.make().judge.fitted(source)
-            results[name], status = _scored(source, judge, folders[name], identity, options, command)
+            results[name], status = _scored(source, judge, folders[name], identity, options, command, name)
         if status:
             return status
         if isinstance(judge, Cascade) and not options.quiet:
@@ -177,7 +183,9 @@ def _what_is_written(options: ScoreOptions) -> dict[str, Any]:
     return {name: getattr(options, name) for name in names}
 
 
-def _judge(source: Source, judge: Judge, folder: ResultFolder, options: ScoreOptions, command: list[str]) -> int:
+def _judge(
+    source: Source, judge: Judge, folder: ResultFolder, options: ScoreOptions, command: list[str], title: str
+) -> int:
     """Run the judge with a progress bar; a run stopped by Ctrl-C says how to go on."""
     from tqdm import tqdm
 
@@ -185,7 +193,7 @@ def _judge(source: Source, judge: Judge, folder: ResultFolder, options: ScoreOpt
     if done and not options.quiet:
         print(f"{folder.folder} has {done} of {rows} rows already; going on from there.", file=sys.stderr)
     counts = score_source(source, judge, folder, texts=not options.no_texts, command=command)
-    bar = tqdm(total=rows, initial=done, unit="row", desc="judging", disable=options.quiet, dynamic_ncols=True)
+    bar = tqdm(total=rows, initial=done, unit="row", desc=title, disable=options.quiet, dynamic_ncols=True)
     try:
         with bar, closing(counts):
             for done in counts:

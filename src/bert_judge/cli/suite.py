@@ -6,12 +6,11 @@ import csv
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from bert_judge.artifacts import ResultFolder
-from bert_judge.errors import InputError, ModelError, OutputError
+from bert_judge.errors import InputError, OutputError, named_in_errors
 from bert_judge.evaluation.tables import Table
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.pipeline import summarise
@@ -35,18 +34,9 @@ def read_suite(path: Path) -> dict[str, JudgeSpec]:
             raise InputError(f"{path} calls two judges {name!r}; give each a name of its own.")
         if not isinstance(given, str | Mapping):
             raise InputError(f"{path} gives {given!r} as {name}; a judge, or its judge_type and flags, was expected.")
-        with named_in_errors(name):
+        with named_in_errors(f"{name} of the suite"):
             judges[name] = JudgeSpec.of(given)
     return judges
-
-
-@contextmanager
-def named_in_errors(name: str) -> Iterator[None]:
-    """Say in errors which judge of the suite they are of."""
-    try:
-        yield
-    except (InputError, ModelError, OutputError) as error:
-        raise type(error)(f"{name} of the suite: {error}") from error
 
 
 def suite_table(results: Mapping[str, ResultFolder]) -> str:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Annotated, Any, Literal
 
-from bert_judge.errors import InputError
+from bert_judge.errors import InputError, named_in_errors
 from bert_judge.evaluation.runs import Row
 from bert_judge.judges import JUDGES, Judge
 from bert_judge.judges.cascade import Certificate, Plan, Stage
@@ -266,7 +266,8 @@ class _Panel:
             return []
         name, judge = self._specs[number].name, self._made(number).fitted(rows)
         start = time.monotonic()
-        verdicts = list(self._watch(name, judge.assess(rows), len(rows)))
+        with named_in_errors(f"the stage {name} of the cascade failed"):
+            verdicts = list(self._watch(name, judge.assess(rows), len(rows)))
         self.seconds[name] = (time.monotonic() - start) / len(rows)
         return verdicts
 

@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Annotated, Any, NamedTuple
 
 from bert_judge.artifacts import write_files
-from bert_judge.errors import InputError, ModelError, OutputError
+from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges.base import Costs, Judge
 from bert_judge.types import Sample, Verdict
 from bert_judge.version import __version__
@@ -208,7 +208,7 @@ class Cascade(Judge):
                     else:
                         given[row] = _decided(stage, replace(verdict, label=label), passed[row])
                 waiting = [row for row in waiting if given[row] is None]
-        except (InputError, ModelError, OutputError):
+        except Exception:  # of a judge of one's own, which can be anything
             yield from _until_none(given)
             raise
         last = self.plan.last
@@ -226,12 +226,10 @@ class Cascade(Judge):
         name, verdicts = self.plan.stages[number].name, self._judges[number].assess(samples)
         for _ in samples:
             start = time.monotonic()
-            try:
-                verdict = next(verdicts)
-            except StopIteration:
-                raise InputError(f"the stage {name} gave too few verdicts; one a row was expected.") from None
-            except (InputError, ModelError, OutputError) as error:
-                raise type(error)(f"the stage {name} of the cascade failed: {error}") from error
+            with named_in_errors(f"the stage {name} of the cascade failed"):
+                verdict = next(verdicts, None)
+            if verdict is None:
+                raise InputError(f"the stage {name} gave too few verdicts; one a row was expected.")
             with self._lock:
                 use = self._use[number]
                 self._use[number] = use._replace(rows=use.rows + 1, seconds=use.seconds + time.monotonic() - start)
