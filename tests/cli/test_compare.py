@@ -104,6 +104,29 @@ def test_two_judges_and_a_text_that_a_terminal_can_not_show(compare):
     assert line(out, "part, whole")[2:7] == ["3", "1", "1", "0", "1"]
 
 
+def test_the_same_answers_in_another_order_are_no_other_model(compare):
+    lines = EXAMPLES.read_text().splitlines()
+    Path("turned.jsonl").write_text("".join(f"{each}\n" for each in reversed(lines)))
+    Path("half.jsonl").write_text("".join(f"{each}\n" for each in lines[::2]))
+    out = compare(score(EXAMPLES, "one"), score("turned.jsonl", "two"))
+    assert f"{len(lines)} answers to 49 questions, 0 with different labels" in out
+    assert "note: one, two are of the same judge on the same answers: there is nothing to compare" in out
+    assert "better than" not in out
+    assert "all 49 answers of half are in one, too, by the same judge" in compare("one", score("half.jsonl", "half"))
+    assert "Accuracy by RegexJudge" in compare("one", "two", "--what", "models")
+
+
+def test_the_test_of_judges_is_named_and_that_of_evaluate(compare, capsys: pytest.CaptureFixture[str]):
+    out = compare(score(EXAMPLES, "part"), score(EXAMPLES, "whole", *EXACT))
+    assert "in brackets: 95 % intervals; p: exact sign-flip test, whole questions" in out
+    assert " of the scores" not in out
+    p = line(out, "whole less part")[-1]
+    assert bert_judge(["evaluate", "part", "whole", "--resamples", "100", "--figure", "none"]) == 0
+    said = capsys.readouterr().out
+    assert "p: exact sign-flip test, whole questions" in said
+    assert line(said[said.index("Differences") :], "whole")[-1] == p
+
+
 def test_runs_without_texts(compare):
     rows = [("a", ["yes", "yes", "no"]), ("b", ["yes", "no", "no"])]
     runs = [score(answers(f"{name}.jsonl", texts), name, *CONTAINMENT, "--no_texts") for name, texts in rows]

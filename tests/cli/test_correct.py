@@ -64,13 +64,18 @@ def test_labels_of_any_column_are_taken(run: str, tmp_path: Path, capsys: pytest
     lines = ["number,ok", *(f"{number},{row['truth']}" for number, row in enumerate(ROWS[:60], 1))]
     (tmp_path / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     assert correct_command.main([run, "--labels", str(tmp_path / "people.csv"), "--map", "id=number,label=ok"]) == 0
-    assert "labels  60 of 400 rows" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "labels  60 of 400 rows" in shown
+    assert "from    the file: 60, the run itself: 0" in shown
 
 
 def test_labels_of_the_run_suffice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = saved_run(tmp_path / "out", [row | {"gold": row["truth"]} for row in ROWS])
     assert correct_command.main([str(run)]) == 0
-    assert "labels  400 of 400 rows, of the run itself" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "labels  400 of 400 rows, of the run itself" in shown
+    assert re.search(r"^labels only .*<- take this one$", shown, re.MULTILINE)
+    assert shown.count("take this one") == shown.count("note    all rows are labelled: the accuracy of these rows") == 1
 
 
 @pytest.mark.parametrize(

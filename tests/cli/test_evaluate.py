@@ -141,6 +141,25 @@ def test_labels_columns_and_a_teacher_from_another_file(run):
     assert "The teacher's errors" in printed
 
 
+def regex_run(rows: list[dict], name: str) -> str:
+    file = write(f"{name}.jsonl", rows)
+    score.main([file, "--judge_type", "RegexJudge", "--output_dir", name, "--quiet"])
+    return name
+
+
+def test_answers_of_two_runs_count_once(run):
+    printed = run(regex_run(ROWS[::2], "half"), regex_run(ROWS, "all"), "--resamples", "100", "--figure", "none")
+    assert found()["rows"] == len(ROWS)
+    assert "note: half: 49 rows are left out, as an earlier run of this judge holds the same answers." in printed
+
+
+def test_labels_that_are_even_are_told():
+    regex_run([{**row, "label": None} for row in ROWS], "one")
+    labels = write("even.jsonl", [{"id": row["id"], "label": label} for row in ROWS for label in (0, 1)])
+    with pytest.raises(InputError, match=r"even.jsonl are as often 1 as 0 for each of the 98 rows"):
+        command.main(["one", "--labels", labels])
+
+
 def test_markup_in_an_answer_stays_text(run):
     evil = "<script>alert(1)</script> | **bold** [x](http://y) right"
     rows = [

@@ -42,6 +42,16 @@ def test_the_folder_above_will_do(results: Path, tmp_path: Path, capsys: pytest.
     assert len(json.loads((tmp_path / "r.json").read_text())["judges"]) == 2
 
 
+def test_what_is_unfinished_below_is_told(results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    shutil.copytree(results / "containment", tmp_path / "suite" / "a")
+    (tmp_path / "suite" / "boom").mkdir()
+    (tmp_path / "suite" / "boom" / "verdicts.jsonl.partial").write_text("")
+    assert main([str(tmp_path / "suite"), "-o", str(tmp_path / "r.html")]) == 0
+    told = f"{tmp_path / 'suite' / 'boom'} is unfinished and left out"
+    assert f"\nnote: {told}" in capsys.readouterr().out
+    assert told in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
 def test_labels_of_another_file(results: Path, tmp_path: Path):
     rows = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()[:10]]
     labels = tmp_path / "human.jsonl"

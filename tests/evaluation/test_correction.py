@@ -64,6 +64,8 @@ def test_labels_of_the_run_itself_count_alone_and_besides_a_file(tmp_path: Path)
     alone = correct(run, label_file(tmp_path / "all.jsonl", [of_row(run, place) for place in range(100)]))
     assert both.confusion == alone.confusion
     assert both.corrected == alone.corrected
+    assert (both.of_file, both.of_run) == (70, 30)
+    assert (correct(run).of_file, correct(run).of_run) == (0, 40)
 
 
 def test_a_label_of_the_file_wins_over_one_of_the_run(tmp_path: Path) -> None:
@@ -292,6 +294,36 @@ def test_a_width_out_of_reach_is_said(run: Run, width: float, sentence: str) -> 
 def test_a_run_without_labels_says_what_to_do(run: Run) -> None:
     with pytest.raises(InputError, match="holds no labels; give a file of labels with --labels, or make one"):
         correct(run)
+
+
+def test_votes_that_are_even_are_said(run: Run, tmp_path: Path) -> None:
+    even = [of_row(run, place, label) for place in range(20) for label in (0, 1)]
+    with pytest.raises(InputError, match=r"labels.jsonl are as often 1 as 0 for each of the 20 rows that they belong"):
+        correct(run, label_file(tmp_path / "labels.jsonl", even))
+    found = correct(run, label_file(tmp_path / "more.jsonl", [*even, *(of_row(run, p) for p in range(20, 60))]))
+    assert found.confusion.n == 40
+    assert any(note.startswith("20 rows have labels in the file that are as often 1 as 0") for note in found.notes)
+
+
+def test_where_every_row_is_labelled_the_labels_are_the_accuracy(tmp_path: Path) -> None:
+    found = correct(load_run(saved_run(tmp_path / "out", [row | {"gold": row["truth"]} for row in ROWS])))
+    truth = np.mean([row["truth"] for row in ROWS])
+    assert found.complete
+    assert any(n.startswith(f"all rows are labelled: the accuracy of these rows is {truth:.1%}") for n in found.notes)
+
+
+def test_an_interval_of_rogan_gladen_that_says_nothing_is_told(tmp_path: Path) -> None:
+    counts = {(1, 1): 13, (0, 1): 35, (1, 0): 11, (0, 0): 39}
+    rows = [{"score": float(label), "label": label, "gold": gold} for label, gold in counts for _ in range(13)]
+    told = [row for row in rows for _ in range(counts[row["label"], row["gold"]])]
+    useless, good = (
+        correct(load_run(saved_run(tmp_path / name, given)))
+        for name, given in (("a", told[::13]), ("b", [row | {"gold": row["label"]} for row in told[::13]]))
+    )
+    assert useless.rogan_gladen is not None
+    assert (useless.rogan_gladen.low, useless.rogan_gladen.high) == (0, 1)
+    assert any("too badly for it on these labels" in note for note in useless.notes)
+    assert not any("too badly" in note for note in good.notes)
 
 
 @pytest.mark.parametrize(

@@ -86,9 +86,30 @@ def test_what_differs_is_told_by_the_runs():
     assert [(e.judge, e.model) for e in both] == [("J", "a"), ("J", "b"), ("K", "a"), ("K", "b")]
 
 
-def test_two_models_with_the_same_short_answers_are_still_models():
+def test_one_judge_on_the_same_answers_in_another_file_and_order_is_a_repeat():
+    given = rows("a", [1, 0, 1, 0])
+    more = [row(i, "b", 1) for i in range(4)]
+    first, other = run("x", [*given, *more]), run("y", [*more[::-1], *given[::-1]])
+    entries, notes = entries_of([first, other])
+    assert [(e.judge, e.model) for e in entries] == [("x", ""), ("y", "")]
+    assert not notes
+    found = agree(judges_of(entries), together(entries), QUICK)
+    assert (found.rows, found.disagreements) == (8, 0)
+    assert found.notes[0].startswith("x, y are of the same judge on the same answers: there is nothing to compare but")
+
+
+def test_a_part_of_one_judges_answers_is_no_other_model():
+    given = [row(i, answer, 1) for i in range(4) for answer in ("a", "b")]
+    entries, notes = entries_of([run("half", given[1::2]), run("whole", given)])
+    assert {e.model for e in entries} == {""}
+    assert [note.partition(":")[0] for note in notes] == ["all 4 answers of half are in whole, too, by the same judge"]
+    changed = [*given[:-1], row(3, "c", 1)]
+    assert [e.model for e in entries_of([run("x", given), run("y", changed)])[0]] == ["x", "y"]
+
+
+def test_two_models_with_the_same_short_answers_can_be_said_to_be_models():
     same = [run("a", rows("yes", [1, 1, 1])), run("b", rows("yes", [1, 1, 1]))]
-    assert [e.model for e in entries_of(same)[0]] == ["a", "b"]
+    assert [e.model for e in entries_of(same, "models")[0]] == ["a", "b"]
     twice = [run("a", rows("yes", [1, 1]), sha256="x"), run("b", rows("yes", [1, 0]), sha256="x")]
     assert [e.judge for e in entries_of(twice)[0]] == ["a", "b"]
 
@@ -119,6 +140,13 @@ def test_a_column_names_the_models():
     entries, notes = entries_by([run("out", given)], "model")
     assert [(e.judge, e.model, len(e.rows)) for e in entries] == [("out", "a", 4), ("out", "b", 4)]
     assert notes == ["1 rows of out have no model and are left out."]
+
+
+def test_answers_of_two_runs_of_a_judge_count_once_for_each_model():
+    a, b = ([row(i, "same", 1, meta={"model": m}) for i in range(4)] for m in ("a", "b"))
+    entries, notes = entries_by([run("x", a), run("y", [*b, *a[2:]])], "model")
+    assert [(e.model, len(e.rows)) for e in entries] == [("a", 4), ("b", 4)]
+    assert notes == ["x: 2 rows are left out, as an earlier run of this judge holds the same answers."]
 
 
 @pytest.mark.parametrize(
@@ -259,8 +287,27 @@ def test_models_that_can_not_be_compared(second: list[Row], message: str):
 
 
 def test_few_matching_rows_are_told():
-    (found,) = compare_models([entry("a", [1] * 40), Entry("judge", "", "b", rows("b", [1] * 60)[38:])], QUICK)
-    assert any("only 2 of the 40 rows of a and the 22 of b match." in note for note in found.notes)
+    (found,) = compare_models([entry("a", [1] * 40), Entry("judge", "", "b", rows("b", [1] * 60)[28:])], QUICK)
+    assert any("only 12 of the 40 rows of a and the 32 of b match." in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("shared", "said"), [(1, "only 1 question matches"), (9, "only 9 questions match, too few to compare; 10 or more")]
+)
+def test_next_to_nothing_in_common_is_refused(shared: int, said: str):
+    first, second = rows("a", [1] * 40), rows("b", [1] * 80)[40 - shared :]
+    with pytest.raises(InputError, match=said):
+        compare_models([Entry("j", "j", "a", first), Entry("j", "j", "b", second)], QUICK)
+    other = rows("a", [1] * 80)[40 - shared :]
+    judges = [Entry("x", "x", "", first), Entry("y", "y", "", other)]
+    with pytest.raises(InputError, match=said):
+        agree(judges_of(judges), together(judges), QUICK)
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "is only 1 question:"), (5, "are only 5 questions:")])
+def test_few_questions_are_told(count: int, said: str):
+    (found,) = compare_models([entry("a", [1] * count), entry("b", [0] * count)], QUICK)
+    assert any(said in note for note in found.notes)
 
 
 def test_the_differing_answers_are_written_by_question():
@@ -326,6 +373,14 @@ def test_scores_without_labels_are_compared_by_their_order():
     assert (pair.labelled, pair.agreement, pair.kappa, found.alpha, found.score_alpha) == (0, None, None, None, None)
     assert pair.scores.tau > 0.7
     assert found.notes == ["s gives no labels: only the order of its scores is compared."]
+
+
+@pytest.mark.parametrize(("judge", "there"), [("BERTJudge", True), ("RegexJudge", False), ("BERTScore", False)])
+def test_alpha_of_scores_is_that_of_probabilities(judge: str, there: bool):
+    entries = [judged("x", [1, 0, 1, 0]), Entry("y", f"{judge}|1", "", rows("a", [1, 1, 1, 0]))]
+    found = agree(judges_of(entries), together(entries), QUICK)
+    assert (found.score_alpha is not None) == there
+    assert found.alpha is not None
 
 
 def test_judges_of_other_answers_are_refused():

@@ -31,6 +31,7 @@ from bert_judge.evaluation.slices import MOST_LEVELS, is_small, slices
 from bert_judge.evaluation.teacher import teacher_in_column, teacher_of_run
 from bert_judge.sources import open_source
 from bert_judge.stats import bootstrap_interval, expected_calibration_error
+from bert_judge.stats.paired import Differences
 
 ASKED = Questions(resamples=200)
 
@@ -173,7 +174,11 @@ def test_judges_are_compared_row_by_row():
     right = [[a.label == row.gold for a, row in zip(each.rows, rows, strict=True)] for each in (good, bad)]
     first, second = (sum(a and not b for a, b in zip(*pair, strict=True)) for pair in (right, right[::-1]))
     assert (found.only_first, found.only_this) == (first, second)
-    assert found.p_value == pytest.approx(binomtest(first, first + second).pvalue)
+    assert found.p_value == pytest.approx(Differences.of(*right, [row.cluster for row in rows]).p_value())
+    assert found.p_value != pytest.approx(binomtest(first, first + second).pvalue)
+    alone = [replace(row, question=f"{row.id}?") for row in rows]
+    (single,) = evaluate(alone, [good, bad], ASKED).comparisons
+    assert single.p_value == pytest.approx(binomtest(first, first + second).pvalue)
     assert found.difference.value == pytest.approx((second - first) / 240)
     assert found.difference.low < found.difference.value < found.difference.high < 0
 
@@ -337,6 +342,22 @@ def test_results_of_one_judge_on_several_files_are_one_judge():
     ]
     found = pooled(runs, ["a", "b", "c", "d"])
     assert [(judge.name, len(judge.rows)) for judge in found] == [("a", 4), ("c", 2), ("d", 2)]
+
+
+def test_answers_that_an_earlier_run_of_the_judge_holds_count_once():
+    rows = [replace(row, score=1.0, label=1) for row in labelled(6)]
+    runs = [
+        Run(Path(name), given, {"identity": {"signature": "J|1", "input_sha256": name}})
+        for name, given in (("half", [rows[0], *rows[:3]]), ("whole", [*rows[::-1], rows[0], rows[0]]))
+    ]
+    (found,) = pooled(runs, ["half", "whole"])
+    assert sorted(row.id for row in found.rows) == ["0", "0", "0", "1", "2", "3", "4", "5"]  # as often as in a run
+    assert found.repeated == 4
+    assert evaluate(found.rows, [found], ASKED).notes[0].startswith("half: 4 rows are left out")
+    other = [replace(row, meta={**row.meta, "model": "another"}) for row in rows]
+    assert pooled([runs[0], replace(runs[1], rows=other)], ["a", "b"])[0].repeated == 0
+    bare = [replace(each, rows=[Row(row.id, 1.0, 1) for row in each.rows]) for each in runs]
+    assert pooled(bare, ["a", "b"])[0].repeated == 0  # ids alone may be those of other answers
 
 
 @pytest.mark.parametrize(

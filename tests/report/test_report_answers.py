@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from made_runs import LARGE, SIMILAR, STARTER, answers, make_run, says
 from bert_judge import Sample
 from bert_judge.errors import InputError
 from bert_judge.evaluation.labelled import read_labels
-from bert_judge.report import AnswerTable, collect, find_runs
+from bert_judge.report import AnswerTable, collect, find_figures, find_runs, left_out
 
 THREE = answers("Paris", "London", "Rome", golds="10 ")
 
@@ -39,14 +40,52 @@ def test_a_single_judge_is_called_what_it_is(tmp_path: Path):
     ]
 
 
-def test_one_judge_on_two_inputs_is_one_column_even_where_answers_are_equal(tmp_path: Path):
+def test_one_judge_on_two_inputs_is_one_column_even_where_some_answers_are_equal(tmp_path: Path):
     inputs = [{"input": {"path": f"data/{name}.jsonl", "format": "jsonl"}} for name in ("small", "big")]
     first = make_run(tmp_path / "a", THREE, says(0.9, 0.2, 0.1), **inputs[0])
-    second = make_run(tmp_path / "b", THREE, says(0.8, 0.3, 0.2), sha="2" * 64, **inputs[1])
+    other = answers("Paris", "Bonn", "Bern")  # of another model, which is right as well
+    second = make_run(tmp_path / "b", other, says(0.8, 0.3, 0.2), sha="2" * 64, **inputs[1])
     table = collect([first, second])
     assert scores(table) == [[0.9, 0.2, 0.1, 0.8, 0.3, 0.2]]
+    assert table.notes == []
     (facet,) = table.facets
     assert (facet.name, facet.levels, facet.codes) == ("input", ["big", "small"], [1, 1, 1, 0, 0, 0])
+
+
+def test_answers_that_two_runs_of_one_judge_hold_count_once(tmp_path: Path):
+    half = make_run(tmp_path / "half", answers("Paris", "Paris"), says(0.9, 0.8), sha="2" * 64)
+    full = make_run(tmp_path / "full", answers("Paris", "Rome", "Paris", "Paris", golds="1 0 "), says(0.9, 0.1, 0.8, 1))
+    table = collect([half, full])
+    assert scores(table) == [[0.9, 0.8, 0.1, 1]]
+    assert [row.gold for row in table.rows] == [1, 0, None, None]  # a label that only the later run has is kept
+    (judge,) = find_figures(table).judges
+    assert (judge.judged, judge.rows) == (4, 4)
+    told = f"2 of the 4 answers of {full.folder} are those of {half.folder}, by the same judge: they are counted once."
+    assert table.notes == [told]
+    assert scores(collect([full, half])) == [[0.9, 0.1, 0.8, 1]]
+
+
+def test_overlapping_runs_of_one_judge_stand_beside_another_judge(tmp_path: Path):
+    few = make_run(tmp_path / "few", THREE[:2], says(0.9, 0.2), sha="2" * 64)
+    all_ = make_run(tmp_path / "all", THREE, says(0.9, 0.2, 0.1))
+    other = make_run(tmp_path / "other", THREE, says(0.5, 0.6, 0.7), LARGE)
+    table = collect([few, all_, other])
+    assert scores(table) == [[0.9, 0.2, 0.1], [0.5, 0.6, 0.7]]
+    assert len(table.notes) == 1
+
+
+def test_a_run_without_texts_beside_them_changes_nothing_of_that(tmp_path: Path):
+    few = make_run(tmp_path / "few", THREE[1:], says(0.2, 0.1), sha="2" * 64)
+    all_ = make_run(tmp_path / "all", THREE, says(0.9, 0.2, 0.1))
+    bare = make_run(tmp_path / "bare", THREE, says(0.5, 0.6, 0.7), LARGE, texts=False)
+    table = collect([few, all_, bare])
+    assert scores(table) == [[0.2, 0.1, 0.9], [0.6, 0.7, 0.5]]
+    assert [row.candidate for row in table.rows] == ["London", "Rome", "Paris"]
+
+
+def test_the_column_model_tells_equal_answers_apart(tmp_path: Path):
+    runs = [make_run(tmp_path / name, answers("a", "b", model=name), says(1, 0), sha=name) for name in ("m1", "m2")]
+    assert scores(collect(runs)) == [[1, 0, 1, 0]]
 
 
 def test_the_same_judge_twice_on_the_same_input_is_two_columns(tmp_path: Path):
@@ -155,8 +194,36 @@ def test_an_unfinished_run_is_told(tmp_path: Path):
         find_runs([tmp_path])
 
 
+def test_unfinished_results_deeper_down_are_told(tmp_path: Path):
+    begun = tmp_path / "suite" / "boom"
+    begun.mkdir(parents=True)
+    (begun / "verdicts.jsonl.partial").write_text("")
+    with pytest.raises(InputError, match=r"holds no result.*boom is unfinished"):
+        find_runs([tmp_path])
+    make_run(tmp_path / "suite" / "a", THREE, says(1, 0, 0))
+    (tmp_path / "suite" / "a" / "verdicts.jsonl.partial").write_text("")  # being made anew: the older one is whole
+    assert [run.folder.name for run in find_runs([tmp_path])] == ["a"]
+    expected = [f"{begun} is unfinished and left out; start its command again to finish it."]
+    assert left_out([tmp_path, tmp_path / "suite"]) == expected
+    assert left_out([tmp_path / "suite" / "a"]) == []
+
+
+def test_results_deeper_down_are_in_the_order_in_which_they_were_made(tmp_path: Path):
+    for name, second in (("b", 1), ("c", 3), ("a", 2)):
+        timings = {"started": f"2026-01-02T03:04:0{second}+0000", "seconds": 2.0, "rows": 3}
+        make_run(tmp_path / name, THREE, says(1, 0, 0), f"{name}|model:x", timings=timings)
+    assert [run.folder.name for run in find_runs([tmp_path])] == ["b", "a", "c"]
+
+
+def test_results_of_one_second_are_in_the_order_in_which_they_were_finished(tmp_path: Path):
+    for nanoseconds, name in ((10, "b"), (20, "c"), (20, "a")):
+        make_run(tmp_path / name, THREE, says(1, 0, 0), f"{name}|model:x")
+        os.utime(tmp_path / name / "run.json", ns=(nanoseconds, nanoseconds))
+    assert [run.folder.name for run in find_runs([tmp_path])] == ["b", "a", "c"]
+
+
 def test_results_deeper_down_are_found_once(tmp_path: Path):
-    for name in ("b", "a"):
+    for name in ("a", "b"):
         make_run(tmp_path / name, THREE, says(1, 0, 0), STARTER if name == "a" else LARGE)
     (tmp_path / "candidates").mkdir()
     (tmp_path / "candidates" / "run.json").write_text("{}")  # of generate: no verdicts beside it

@@ -155,6 +155,21 @@ def test_markdown_and_json_have_the_same_figures(tmp_path: Path):
     assert found.judges[0].agreement.share.value == record["judges"][0]["agreement"]["share"]["value"] == 0.5
     assert "| agrees with people | 50.0% [9.5, 90.5] |" in text
     assert "bert-judge score 'my answers.jsonl'" in text
+    assert "\nbert-judge evaluate has intervals" in text
+
+
+def test_each_judge_is_told_with_its_folder(tmp_path: Path):
+    runs = [
+        make_run(tmp_path / name, answers(name), says(1), signature, sha=name)
+        for name, signature in (("a1", LARGE), ("a2", LARGE), ("b", "BERTJudge|model:starter@other"))
+    ]
+    write_report(runs, tmp_path / "r.html", notes=["told before"])
+    text, words = (tmp_path / "r.html").read_text(encoding="utf-8"), (tmp_path / "r.md").read_text().replace("\\", "")
+    cards = re.findall(r'<article class="card">.*?</article>', text)
+    for card, told in zip(cards, (f"{tmp_path / 'a1'} and 1 more", str(tmp_path / "b")), strict=True):
+        assert f"<dt>result</dt><dd>{told}</dd>" in card
+        assert f", from {told}\n" in words
+    assert "<li>told before</li>" in text
 
 
 def test_the_same_results_make_the_same_page(tmp_path: Path):
@@ -170,4 +185,7 @@ def test_where_it_cannot_be_written_is_told(tmp_path: Path):
         write_report([run], tmp_path / "report.pdf")
     with pytest.raises(OutputError, match="can't be written"):
         write_report([run], tmp_path / "out" / "run.json" / "report.html")
+    with pytest.raises(OutputError, match="typo is not there; make it, or choose another file"):
+        write_report([run], tmp_path / "typo" / "new" / "report.html")
+    assert not (tmp_path / "typo").exists()
     assert not list(tmp_path.rglob("*.partial"))

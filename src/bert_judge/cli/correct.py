@@ -23,6 +23,8 @@ bert-judge label makes such a file; any other with texts (or ids) and labels wil
 by chance, or a column probability says with which one each was.
 """
 
+_BEST = "<- take this one"
+
 
 def main(arguments: Sequence[str]) -> int:
     """Match labels and rows, and print every estimate with its interval."""
@@ -52,9 +54,9 @@ def main(arguments: Sequence[str]) -> int:
 def _table(run: Run, found: Corrected, options: dict[str, object]) -> str:
     """The table that a person reads."""
     estimates = [
-        ("labels only", found.labels_only, ""),
+        ("labels only", found.labels_only, _BEST if found.complete else ""),
         ("judge as it is", found.judge, "its errors are not removed"),
-        ("PPI++", found.corrected, "<- take this one"),
+        ("PPI++", found.corrected, "" if found.complete else _BEST),
         ("Rogan-Gladen", found.rogan_gladen, ""),
     ]
     counts = found.confusion
@@ -64,6 +66,7 @@ def _table(run: Run, found: Corrected, options: dict[str, object]) -> str:
         *(_line(*each) for each in estimates),
         "",
         f"labels  {counts.n:,} of {found.rows:,} rows, {found.drawn}",
+        *([f"from    the file: {found.of_file:,}, the run itself: {found.of_run:,}"] if options["labels"] else []),
         f"errors  {counts.false_positive} wrong answers called right, {counts.false_negative} right ones called wrong",
         f"judge   {run.signature}",
         *(f"note    {note}" for note in found.notes),

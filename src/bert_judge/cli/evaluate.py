@@ -16,7 +16,16 @@ from bert_judge.cli.flags import Parser, add_flags, read_config
 from bert_judge.errors import InputError
 from bert_judge.evaluation.figure import can_draw, figure_bytes, require_matplotlib
 from bert_judge.evaluation.findings import Evaluation, Questions
-from bert_judge.evaluation.labelled import Judged, aligned, file_stem, pooled, read_labels, rows_of, with_labels
+from bert_judge.evaluation.labelled import (
+    Judged,
+    aligned,
+    check_votes,
+    file_stem,
+    pooled,
+    read_labels,
+    rows_of,
+    with_labels,
+)
 from bert_judge.evaluation.people import evaluate
 from bert_judge.evaluation.runs import Row, Run, load_run
 from bert_judge.evaluation.slices import check_columns
@@ -163,7 +172,9 @@ def _labelled_rows(sources: Sequence[Source], saved: Sequence[Judged], options: 
     if not sources:
         rows = list(saved[0].rows)
     if options.labels:
-        rows = with_labels(rows, read_labels(options.labels, None if sources else options.map))
+        labels = read_labels(options.labels, None if sources else options.map)
+        rows = with_labels(rows, labels)
+        check_votes(rows, labels)
     aligned(rows, [])
     return rows
 

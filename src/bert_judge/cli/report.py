@@ -10,7 +10,7 @@ from bert_judge.artifacts import check_folder
 from bert_judge.cli import say
 from bert_judge.cli.flags import Parser, add_flags
 from bert_judge.evaluation.labelled import read_labels
-from bert_judge.report.finding import find_runs
+from bert_judge.report.finding import find_runs, left_out
 from bert_judge.report.words import tables
 from bert_judge.report.writing import check_path, write_report
 
@@ -50,7 +50,9 @@ def main(arguments: Sequence[str]) -> int:
     path = check_path(values["output"])
     check_folder(path.parent)
     labels = read_labels(options.labels, options.map) if options.labels else None
-    found = write_report(find_runs(values["results"]), path, labels, title=options.title)
+    found = write_report(
+        find_runs(values["results"]), path, labels, title=options.title, notes=left_out(values["results"])
+    )
     if not options.quiet:
         say(tables(found)[0].text())
         say("".join(f"\nnote: {note}" for note in found.notes) + f"\nfiles  {path}, and beside it .md and .json")

@@ -298,7 +298,7 @@ class _Together:
 def _pair(first: Entry, second: Entry, measure: Measure, asked: Asked) -> tuple[PairFound | None, list[str]]:
     """Two models, and what there is to note; None where no question has values for both."""
     together = _Together.of(first, second, measure)
-    note = check_matched(len(together.rows), first.rows, second.rows, (first.model, second.model))
+    note = check_matched([row for row, _ in together.rows], first.rows, second.rows, (first.model, second.model))
     notes = [note] if note else []
     if not together.told:
         return None, [*notes, f"{first.model} and {second.model} have no question with a value for both."]
@@ -335,7 +335,8 @@ def _notes(entries: Sequence[Entry], pairs: Sequence[PairFound]) -> list[str]:
     """What a reader has to know of all pairs."""
     notes = []
     if few := min((pair.questions for pair in pairs if pair.questions < _FEW_QUESTIONS), default=0):
-        notes.append(f"there are only {few} questions: little can be said of so few.")
+        count = "is only 1 question" if few == 1 else f"are only {few} questions"
+        notes.append(f"there {count}: little can be said of so few.")
     if any(pair.questions < pair.rows for pair in pairs):
         notes.append("questions are repeated: intervals and p-values take whole questions as the draws.")
     keys = [set(numbered(e.rows, fitting(question_key, [e.rows]))) for e in entries]

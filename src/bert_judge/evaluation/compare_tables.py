@@ -10,7 +10,7 @@ from bert_judge.evaluation.compare import ACCURACY, TRUE_ACCURACY, Flip, ModelsF
 from bert_judge.evaluation.judges_agree import JudgePair, JudgesFound, Verdicts
 from bert_judge.evaluation.measures import Estimate
 from bert_judge.evaluation.runs import Row
-from bert_judge.evaluation.tables import Table, escaped
+from bert_judge.evaluation.tables import Table, escaped, exact_test
 
 _MOST_PAIRS = 15
 _MOST_TURNED = 5
@@ -133,7 +133,7 @@ def _how(found: ModelsFound) -> str:
     if not found.measure.labels:
         test = "t-test of paired differences" + ("" if single else ", clustered by question")
     else:
-        test = "McNemar's exact test" if single else "exact sign-flip test, whole questions"
+        test = exact_test(single)
     said = [f"95 % intervals: {'; or '.join(ways)}", f"p: {test}"]
     if found.pairs[0].margin:
         said.append("within: two one-sided tests")
@@ -220,7 +220,9 @@ def _disputes(pairs: Sequence[JudgePair]) -> Table:
         if pair.dispute
     ]
     head = ["second less first", "rows", "first right alone", "second right alone", "accuracy, points", "p"]
-    return Table("By people's labels, where both decided", head, body)
+    single = all(pair.dispute.rows == pair.dispute.questions for pair in pairs if pair.dispute)
+    below = f"in brackets: 95 % intervals; p: {exact_test(single)}"
+    return Table("By people's labels, where both decided", head, body, below)
 
 
 def _flips(pair: PairFound, better: int, most: int) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from bert_judge.errors import InputError
-from bert_judge.evaluation.labelled import Labels, with_labels
+from bert_judge.evaluation.labelled import Labels, check_votes, with_labels
 from bert_judge.evaluation.runs import Run
 from bert_judge.stats.corrected import (
     FEW_ERRORS,
@@ -34,14 +34,17 @@ _PLACE = "(row of the run)"
 class LabelledRows:
     """The places of labelled rows in a run, their labels, and the probabilities with which they were drawn.
 
-    `drawn` says in words how; `unused` counts labels of the run itself that could not be used together with them.
+    `drawn` says in words how; `of_file` counts those of the file, all others are of the run itself. `unused` counts
+    labels of the run that could not be used together with them, `even` rows that the file labels as often 1 as 0.
     """
 
     rows: Sequence[int]
     golds: Sequence[int]
     probabilities: Sequence[float]
     drawn: str
+    of_file: int = 0
     unused: int = 0
+    even: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,8 @@ class Corrected:
 
     `corrected` is PPI++, `rogan_gladen` None where labels don't define it. `judge` is over decided rows, all others are
     over all `rows`, of which the judge could not decide `undecided`. `confusion` counts the labelled rows, undecided
-    ones as called wrong. `notes` are sentences for the reader.
+    ones as called wrong. Of the labels `of_file` are from the file, `of_run` from the run itself. `notes` are sentences
+    for the reader.
     """
 
     rows: int
@@ -62,6 +66,13 @@ class Corrected:
     corrected: AccuracyEstimate
     rogan_gladen: AccuracyEstimate | None
     notes: Sequence[str]
+    of_file: int
+    of_run: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether every row has a label, so that the judge can add nothing."""
+        return self.confusion.n == self.rows
 
 
 def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) -> Corrected:
@@ -72,7 +83,7 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) ->
     """
     check_labelled_by_judge(run)
     found = labelled_rows(run, labels)
-    _check(found, run)
+    _check(found, run, labels)
     clusters = [row.cluster for row in run.rows]
     sample = LabelledSample.of(
         [row.label or 0 for row in run.rows], found.rows, found.golds, found.probabilities, clusters
@@ -94,7 +105,9 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) ->
         replace(labels_only(alone, confidence), method="the judge alone, Jeffreys' interval"),
         corrected(sample, judge_scores(run), confidence),
         by_ratio,
-        list(_notes(found, suffices(sample), undecided, by_ratio)),
+        list(_notes(found, len(run.rows), suffices(sample), undecided, by_ratio)),
+        found.of_file,
+        len(found.rows) - found.of_file,
     )
 
 
@@ -118,8 +131,10 @@ def labelled_rows(run: Run, labels: Labels | None = None) -> LabelledRows:
     """
     golds = {place: row.gold for place, row in enumerate(run.rows) if row.gold is not None}
     chances, drawn, unused = dict.fromkeys(golds, 1.0), "of the run itself, taken as drawn uniformly", 0
+    of_file: dict[int, int] = {}
+    even = 0
     if labels is not None:
-        of_file, given = _of_file(run, labels)
+        of_file, given, even = _of_file(run, labels)
         # A copy of an answer is labelled as soon as one of its copies is drawn.
         copies = Counter(run.rows[place].key for place in of_file) if labels.by_texts else Counter()
         uniform = {place: float(copies[run.rows[place].key] or 1) for place in of_file}
@@ -131,7 +146,9 @@ def labelled_rows(run: Run, labels: Labels | None = None) -> LabelledRows:
             drawn = "drawn uniformly" if given else "without probabilities, taken as drawn uniformly"
             golds, chances = golds | of_file, chances | uniform
     places = sorted(golds)
-    return LabelledRows(places, [golds[i] for i in places], [chances[i] for i in places], drawn, unused)
+    return LabelledRows(
+        places, [golds[i] for i in places], [chances[i] for i in places], drawn, len(of_file), unused, even
+    )
 
 
 def judge_scores(run: Run) -> list[float]:
@@ -141,8 +158,10 @@ def judge_scores(run: Run) -> list[float]:
     return [mean if row.score is None else row.score for row in run.rows]
 
 
-def _of_file(run: Run, labels: Labels) -> tuple[dict[int, int], dict[int, float]]:
-    """Labels of a file by the place of their row, and the probabilities of these; none where it has none."""
+def _of_file(run: Run, labels: Labels) -> tuple[dict[int, int], dict[int, float], int]:
+    """Labels of a file by the place of their row, the probabilities of these (none where it has none), and the number
+    of rows whose labels are even.
+    """
     matched = with_labels([replace(row, meta={_PLACE: place}) for place, row in enumerate(run.rows)], labels)
     golds = {row.meta[_PLACE]: row.gold for row in matched if row.gold is not None}
     given = {row.meta[_PLACE]: row.meta["probability"] for row in matched if "probability" in row.meta}
@@ -155,10 +174,12 @@ def _of_file(run: Run, labels: Labels) -> tuple[dict[int, int], dict[int, float]
     wrong = [value for value in given.values() if not isinstance(value, int | float) or not 0 < value <= 1]
     if wrong:
         raise InputError(f"{labels.where} has the probability {wrong[0]!r}; a number over 0, up to 1, was expected.")
-    return golds, given
+    return golds, given, len(matched) - len(golds)
 
 
-def _check(found: LabelledRows, run: Run) -> None:
+def _check(found: LabelledRows, run: Run, labels: Labels | None) -> None:
+    if not found.rows and labels is not None:
+        check_votes(with_labels(run.rows, labels), labels)
     if not found.rows:
         raise InputError(
             f"{run.folder} holds no labels; give a file of labels with --labels, or make one with bert-judge label."
@@ -173,8 +194,15 @@ def _check(found: LabelledRows, run: Run) -> None:
         )
 
 
-def _notes(found: LabelledRows, enough: bool, undecided: int, by_ratio: AccuracyEstimate | None) -> Iterator[str]:
-    if not enough:
+def _notes(
+    found: LabelledRows, rows: int, enough: bool, undecided: int, by_ratio: AccuracyEstimate | None
+) -> Iterator[str]:
+    if len(found.rows) == rows:
+        yield (
+            f"all rows are labelled: the accuracy of these rows is {fmean(found.golds):.1%}; the intervals are for the "
+            "accuracy on further rows like these"
+        )
+    elif not enough:
         yield (
             f"there are under {FEW_LABELS} labels, or under {FEW_ERRORS} errors of the judge among them (of different "
             "questions), too few for the normal interval of PPI++: the one given holds for few labels, and uses the "
@@ -186,6 +214,13 @@ def _notes(found: LabelledRows, enough: bool, undecided: int, by_ratio: Accuracy
         yield (
             f"{found.unused} labels of the run itself are left out, as they were not drawn like those of the file, "
             "which have different probabilities"
+        )
+    if found.even:
+        yield f"{found.even} rows have labels in the file that are as often 1 as 0, which count for nothing"
+    if by_ratio is not None and by_ratio.low <= 0 and by_ratio.high >= 1:
+        yield (
+            "the interval of Rogan-Gladen is everything from 0 to 1, as the judge tells right from wrong answers too "
+            "badly for it on these labels"
         )
     if by_ratio is None:
         yield "Rogan-Gladen is undefined, as the judge is no better than chance on the labels"

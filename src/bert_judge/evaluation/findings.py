@@ -76,9 +76,9 @@ class JudgeFound:
 class Comparison:
     """A judge against the first: how much more of all rows it has right, undecided ones counted as wrong.
 
-    `only_first` and `only_this` count the rows that one of them alone has right; `p_value` is that of McNemar's exact
-    test (1947), which takes rows as independent, as the interval of the difference does not; `p_adjusted` allows for
-    several judges being compared (Holm, 1979).
+    `only_first` and `only_this` count the rows that one of them alone has right; `p_value` is that of the exact
+    sign-flip test of whole questions, McNemar's (1947) where none is repeated; `p_adjusted` allows for several judges
+    being compared (Holm, 1979).
     """
 
     name: str

@@ -12,6 +12,7 @@ from bert_judge.evaluation.compare import Asked
 from bert_judge.evaluation.labelled import Judged
 from bert_judge.evaluation.matching import Entry, answer_key, check_matched, fitting, numbered
 from bert_judge.evaluation.measures import Estimate
+from bert_judge.evaluation.people import SIMILARITIES
 from bert_judge.evaluation.runs import Row
 from bert_judge.stats.agreement import (
     RankCorrelation,
@@ -54,6 +55,7 @@ class Dispute:
     """
 
     rows: int
+    questions: int
     first_right: int
     second_right: int
     difference: Estimate
@@ -163,7 +165,7 @@ def agree(judges: Sequence[Judged], verdicts: Sequence[Verdicts], asked: Asked |
         judges=[_judge(place, judge, verdicts, votes, len(judges) > 2) for place, judge in enumerate(judges)],
         pairs=[pair for pair, _ in made],
         alpha=nominal_alpha(list(zip(*(each.labels for each in verdicts), strict=True))),
-        score_alpha=_score_alpha(verdicts),
+        score_alpha=_score_alpha(judges, verdicts),
         majority=ratio(sum(told), len(told)),
         notes=_notes(judges, [note for _, note in made if note]),
     )
@@ -220,7 +222,7 @@ def _pair(
     """Two judges, and a sentence where they have few answers in common."""
     names = (judges[one].name, judges[two].name)
     both = [(a, b, v) for v in verdicts if (a := v.rows[one]) is not None and (b := v.rows[two]) is not None]
-    note = check_matched(len(both), judges[one].rows, judges[two].rows, names)
+    note = check_matched([a for a, *_ in both], judges[one].rows, judges[two].rows, names)
     labelled = [(a.label, b.label, v) for a, b, v in both if a.label is not None and b.label is not None]
     counts = Counter((a, b) for a, b, _ in labelled)
     scores = [[float("nan") if row.score is None else row.score for row in own[:2]] for own in both]
@@ -274,13 +276,15 @@ def _dispute(rows: Sequence[tuple[int, int, Row]], asked: Asked) -> Dispute | No
     between = data.interval(resamples=asked.resamples, seed=asked.seed) or (None, None)
     first_right = sum(one > two for one, two in right)
     second_right = sum(two > one for one, two in right)
-    return Dispute(len(rows), first_right, second_right, Estimate(data.mean, *between), data.p_value())
+    return Dispute(len(rows), data.clusters, first_right, second_right, Estimate(data.mean, *between), data.p_value())
 
 
-def _score_alpha(verdicts: Sequence[Verdicts]) -> float | None:
-    """Krippendorff's alpha of scores; None where one is outside [0, 1], and so on another scale."""
+def _score_alpha(judges: Sequence[Judged], verdicts: Sequence[Verdicts]) -> float | None:
+    """Krippendorff's alpha of scores; None where a judge's are no probabilities, or outside [0, 1]."""
     import numpy as np
 
+    if any(judge.signature.split("|")[0] in SIMILARITIES for judge in judges):
+        return None
     scores = [
         [float("nan") if row is None or row.score is None else row.score for row in each.rows] for each in verdicts
     ]
@@ -291,9 +295,13 @@ def _score_alpha(verdicts: Sequence[Verdicts]) -> float | None:
 
 def _notes(judges: Sequence[Judged], notes: Sequence[str]) -> list[str]:
     found = list(notes)
-    signatures = [judge.signature for judge in judges]
-    if len(set(signatures)) < len(signatures):
-        found.append("some runs are of one judge: their agreement says how far it repeats itself.")
+    for signature in dict.fromkeys(judge.signature for judge in judges):
+        same = [judge.name for judge in judges if judge.signature == signature]
+        if len(same) > 1:
+            found.append(
+                f"{', '.join(same)} are of the same judge on the same answers: there is nothing to compare but how far "
+                "it repeats itself."
+            )
     found += [
         f"{judge.name} labels all rows {'right' if labels == {1} else 'wrong'}."
         for judge in judges

@@ -24,11 +24,15 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A judge's verdicts: its short name, its signature, and a row with a verdict each."""
+    """A judge's verdicts: its short name, its signature, and a row with a verdict each.
+
+    `repeated` counts rows of its runs that were left out, as another of its runs holds the same answers.
+    """
 
     name: str
     signature: str
     rows: Sequence[Row]
+    repeated: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +97,40 @@ def with_labels(rows: Sequence[Row], labels: Labels) -> list[Row]:
     return found
 
 
+def check_votes(rows: Sequence[Row], labels: Labels) -> None:
+    """Raise InputError where labels belong to rows, but leave none of these with a label, as all votes are even."""
+    if rows and all(row.gold is None for row in rows):
+        raise InputError(
+            f"the labels of {labels.where} are as often 1 as 0 for each of the {len(rows)} rows that they belong to, "
+            "so none counts; more labels of one kind than of the other were expected for a row."
+        )
+
+
 def pooled(runs: Sequence[Run], names: Sequence[str]) -> list[Judged]:
-    """Saved runs as judges; those of one signature on different inputs are one judge, called as the first of them."""
+    """Saved runs as judges; those of one signature on different inputs are one judge, called as the first of them.
+
+    An answer (its texts, and the other columns) that an earlier of these runs holds is left out, and counted.
+    """
     groups: dict[tuple[str, int], list[int]] = {}
     seen: Counter[tuple[str, str]] = Counter()
     for place, run in enumerate(runs):
         same = (run.signature, str(run.record["identity"].get("input_sha256")))
         groups.setdefault((run.signature, seen[same]), []).append(place)
         seen[same] += 1
+    found = []
+    for places in groups.values():
+        rows = _without_repeats([runs[place].rows for place in places])
+        repeated = sum(len(runs[place].rows) for place in places) - len(rows)
+        found.append(Judged(names[places[0]], runs[places[0]].signature, rows, repeated))
+    return found
+
+
+def repeated_notes(judges: Iterable[Judged]) -> list[str]:
+    """A sentence for each judge of which repeated answers were left out."""
     return [
-        Judged(names[places[0]], runs[places[0]].signature, [row for place in places for row in runs[place].rows])
-        for places in groups.values()
+        f"{judge.name}: {judge.repeated:,} rows are left out, as an earlier run of this judge holds the same answers."
+        for judge in judges
+        if judge.repeated
     ]
 
 
@@ -194,6 +221,27 @@ def _matched(pairs: Iterable[tuple[Row, Row | None]]) -> list[Row]:
 def _same_candidate(row: Row, label: Row) -> bool:
     """Whether nothing speaks against two rows of one id being of the same answer."""
     return row.candidate is None or label.candidate is None or row.candidate == label.candidate
+
+
+def _without_repeats(runs: Iterable[Sequence[Row]]) -> list[Row]:
+    """The rows of runs without those that an earlier run holds; rows without texts can't be told to be the same."""
+    kept: list[Row] = []
+    before: set[Hashable] = set()
+    for rows in runs:
+        seen: Counter[Hashable] = Counter()
+        names = []
+        for row in rows:
+            name = (row.key, _columns(row))
+            names.append((name, seen[name]))
+            seen[name] += 1
+        kept += [row for name, row in zip(names, rows, strict=True) if row.candidate is None or name not in before]
+        before |= set(names)
+    return kept
+
+
+def _columns(row: Row) -> str:
+    """The other columns of a row, such as the model that gave the answer."""
+    return json.dumps(row.meta, sort_keys=True, default=str)
 
 
 def _occurrences(rows: Iterable[Row], by_texts: bool = True) -> Iterator[tuple[tuple[str, ...], int]]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
+from itertools import permutations
 from os.path import commonprefix
 from pathlib import PurePath
 from typing import Literal
 
 from bert_judge.errors import InputError
-from bert_judge.evaluation.labelled import pooled
+from bert_judge.evaluation.labelled import pooled, repeated_notes
 from bert_judge.evaluation.runs import Row, Run
 from bert_judge.evaluation.slices import check_columns
 from bert_judge.judges.naming import distinct
@@ -22,6 +23,9 @@ SAME_ANSWERS = 0.9
 """Runs of two judges are on the same answers where at least this share of the smaller one's rows is in the other."""
 
 DIFFERENT = "different judges"
+FEWEST_QUESTIONS = 10
+"""Runs are not compared where fewer questions, and under half of the smaller one's rows, match."""
+
 _FEW = 0.5
 
 
@@ -74,9 +78,14 @@ def matched(first: Sequence[Row], second: Sequence[Row], key: Key) -> list[tuple
     return [(row, theirs[name]) for name, row in ours.items() if name in theirs]
 
 
-def check_matched(found: int, first: Sequence[Row], second: Sequence[Row], names: tuple[str, str]) -> str | None:
-    """A sentence where few of two runs' rows match, None where enough do; InputError where none does."""
-    fewer = min(len(first), len(second))
+def check_matched(
+    found: Sequence[Row], first: Sequence[Row], second: Sequence[Row], names: tuple[str, str]
+) -> str | None:
+    """A sentence where few of two runs' rows match (`found` are those of the first), None where enough do.
+
+    Raises InputError where none does, or so few that nothing can be said of them.
+    """
+    few = len(found) < _FEW * min(len(first), len(second))
     how = f"of the {len(first):,} rows of {names[0]} and the {len(second):,} of {names[1]}"
     if not found:
         hint = "" if _texts(first) == _texts(second) else " (one of them has no texts, as with --no_texts)"
@@ -84,7 +93,14 @@ def check_matched(found: int, first: Sequence[Row], second: Sequence[Row], names
             f"{how}, none match{hint}; runs on the same questions and references (two models), or on the same answers "
             "(two judges), were expected."
         )
-    return f"only {found:,} {how} match." if found < _FEW * fewer else None
+    questions = len({row.cluster for row in found})
+    if few and questions < FEWEST_QUESTIONS:
+        match = "question matches" if questions == 1 else "questions match"
+        raise InputError(
+            f"{how}, only {questions} {match}, too few to compare; {FEWEST_QUESTIONS} or more, or half of the rows, "
+            "were expected."
+        )
+    return f"only {len(found):,} {how} match." if few else None
 
 
 def entries_by(runs: Sequence[Run], column: str) -> tuple[list[Entry], list[str]]:
@@ -94,7 +110,7 @@ def entries_by(runs: Sequence[Run], column: str) -> tuple[list[Entry], list[str]
     Raises InputError where no row has the column, a judge has a single model in it, or there are no texts.
     """
     judges = pooled(runs, run_names(runs))
-    entries, notes = [], []
+    entries, notes = [], repeated_notes(judges)
     for judge in judges:
         check_columns(judge.rows, [column])
         models: dict[str, list[Row]] = {}
@@ -130,10 +146,14 @@ def entries_of(runs: Sequence[Run], what: What | None = None) -> tuple[list[Entr
     names = run_names(runs)
     groups = _same_answers(runs, what)
     if len(set(groups)) == 1:
-        return [Entry(name, run.signature, "", run.rows) for run, name in zip(runs, names, strict=True)], []
+        entries = [Entry(name, run.signature, "", run.rows) for run, name in zip(runs, names, strict=True)]
+        return entries, [] if what else _parts(runs, names)
     signatures = [run.signature for run in runs]
     if len(set(zip(groups, signatures, strict=True))) < len(runs):
-        raise InputError(f"of {', '.join(names)}, two are of the same judge on the same answers; give one of them.")
+        raise InputError(
+            f"of {', '.join(names)}, two are of the same judge on the same answers; give one of them, or --what models "
+            "if they are two models'."
+        )
     judges, notes = _judges(signatures), list[str]()
     if len(set(signatures)) == len(runs):
         judges = [DIFFERENT] * len(runs)
@@ -174,11 +194,28 @@ def _same_answers(runs: Sequence[Run], what: What | None) -> list[int]:
 
 
 def _is_same(first: Run, second: Run, ours: Set[object], theirs: Set[object], key: Key) -> bool:
-    """Whether two runs are on the same answers. One judge's are on the same file; other models' can be much alike."""
+    """Whether two runs are on the same answers. One judge's hold all of the smaller one's, in whatever file and order,
+    as two models' answers can be much alike.
+    """
     same_input = first.record["identity"].get("input_sha256") == second.record["identity"].get("input_sha256")
-    if same_input or key is id_key or first.signature == second.signature:
+    if same_input or key is id_key:
         return bool(same_input)
-    return len(ours & theirs) >= SAME_ANSWERS * max(1, min(len(ours), len(theirs)))
+    share = 1.0 if first.signature == second.signature else SAME_ANSWERS
+    return len(ours & theirs) >= share * max(1, min(len(ours), len(theirs)))
+
+
+def _parts(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
+    """A sentence for each run that is only a part of another one of the same judge."""
+    notes = []
+    key = fitting(answer_key, [run.rows for run in runs])
+    answers = [set(numbered(run.rows, key)) for run in runs]
+    for i, j in permutations(range(len(runs)), 2):
+        if runs[i].signature == runs[j].signature and answers[i] < answers[j]:
+            notes.append(
+                f"all {len(runs[i].rows):,} answers of {names[i]} are in {names[j]}, too, by the same judge: they are "
+                "taken as the same answers, not as another model's (--what models does that)."
+            )
+    return notes
 
 
 def _models(groups: Sequence[int], names: Sequence[str]) -> list[str]:

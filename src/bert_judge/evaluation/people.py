@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from bert_judge.errors import InputError
 from bert_judge.evaluation.findings import ChosenThreshold, Comparison, Evaluation, JudgeFound, Questions, SliceFound
-from bert_judge.evaluation.labelled import Judged
+from bert_judge.evaluation.labelled import Judged, repeated_notes
 from bert_judge.evaluation.measures import Answers, Estimate, measure
 from bert_judge.evaluation.runs import Row
 from bert_judge.evaluation.slices import Slice, is_small, slices
@@ -30,7 +30,7 @@ from bert_judge.stats.discrimination import (
     risk_coverage,
 )
 from bert_judge.stats.labels import Confusion
-from bert_judge.stats.paired import holm, mcnemar
+from bert_judge.stats.paired import Differences, holm
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,7 +73,7 @@ def evaluate(
         questions=len(set(table.clusters)),
         right=float(table.golds.mean()),
         judges=[_judge(judge, own, labels, estimates, table, asked) for judge, (own, labels), estimates in named],
-        comparisons=_comparisons(judges, answers, table.golds, whole.differences),
+        comparisons=_comparisons(judges, answers, table, whole.differences),
         slices=[_slice(part, answers, table, asked) for part in parts],
         teacher=teacher_errors(teacher, judges, answers, table.golds, table.clusters, parts) if teacher else (),
         notes=_notes(judges, told, len(rows), asked),
@@ -186,11 +186,11 @@ def _worst(
 
 
 def _comparisons(
-    judges: Sequence[Judged], answers: Sequence[Answers], golds: NDArray[np.int64], differences: Sequence[Estimate]
+    judges: Sequence[Judged], answers: Sequence[Answers], table: _Table, differences: Sequence[Estimate]
 ) -> list[Comparison]:
-    right = [each.labels == golds for each in answers]
+    right = [each.labels == table.golds for each in answers]
     alone = [(int((right[0] & ~ours).sum()), int((~right[0] & ours).sum())) for ours in right[1:]]
-    p_values = [mcnemar(*counts) for counts in alone]
+    p_values = [Differences.of(right[0], ours, table.clusters).p_value() for ours in right[1:]]
     found = zip(judges[1:], differences[1:], alone, p_values, holm(p_values), strict=True)
     return [Comparison(judge.name, by, *counts, p, adjusted) for judge, by, counts, p, adjusted in found]
 
@@ -215,7 +215,7 @@ def _slice(part: Slice, judges: Sequence[Answers], table: _Table, asked: Questio
 
 def _notes(judges: Sequence[Judged], told: Sequence[tuple[Answers, str]], rows: int, asked: Questions) -> list[str]:
     """What a reader has to know of the figures."""
-    notes = []
+    notes = repeated_notes(judges)
     for judge, (answers, labels) in zip(judges, told, strict=True):
         if not answers.probable:
             notes.append(

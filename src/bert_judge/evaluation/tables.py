@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from bert_judge.evaluation.findings import ChosenThreshold, Comparison, Evaluation, JudgeFound, SliceFound
+from bert_judge.evaluation.findings import ChosenThreshold, Evaluation, JudgeFound, SliceFound
 from bert_judge.evaluation.measures import AUROC, TITLES, Estimate
 from bert_judge.evaluation.runs import Row
 from bert_judge.evaluation.slices import SMALL_CLASS, SMALL_ROWS
@@ -76,13 +76,18 @@ def escaped(text: str) -> str:
     return _MARKUP.sub(r"\\\1", " ".join(text.split()))
 
 
+def exact_test(single: bool) -> str:
+    """The name of the test of two series of labels (`Differences.p_value`); `single`: no question is repeated."""
+    return "McNemar's exact test" if single else "exact sign-flip test, whole questions"
+
+
 def _headline(found: Evaluation) -> str:
     return f"{found.rows:,} rows of {found.questions:,} questions, {found.right:.1%} labelled right"
 
 
 def _tables(found: Evaluation) -> list[Table]:
     tables = [_overall(found)]
-    tables += [_comparisons(found.judges[0].name, found.comparisons)] if found.comparisons else []
+    tables += [_comparisons(found)] if found.comparisons else []
     tables += [_thresholds(judge, len(found.judges)) for judge in found.judges if judge.thresholds]
     tables += [_risk(found.judges)] if any(judge.curve for judge in found.judges) else []
     kinds = groupby(found.slices, key=lambda part: part.kind)
@@ -104,14 +109,16 @@ def _overall(found: Evaluation) -> Table:
     return Table("", head, body, "in brackets: 95 % bootstrap intervals, whole questions drawn again")
 
 
-def _comparisons(first: str, found: Sequence[Comparison]) -> Table:
+def _comparisons(found: Evaluation) -> Table:
+    first, several = found.judges[0].name, len(found.comparisons) > 1
     body = [
         [each.name, _points(each.difference), f"{each.only_this:,}", f"{each.only_first:,}", _p_value(each.p_adjusted)]
-        for each in found
+        for each in found.comparisons
     ]
-    head = [f"against {first}", "accuracy, points", "right alone", f"{first} alone", "McNemar p"]
-    adjusted = "; p is adjusted for several judges (Holm)" if len(found) > 1 else ""
-    return Table("Differences", head, body, f"of all rows, undecided ones as wrong{adjusted}")
+    head = [f"against {first}", "accuracy, points", "right alone", f"{first} alone", "p, Holm" if several else "p"]
+    adjusted = ", adjusted for several judges (Holm)" if several else ""
+    below = f"of all rows, undecided ones as wrong; p: {exact_test(found.rows == found.questions)}{adjusted}"
+    return Table("Differences", head, body, below)
 
 
 def _thresholds(judge: JudgeFound, judges: int) -> Table:

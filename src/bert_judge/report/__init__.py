@@ -5,7 +5,7 @@
 
 from bert_judge.report.answers import AnswerTable, collect
 from bert_judge.report.figures import Figures, find_figures
-from bert_judge.report.finding import find_runs
+from bert_judge.report.finding import find_runs, left_out
 from bert_judge.report.writing import write_report
 
-__all__ = ["AnswerTable", "Figures", "collect", "find_figures", "find_runs", "write_report"]
+__all__ = ["AnswerTable", "Figures", "collect", "find_figures", "find_runs", "left_out", "write_report"]

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from bert_judge.errors import InputError
 from bert_judge.evaluation.labelled import Labels, file_stem, with_labels
-from bert_judge.evaluation.matching import SAME_ANSWERS, answer_key, fitting, id_key, numbered, run_names
+from bert_judge.evaluation.matching import (
+    SAME_ANSWERS,
+    answer_key,
+    fitting,
+    id_key,
+    numbered,
+    question_key,
+    run_names,
+)
 from bert_judge.evaluation.people import SIMILARITIES
 from bert_judge.evaluation.runs import Row, Run
 from bert_judge.judges.naming import distinct
@@ -18,6 +27,7 @@ MOST_LEVELS = 200
 """A column of the input with more different values than this is no filter."""
 
 _FIRST = ("task", "model", "candidate_model", "source", "dataset", "subset", "category", "language", "split", "input")
+_WHOSE = ("task", "model", "candidate_model")  # answers that differ in one of these are not the same answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +72,8 @@ class AnswerTable:
 
 
 def collect(runs: Sequence[Run], labels: Labels | None = None) -> AnswerTable:
-    """Put runs side by side. Runs with one signature on different inputs are one judge.
+    """Put runs side by side. Runs with one signature on different inputs are one judge; answers that several of these
+    inputs hold are there once, with the verdict of the first run, and a note says how many.
 
     Answers are the same where their texts are (their ids, where a run has no texts, on the same input). Runs of other
     judges are on the same answers if they read the same file, or nine tenths of the smaller one's rows are in the
@@ -77,15 +88,21 @@ def collect(runs: Sequence[Run], labels: Labels | None = None) -> AnswerTable:
     key = fitting(answer_key, [run.rows for run in named])
     found = [numbered(run.rows, key) for run in named]
     inputs = _inputs(named, found, merge=key is not id_key)
-    places = _places(found, inputs)
-    rows = _labelled(_merged(found, inputs, places), labels)
-    judges = _judges(runs, found, inputs, places)
+    answers = _answers(found, inputs, _overlaps(named, found, inputs))
+    places = {answer: place for place, answer in enumerate(dict.fromkeys(chain.from_iterable(answers)))}
+    rows = _labelled(_merged(answers, places), labels)
+    groups = _groups(runs, inputs)
+    judges = _judges(runs, groups, answers, places)
     given = labels.where if labels else "the input" if any(row.gold is not None for row in rows) else None
-    return AnswerTable(rows, judges, _facets(rows, _input_names(named, inputs, places)), given, _notes(judges, rows))
+    notes = [*_counted_once(runs, groups, answers), *_notes(judges, rows)]
+    return AnswerTable(rows, judges, _facets(rows, _input_names(named, inputs, places)), given, notes)
 
 
-_Found = Mapping[tuple[Hashable, int], Row]
-_Places = Mapping[tuple[int, tuple[Hashable, int]], int]
+_Name = tuple[Hashable, int]  # a row's key, and how often it was in its run before
+_Answer = tuple[int, _Name]  # the number of an input, and the name of a row in it
+_Found = Mapping[_Name, Row]
+_Answers = Mapping[_Answer, Row]
+_Places = Mapping[_Answer, int]
 
 
 def _with_task(run: Run) -> Run:
@@ -124,23 +141,57 @@ def _judged_another(
     return any(runs[i].signature == run.signature and shas[i] != sha for i in of_these)
 
 
-def _places(found: Sequence[_Found], inputs: Sequence[int]) -> _Places:
-    """The row of the table that each answer has: in the order in which they come first."""
-    places: dict[tuple[int, tuple[Hashable, int]], int] = {}
-    for own, number in zip(found, inputs, strict=True):
-        for name in own:
-            places.setdefault((number, name), len(places))
-    return places
+def _overlaps(runs: Sequence[Run], found: Sequence[_Found], inputs: Sequence[int]) -> Mapping[_Answer, _Answer]:
+    """The answers that an earlier run of the same judge holds, though it read another file: which they are there.
+
+    Only texts tell that, so rows without texts are never among them.
+    """
+    questions = [Counter(map(question_key, own.values())) for own in found]
+    holders: dict[Hashable, list[tuple[int, _Name]]] = {}
+    same: dict[_Answer, _Answer] = {}
+    for place, run in enumerate(runs):
+        shared: dict[int, list[tuple[_Name, _Name]]] = {}
+        seen: Counter[Hashable] = Counter()
+        for name, row in found[place].items():
+            if row.candidate is None:
+                continue
+            text = (run.signature, row.key, *(str(row.meta.get(each)) for each in _WHOSE))
+            known = holders.setdefault((text, seen[text]), [])
+            seen[text] += 1
+            for earlier, there_name in known:
+                if inputs[earlier] != inputs[place]:
+                    shared.setdefault(earlier, []).append((name, there_name))
+            known.append((place, name))
+        for earlier, pairs in shared.items():
+            if len(pairs) >= SAME_ANSWERS * _to_same_questions(questions[earlier], questions[place]):
+                for name, there_name in pairs:
+                    there = inputs[earlier], there_name
+                    same.setdefault((inputs[place], name), same.get(there, there))
+    return same
 
 
-def _merged(found: Sequence[_Found], inputs: Sequence[int], places: _Places) -> list[Row]:
+def _to_same_questions(first: Counter[Hashable], other: Counter[Hashable]) -> int:
+    """How many answers of one run are to questions of the other, the smaller number of both ways.
+
+    Where few of these are equal, they are another model's, which gives the same short answer now and then.
+    """
+    return min(sum(n for name, n in a.items() if name in b) for a, b in ((first, other), (other, first)))
+
+
+def _answers(found: Sequence[_Found], inputs: Sequence[int], same: Mapping[_Answer, _Answer]) -> list[_Answers]:
+    """The rows of each run by the answers that they are of."""
+    return [
+        {same.get((number, name), (number, name)): row for name, row in own.items()}
+        for own, number in zip(found, inputs, strict=True)
+    ]
+
+
+def _merged(answers: Sequence[_Answers], places: _Places) -> list[Row]:
     """One row for each answer, with the texts, the label and the columns that any of its runs has."""
     rows: list[Row | None] = [None] * len(places)
-    for own, number in zip(found, inputs, strict=True):
-        for name, row in own.items():
-            place = places[number, name]
-            first = rows[place]
-            rows[place] = row if first is None else _joined(first, row)
+    for answer, row in chain.from_iterable(own.items() for own in answers):
+        first = rows[places[answer]]
+        rows[places[answer]] = row if first is None else _joined(first, row)
     return [row for row in rows if row is not None]
 
 
@@ -163,19 +214,26 @@ def _labelled(rows: list[Row], labels: Labels | None) -> list[Row]:
     return [replace(row, gold=golds.get((row.key, row.id))) for row in rows]
 
 
-def _judges(runs: Sequence[Run], found: Sequence[_Found], inputs: Sequence[int], places: _Places) -> list[JudgeColumn]:
-    """The columns: a signature each, and one more for each time that it judged the same answers again."""
+def _groups(runs: Sequence[Run], inputs: Sequence[int]) -> list[list[int]]:
+    """The runs of each column: a signature each, and one more for each time that it judged the same answers again."""
     groups: dict[tuple[str, int], list[int]] = {}
     seen: Counter[tuple[str, int]] = Counter()
     for place, (run, number) in enumerate(zip(runs, inputs, strict=True)):
         groups.setdefault((run.signature, seen[run.signature, number]), []).append(place)
         seen[run.signature, number] += 1
+    return list(groups.values())
+
+
+def _judges(
+    runs: Sequence[Run], groups: Sequence[Sequence[int]], answers: Sequence[_Answers], places: _Places
+) -> list[JudgeColumn]:
+    """The columns. Of an answer that several runs of one hold, the first run's verdict counts."""
     columns = []
-    for name, own in zip(_names(runs, list(groups.values())), groups.values(), strict=True):
+    for name, own in zip(_names(runs, groups), groups, strict=True):
         verdicts: list[Row | None] = [None] * len(places)
-        for place in own:
-            for answer, row in found[place].items():
-                verdicts[places[inputs[place], answer]] = row
+        for place in reversed(own):
+            for answer, row in answers[place].items():
+                verdicts[places[answer]] = row
         signature = runs[own[0]].signature
         columns.append(JudgeColumn(name, kind_of(signature), signature, [runs[place] for place in own], verdicts))
     return columns
@@ -231,6 +289,22 @@ def _facet(name: str, values: Sequence[str | None]) -> Facet:
     levels = sorted({value for value in values if value is not None})
     codes = {level: code for code, level in enumerate(levels)}
     return Facet(name, levels, [-1 if value is None else codes[value] for value in values])
+
+
+def _counted_once(runs: Sequence[Run], groups: Sequence[Sequence[int]], answers: Sequence[_Answers]) -> list[str]:
+    """How many answers of which run are left out, as an earlier run of the same column holds them."""
+    notes = []
+    for own in groups:
+        holders: dict[_Answer, int] = {}
+        for place in own:
+            held = Counter(holders[answer] for answer in answers[place] if answer in holders)
+            notes += [
+                f"{count:,} of the {len(answers[place]):,} answers of {runs[place].folder} are those of "
+                f"{runs[first].folder}, by the same judge: they are counted once."
+                for first, count in held.items()
+            ]
+            holders = {**dict.fromkeys(answers[place], place), **holders}
+    return notes
 
 
 def _notes(judges: Sequence[JudgeColumn], rows: Sequence[Row]) -> list[str]:

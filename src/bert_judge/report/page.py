@@ -13,7 +13,7 @@ from string import Template
 from bert_judge.report.charts import confusion, histogram, interval, reliability
 from bert_judge.report.figures import AgreementFigures, Cell, Cross, Figures, JudgeFigures, Kind
 from bert_judge.report.packing import Packed
-from bert_judge.report.words import below, commands, crossed, duration, headline, share, speed
+from bert_judge.report.words import below, commands, crossed, duration, folders, headline, share, speed
 from bert_judge.version import __version__
 
 
@@ -95,6 +95,7 @@ def _card(judge: JudgeFigures) -> str:
         facts.append(("tokens", f"{judge.tokens_in:,} in · {judge.tokens_out:,} out", ""))
     if judge.money is not None:
         facts.append(("cost", f"{judge.money:.4f}", ""))
+    facts.append(("result", folders(judge), ""))
     kind = f"<small>{escape(judge.kind)}</small>" if judge.kind != judge.name else ""
     number = "-" if cell is None or cell.value is None else share(cell, brackets=False)
     brackets = f"<span>{escape(share(cell)[len(number) :])}</span>" if cell else ""

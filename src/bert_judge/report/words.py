@@ -69,9 +69,15 @@ def commands(judge: JudgeFigures) -> list[str]:
     return list(dict.fromkeys(shlex.join(command) for command in judge.commands if command))
 
 
+def folders(judge: JudgeFigures) -> str:
+    """The folder that a judge's verdicts are from; of several, the first and how many more there are."""
+    more = f" and {len(judge.folders) - 1:,} more" if len(judge.folders) > 1 else ""
+    return judge.folders[0] + more
+
+
 def _origin(judge: JudgeFigures) -> str:
     lines = "\n".join([judge.signature, *commands(judge)])
-    return f"{escaped(judge.name)}\n\n```\n{lines}\n```"
+    return f"{escaped(judge.name)}, from {escaped(folders(judge))}\n\n```\n{lines}\n```"
 
 
 def _lines(found: Figures) -> list[list[str]]:
@@ -124,9 +130,7 @@ def _agreement(judges: Sequence[JudgeFigures]) -> Table:
         "wrongly right",
         "wrongly wrong",
     ]
-    return Table(
-        "Judges and people", head, body, "`bert-judge evaluate` has intervals that allow for repeated questions"
-    )
+    return Table("Judges and people", head, body, "bert-judge evaluate has intervals that allow for repeated questions")
 
 
 def _pairs(found: Figures) -> Table:

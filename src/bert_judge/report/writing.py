@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from bert_judge.errors import OutputError
@@ -24,15 +24,18 @@ def write_report(
     labels: Labels | None = None,
     *,
     title: str | None = None,
+    notes: Iterable[str] = (),
     budget: int = BUDGET,
 ) -> Figures:
     """Write the page to `path`, and beside it the figures as `.md` and `.json`; returns the figures.
 
     The page holds every row. If their texts have more than `budget` characters together, long ones lose their middle.
+    `notes`, such as those of `left_out`, stand before its own ones.
     Raises InputError as `collect` does, OutputError where the files can't be written.
     """
     path = check_path(path)
     table = collect(runs, labels)
+    table = replace(table, notes=[*notes, *table.notes])
     found = find_figures(table)
     name = title or ", ".join(
         dict.fromkeys(str(run.record.get("input", {}).get("path", run.folder)) for run in runs[:3])
@@ -53,10 +56,12 @@ def write_report(
 
 
 def check_path(path: str | Path) -> Path:
-    """The path of a page. Raises OutputError unless it ends with .html and can be a file."""
+    """A page's path. Raises OutputError unless it ends with .html, can be a file, needs one new folder at most."""
     path = Path(path)
     if path.suffix.lower() not in (".html", ".htm") or path.is_dir():
         raise OutputError(f"the report can't be written to {path}; a file that ends with .html was expected.")
+    if not path.parent.exists() and not path.parent.parent.exists():
+        raise OutputError(f"{path.parent.parent} is not there; make it, or choose another file for the report.")
     return path
 
 
