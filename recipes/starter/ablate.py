@@ -2,9 +2,9 @@
 
 One fixed protocol for all variants: 20,000 rows, one epoch, then the accuracy at 0.5 on the test questions, by source
 and as a mean over the sources. A variant leaves something out, or sets something otherwise; see `VARIANTS`.
-`without:FAMILY` leaves out whole families of sources, in training and in calibration, to measure the judge where it has seen nothing
-alike. Each takes about seven minutes on two processor cores; scores are kept in `build/ablations`, and the table shows
-all that are there.
+`without:FAMILY` leaves out whole families of sources, in training and in calibration, to measure the judge where it
+has seen nothing alike. Each takes about seven minutes on two processor cores; scores are kept in `build/ablations`,
+and the table shows all that are there.
 """
 
 from __future__ import annotations

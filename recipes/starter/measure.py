@@ -1,8 +1,8 @@
 """Measure the starter judge on questions that nothing of it was made from, and write its card.
 
 `python recipes/starter/measure.py --data DIR` prints a table by source, the judge beside exact match, containment,
-token F1, ROUGE-L and BERTScore on the same rows, and one by family of hedged answers (`families.jsonl`, which no training
-row is made from), and writes both into `src/bert_judge/starter/README.md`.
+token F1, ROUGE-L and BERTScore on the same rows, and one by family of hedged answers (`families.jsonl`, which no
+training row is made from), and writes both into `src/bert_judge/starter/README.md`.
 """
 
 from __future__ import annotations
