@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -26,6 +28,8 @@ CORPUS = [
     "I'm hesitating between Paris and London. I would say London. It was 1,977 or 12.5 % of them; (A) or (B)?",
     "Die Antwort lautet Überfluss. La réponse est déjà là. Ответ: Москва. 答案是北京。 question candidate reference",
 ]
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_NO_BROWSER = "there is no Chromium (or no package playwright): pages are NOT tested in a browser"
 MARKERS = ("<|question|>", "<|candidate|>", "<|reference|>")
 ARCHITECTURES = ("bert", "roberta", "xlm-roberta", "deberta-v2", "modernbert", "eurobert")
 
@@ -177,3 +181,23 @@ def samples() -> list[Sample]:
         Sample("x", ("y",), "z"),
     ]
     return rows
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless Chromium: the one of BERT_JUDGE_CHROMIUM, else of the system, else playwright's own."""
+    api = pytest.importorskip("playwright.sync_api", reason=_NO_BROWSER)
+    path = os.environ.get("BERT_JUDGE_CHROMIUM") or next(filter(None, map(shutil.which, _BROWSERS)), None)
+    with api.sync_playwright() as playwright:
+        try:
+            found = playwright.chromium.launch(executable_path=path)
+        except api.Error as error:
+            pytest.skip(f"{_NO_BROWSER} ({str(error).splitlines()[0]})")
+        yield found
+        found.close()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say it where browser tests were skipped."""
+    if any(_NO_BROWSER in str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())):
+        terminalreporter.write_line(f"WARNING: {_NO_BROWSER}", red=True, bold=True)
