@@ -200,6 +200,7 @@ def test_dates_are_no_fractions() -> None:
         ("𝐏𝐚𝐫𝐢𝐬", "Paris"),
         ("x² and ½", "x² and ½"),
         ("naïve café", "naïve café"),
+        ("a︱b", "a-b"),
     ],
 )
 def test_characters_that_look_alike_are_one(text: str, folded: str) -> None:

@@ -35,11 +35,10 @@ def fold(text: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def _fold_character(character: str) -> str:
-    if character in _OTHERS:
-        return _OTHERS[character]
     kind = unicodedata.decomposition(character).partition(">")[0].lstrip("<")
     plain = unicodedata.normalize("NFKC", character)
-    return plain if len(plain) == 1 and kind not in _KEPT else character
+    folded = plain if len(plain) == 1 and kind not in _KEPT else character
+    return _OTHERS.get(folded, folded)
 
 
 def _fold_word(match: re.Match[str]) -> str:
