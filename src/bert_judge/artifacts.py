@@ -126,16 +126,17 @@ def write_candidates(folder: Path, candidates: Iterable[str], identity: Identity
         raise OutputError(f"{folder} can't be written ({error.strerror}); choose another --output_dir.") from error
 
 
-def write_files(folder: Path, contents: Mapping[str, str | bytes]) -> None:
-    """Write files of a folder, by name, each in one step. Raises OutputError where they can't be written."""
+def write_files(folder: Path, contents: Mapping[str, str | bytes | Iterable[str]]) -> None:
+    """Write files of a folder, by name, each in one step; a content may come in parts, as a stream.
+
+    Raises OutputError where they can't be written.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
-            _write(folder / name, [content])
+            _write(folder / name, [content] if isinstance(content, str | bytes) else content)
     except OSError as error:
-        raise OutputError(
-            f"{folder} can't be written ({error.strerror or error}); choose another --output_dir."
-        ) from error
+        raise OutputError(f"{folder} can't be written ({error.strerror or error}); choose another folder.") from error
 
 
 class ResultFolder:

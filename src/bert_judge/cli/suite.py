@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
-import os
+import io
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bert_judge.artifacts import ResultFolder
-from bert_judge.errors import InputError, OutputError, named_in_errors
+from bert_judge.artifacts import ResultFolder, write_files
+from bert_judge.errors import InputError, named_in_errors
 from bert_judge.evaluation.tables import Table
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.pipeline import summarise
@@ -72,24 +72,24 @@ def write_columns(results: Mapping[str, ResultFolder], folder: Path) -> Path:
         for name, result in results.items()
     }
     path = folder.parent / f"{folder.resolve().name}-suite.csv"
-    partial = path.with_name(f".{path.name}.partial")
-    texts = ("id", "question", "candidate", "gold")
-    try:
-        with partial.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            table = csv.writer(file)
-            table.writerow([*texts, *results])
-            for records in _rows(results):
-                first = next(iter(records.values()))
-                cells = (record[kinds[name]] for name, record in records.items())
-                table.writerow([*(first.get(text, "") for text in texts), *cells])
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError as error:
-        raise OutputError(
-            f"{path} can't be written ({error.strerror}); the results of the judges are there."
-        ) from error
+    write_files(path.parent, {path.name: _lines(results, kinds)})
     return path
+
+
+def _lines(results: Mapping[str, ResultFolder], kinds: Mapping[str, str]) -> Iterator[str]:
+    """The lines of the table, its head first."""
+    texts = ("id", "question", "candidate", "gold")
+    line = io.StringIO(newline="")
+    table = csv.writer(line)
+    table.writerow([*texts, *results])
+    for records in _rows(results):
+        yield line.getvalue()
+        line.seek(0)
+        line.truncate()
+        first = next(iter(records.values()))
+        cells = (record[kinds[name]] for name, record in records.items())
+        table.writerow([*(first.get(text, "") for text in texts), *cells])
+    yield line.getvalue()
 
 
 def _rows(results: Mapping[str, ResultFolder]) -> Iterator[dict[str, dict[str, Any]]]:

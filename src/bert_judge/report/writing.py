@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from bert_judge.artifacts import write_files
 from bert_judge.errors import OutputError
 from bert_judge.evaluation.labelled import Labels
 from bert_judge.evaluation.runs import Run
@@ -41,17 +42,12 @@ def write_report(
         dict.fromkeys(str(run.record.get("input", {}).get("path", run.folder)) for run in runs[:3])
     )
     record = {"version": __version__, "title": name, **asdict(found)}
-    contents: dict[Path, Iterable[str]] = {
-        path: page(found, pack(table, budget), name),
-        path.with_suffix(".md"): [to_markdown(found, f"Report: {name}")],
-        path.with_suffix(".json"): [json.dumps(record, indent=1) + "\n"],
+    contents = {
+        path.name: page(found, pack(table, budget), name),
+        path.with_suffix(".md").name: [to_markdown(found, f"Report: {name}")],
+        path.with_suffix(".json").name: [json.dumps(record, indent=1) + "\n"],
     }
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for target, parts in contents.items():
-            _write(target, parts)
-    except OSError as error:
-        raise OutputError(f"{path} can't be written ({error.strerror}); choose another file.") from error
+    write_files(path.parent, contents)
     return found
 
 
@@ -63,13 +59,3 @@ def check_path(path: str | Path) -> Path:
     if not path.parent.exists() and not path.parent.parent.exists():
         raise OutputError(f"{path.parent.parent} is not there; make it, or choose another file for the report.")
     return path
-
-
-def _write(path: Path, parts: Iterable[str]) -> None:
-    partial = path.with_name(path.name + ".partial")
-    try:
-        with partial.open("w", encoding="utf-8", errors="replace") as file:
-            file.writelines(parts)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
