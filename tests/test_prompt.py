@@ -158,6 +158,32 @@ def test_marks_sit_on_the_shared_words() -> None:
     assert len(prompt.tokens.types) == len(prompt.tokens.ids)
 
 
+def typed(prompt: Prompt, tokenizer: Tokenizer) -> list[str]:
+    """The tokens that have a type other than 0, with it."""
+    pairs = zip(prompt.tokens.ids, prompt.tokens.types or (), strict=True)
+    return [f"{tokenizer.id_to_token(i)}:{kind}" for i, kind in pairs if kind]
+
+
+def test_contrast_sits_on_the_words_that_are_not_shared() -> None:
+    """Function words and words of the question are no contrast; several references are told apart."""
+    tokenizer = kind_of("starter")
+    sample = Sample("The capital of Chile is Lima.", ("Santiago de Chile", "Lima"), "What is the capital?")
+    [joined] = encode(tokenizer, sample, marks=True, contrast=True, references="joined")
+    assert typed(joined, tokenizer) == ["chile:1", "lima:1", "lima:1", "santiago:2", "de:2", "chile:1"]
+    [first, second] = encode(tokenizer, sample, marks=True, contrast=True)
+    assert typed(first, tokenizer) == ["chile:1", "lima:2", "santiago:2", "de:2", "chile:1"]
+    assert typed(second, tokenizer) == ["chile:2", "lima:1", "lima:1"]
+    [without] = encode(tokenizer, Sample("The capital is Rome", ("Lima",)), marks=True, contrast=True)
+    assert typed(without, tokenizer) == ["capital:2", "rome:2", "lima:2"]
+
+
+@pytest.mark.parametrize("letter", "ABCDI")
+def test_an_option_is_marked_whatever_its_letter(letter: str) -> None:
+    tokenizer = kind_of("starter")
+    [prompt] = encode(tokenizer, Sample(f"I say ({letter}), it's a deal", (f"({letter}) iron",), "d"), marks=True)
+    assert typed(prompt, tokenizer) == [f"{letter.lower()}:1"] * 2
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_marks_in_every_kind_of_tokenizer(name: str) -> None:
     tokenizer = kind_of(name)
@@ -435,7 +461,13 @@ def test_samples_do_not_influence_each_other() -> None:
 
 def test_config_round_trip(tmp_path: Path) -> None:
     form = InputForm(
-        ("qcr", "cr"), marks=True, references="joined", max_tokens=99, question_tokens=7, truncation="left"
+        ("qcr", "cr"),
+        marks=True,
+        contrast=True,
+        references="joined",
+        max_tokens=99,
+        question_tokens=7,
+        truncation="left",
     )
     config = JudgeConfig(form=form, temperature=1.25)
     config.save(tmp_path)

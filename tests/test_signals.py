@@ -15,8 +15,8 @@ from bert_judge.evidence import SIGNALS, Combiner, find_signals
 @pytest.mark.parametrize(
     ("candidate", "references", "expected"),
     [
-        ("Paris.", ["paris"], {"equal": 1, "contains": 1, "inside": 1, "precision": 1, "recall": 1, "position": 1}),
-        ("It is Paris, France", ["Paris"], {"equal": 0, "contains": 1, "inside": 0, "precision": 0.5, "recall": 1}),
+        ("Paris.", ["paris"], {"equal": 1, "contains": 1, "inside": 1, "precision": 1, "recall": 1, "added": 0}),
+        ("It is Paris, France", ["Paris"], {"equal": 0, "contains": 1, "inside": 0, "precision": 0.5, "added": 0.5}),
         ("Parisian", ["Paris"], {"contains": 0, "recall": 0}),
         ("Shelley", ["Mary Shelley", "Byron"], {"inside": 1, "contains": 0, "recall": 0.5}),
         ("Byron", ["Mary Shelley", "Byron"], {"equal": 1, "recall": 1}),
@@ -32,13 +32,17 @@ from bert_judge.evidence import SIGNALS, Combiner, find_signals
         ("It isn't Paris", ["Paris"], {"negation": 1, "refusal": 0}),
         ("Sorry, I don't know.", ["Paris"], {"refusal": 1}),
         ("I cannot answer that", ["Paris"], {"refusal": 1, "negation": 1}),
-        ("", ["Paris"], {"length": 0, "recall": 0, "contains": 0, "inside": 0, "position": 0}),
-        ("a " * 500, ["Paris"], {"length": 1}),
+        ("", ["Paris"], {"recall": 0, "contains": 0, "inside": 0, "added": 0}),
     ],
 )
 def test_signals(candidate: str, references: list[str], expected: dict[str, float]) -> None:
     found = find_signals(candidate, references)
     assert {name: getattr(found, name) for name in expected} == expected
+
+
+def test_words_of_the_question_are_no_addition() -> None:
+    told = find_signals("The capital of Peru is Quito", ["Lima"], "What is the capital of Peru?")
+    assert told.added == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize(

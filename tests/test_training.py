@@ -742,6 +742,19 @@ def test_quiet_is_quiet(encoder: Path, tmp_path: Path, capfd: pytest.CaptureFixt
     assert capfd.readouterr() == ("", "")
 
 
+def test_contrast_adds_a_token_type_that_is_learnt(encoder: Path, tmp_path: Path) -> None:
+    result = train(str(encoder), rows(), tmp_path / "one", replace(FORM, contrast=True), CONFIG)
+    assert json.loads((result.folder / "config.json").read_text())["type_vocab_size"] == 3
+    types = weights(result.folder)["bert.embeddings.token_type_embeddings.weight"]
+    assert len(types) == 3 * 32
+    assert types[64:] != types[:32]  # it began as the first one
+    judge = BERTJudge(str(result.folder), dtype="float32", runtime="torch")
+    right, wrong = judge.predict(["What is the capital?"] * 2, ["It is Wien."] * 2, ["Wien", "Oslo"])
+    assert right > wrong
+    further = train(str(result.folder), rows(), tmp_path / "two", replace(FORM, contrast=True), CONFIG)
+    assert json.loads((further.folder / "config.json").read_text())["type_vocab_size"] == 3
+
+
 @pytest.mark.parametrize("architecture", ["roberta", "eurobert"])
 def test_marks_need_an_encoder_that_reads_them(
     make_judge: Callable[..., Path], tmp_path: Path, architecture: str

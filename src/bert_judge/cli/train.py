@@ -48,6 +48,7 @@ class TrainOptions:
     include_question: Annotated[bool, "the judge reads the question"] = True
     training_mix: Annotated[str | None, "JSON file {task: {model: rows}} of what is taken"] = None
     marks: Annotated[bool, "mark the words that candidate and reference share (encoders with two token types)"] = False
+    contrast: Annotated[bool, "mark the words that they do not share, too, with a third token type"] = False
     max_tokens: Annotated[int | None, "the longest input in tokens (default: the encoder's limit)"] = None
     trust_remote_code: Annotated[bool, "run the model's own code if transformers lacks its architecture"] = False
     dtype: Annotated[str, "accepted; --bf16 says how it is computed"] = "auto"
@@ -108,8 +109,8 @@ def _form(options: TrainOptions) -> InputForm:
     form = JudgeConfig.load(find_model(options.model_path, options.trust_remote_code)).form
     if not options.include_question:
         form = replace(form, forms=("cr",))
-    if options.marks:
-        form = replace(form, marks=True)
+    if options.marks or options.contrast:
+        form = replace(form, marks=True, contrast=form.contrast or options.contrast)
     return form if options.max_tokens is None else form.resized(options.max_tokens)
 
 

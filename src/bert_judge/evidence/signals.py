@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -20,7 +19,6 @@ _REFUSAL = re.compile(
 _OPTION = re.compile(r"\s*(?:\(?[A-J][).:]|[A-J]\s*$)")
 _ENDING = 1_500  # characters: a choice is stated at the end of a long text
 _NUMBER_WORDS = 2  # a reference of so many words is a number if it has one: "42 apples"
-_LONG = 200  # words from which on a text counts as long
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +46,12 @@ class Signals:
     """Where the reference has numbers: 1 if all of them stand in the candidate, else -1."""
     other_numbers: float
     """1 where the candidate has numbers that the reference has not, and the reference has some."""
-    position: float
-    """Where the last shared word ends, as a share of the candidate's words."""
+    added: float
+    """The share of the candidate's words that stand neither in the reference nor in the question."""
     negation: float
     """1 where the candidate has a word such as *not*."""
     refusal: float
     """1 where the candidate says that it does not know."""
-    length: float
-    """How long the candidate is, from 0 (nothing) to 1 (200 words), by its logarithm."""
-    reference_length: float
-    """The same of the reference."""
     options: tuple[str | None, str | None] = (None, None)
     """The options that candidate and reference name."""
     last_numbers: tuple[str | None, str | None] = (None, None)
@@ -92,7 +86,7 @@ SIGNALS = tuple(field.name for field in fields(Signals) if field.type == "float"
 """The names of the signals, in the order of `Signals.vector`."""
 
 
-def find_signals(candidate: str, references: Sequence[str]) -> Signals:
+def find_signals(candidate: str, references: Sequence[str], question: str | None = None) -> Signals:
     """Compare a candidate with one or more references; about linear in the length of the texts."""
     said = words(candidate)
     keys = [word.key for word in said]
@@ -102,18 +96,16 @@ def find_signals(candidate: str, references: Sequence[str]) -> Signals:
     best = max(range(len(references)), key=lambda i: (_share(wanted[i], known), -len(wanted[i])))
     target, whole = set(wanted[best]), [_in_a_row(words(reference)) for reference in references]
     content = [word.key for word in content_words(candidate)]
-    last = max((i for i, key in enumerate(keys, 1) if key in target), default=0)
+    expected = target.union(word.key for word in words(question or ""))
     return Signals(
         equal=float(row in whole),
         contains=float(any(text in row for text in whole if text.strip())),
         inside=float(bool(keys) and any(row in text for text in whole)),
         precision=_share(content, target),
         recall=_share(wanted[best], known),
-        position=last / max(len(keys), 1),
+        added=_share(content, set(content) - expected),
         negation=float(not _NEGATIONS.isdisjoint(known)),
         refusal=float(bool(_REFUSAL.search(candidate))),
-        length=_length(len(keys)),
-        reference_length=_length(len(wanted[best])),
         **_option(candidate, references[best]),
         **_numbers(keys, wanted[best]),
     )
@@ -147,7 +139,3 @@ def _numbers(keys: Sequence[str], wanted: Sequence[str]) -> dict[str, Any]:
         "other_numbers": float(not set(ours) <= set(theirs)),
         "last_numbers": last,
     }
-
-
-def _length(count: int) -> float:
-    return min(1.0, math.log1p(count) / math.log1p(_LONG))

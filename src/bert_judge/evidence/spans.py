@@ -69,12 +69,15 @@ class Evidence(NamedTuple):
 
     `candidate` holds the spans of the candidate's words that also stand in a reference; `references` holds, for each
     reference, the spans of its words that also stand in the candidate; `recall` is, for each reference, the share of
-    its words that do, in [0, 1].
+    its words that do, in [0, 1]. `added` holds the spans of the candidate's words that stand neither in a reference nor
+    in the question, `missing`, for each reference, those of its words that the candidate lacks.
     """
 
     candidate: tuple[Span, ...]
     references: tuple[tuple[Span, ...], ...]
     recall: tuple[float, ...]
+    added: tuple[Span, ...]
+    missing: tuple[tuple[Span, ...], ...]
 
     @property
     def best_reference(self) -> int:
@@ -82,29 +85,32 @@ class Evidence(NamedTuple):
         return max(range(len(self.recall)), key=self.recall.__getitem__)
 
 
-def find_evidence(candidate: str, references: Sequence[str]) -> Evidence:
+def find_evidence(candidate: str, references: Sequence[str], question: str | None = None) -> Evidence:
     """Compare a candidate with its references, word by word; linear in the length of the texts."""
     candidate_words = words(candidate)
     candidate_keys = {word.key for word in candidate_words}
     reference_words = [content_words(reference) for reference in references]
     reference_keys = {word.key for kept in reference_words for word in kept}
     shared = [tuple(word.span for word in kept if word.key in candidate_keys) for kept in reference_words]
+    expected = reference_keys | _STOP_WORDS | {word.key for word in words(question or "")}
     return Evidence(
         candidate=tuple(word.span for word in candidate_words if word.key in reference_keys),
         references=tuple(shared),
         recall=tuple(len(spans) / max(len(kept), 1) for spans, kept in zip(shared, reference_words, strict=True)),
+        added=tuple(word.span for word in candidate_words if word.key not in expected),
+        missing=tuple(tuple(word.span for word in kept if word.key not in candidate_keys) for kept in reference_words),
     )
 
 
 def words(text: str) -> list[Word]:
-    """All words of a text. An "A" or "I" that names an option has the key "(a)" or "(i)", unlike the word."""
+    """All words of a text. An "A", "D" or "I" that names an option has the key "(a)" and so on, unlike the word."""
     text = fold(text)
     found = [Word(word_key(match[0]), *match.span()) for match in _WORD.finditer(text)]
     options = {match.start(match.lastindex or 0) for match in _OPTION.finditer(text)}
     if not options:
         return found
     return [
-        word._replace(key=f"({word.key})") if word.start in options and word.key in ("a", "i") else word
+        word._replace(key=f"({word.key})") if word.start in options and word.key in _STOP_WORDS else word
         for word in found
     ]
 

@@ -229,7 +229,7 @@ class BERTJudge(Judge):
         combiner = self._config.combiner
         if combiner is None:
             return logit, None, {"logit": logit}
-        signals = find_signals(sample.candidate, sample.references)
+        signals = find_signals(sample.candidate, sample.references, sample.question)
         told = {name: round(value, 3) for name, value in zip(SIGNALS, signals.vector(), strict=True) if value}
         explanation = f"{signals.describe()}, encoder {_sigmoid(logit):.2f}"
         return combiner.combine(logit, signals), explanation, {"logit": logit, "evidence": told}

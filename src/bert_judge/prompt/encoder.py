@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
-from bert_judge.evidence import Span, find_evidence, fold, touches
+from bert_judge.evidence import Span, find_evidence, fold
 from bert_judge.prompt.form import InputForm, with_budgets
 from bert_judge.prompt.tokenise import TextTokenizer, ends, marker_id, plain_tokenizer, special_ids
 from bert_judge.prompt.truncation import Part, Piece, characters_cut, keep_fairly, keep_right, with_focus
@@ -65,14 +65,18 @@ class PromptEncoder:
         form = self.form.form_of(sample)
         references = [sample.references[i] for i in group]
         compared = (self.form.marks or self.form.candidate_focus) and "r" in form
-        evidence = find_evidence(sample.candidate, references) if compared else None
+        evidence = find_evidence(sample.candidate, references, sample.question) if compared else None
+        contrast = evidence if self.form.contrast else None
         parts: dict[str, Part] = {}
         if "q" in form and sample.question is not None:
             parts["question"] = Part(pieces[sample.question])
-        parts["candidate"] = Part(pieces[sample.candidate], evidence.candidate if evidence else ())
+        parts["candidate"] = Part(
+            pieces[sample.candidate], evidence.candidate if evidence else (), contrast.added if contrast else ()
+        )
         if "r" in form:
             marked = evidence.references if evidence else repeat(())
-            read = [Part(pieces[text], spans) for text, spans in zip(references, marked, strict=False)]
+            missing = contrast.missing if contrast else repeat(())
+            read = [Part(pieces[text], *spans) for text, *spans in zip(references, marked, missing, strict=False)]
             parts["reference"] = _join(read, self._separator)
         return parts
 
@@ -83,18 +87,14 @@ class PromptEncoder:
         ids, types = list(self._prefix), [0] * len(self._prefix)
         truncated = {}
         for part, kept in keep(lengths, self.form, self._room).items():
-            piece, marked = parts[part]
+            piece = parts[part].piece
             if len(kept) < lengths[part] and part == "candidate" and self.form.candidate_focus:
                 kept = with_focus(parts[part], kept, self.form.candidate_focus)
             if len(kept) < lengths[part]:
                 truncated[part] = characters_cut(piece, kept)
             row = (self._markers[part], *piece.ids)
             ids += [row[i] for i in kept]
-            types += (
-                [int(i > 0 and touches(Span(*piece.offsets[i - 1]), marked)) for i in kept]
-                if marked and self.form.marks
-                else [0] * len(kept)
-            )
+            types += [parts[part].type_of(i - 1) if i and self.form.marks else 0 for i in kept]
         ids += self._suffix
         types += [0] * len(self._suffix)
         return Prompt(Tokens(tuple(ids), tuple(types) if self.form.marks else None), reference, truncated)
@@ -123,14 +123,16 @@ def _join(parts: Sequence[Part], separator: Piece) -> Part:
     ids: list[int] = []
     offsets: list[tuple[int, int]] = []
     marked: list[Span] = []
+    contrasting: list[Span] = []
     at = 0
-    for n, (piece, spans) in enumerate(parts):
+    for n, (piece, shared, missing) in enumerate(parts):
         if n:
             ids += separator.ids
             offsets += [(at + start, at + end) for start, end in separator.offsets]
             at += separator.characters
         ids += piece.ids
         offsets += [(at + start, at + end) for start, end in piece.offsets]
-        marked += [Span(at + start, at + end) for start, end in spans]
+        marked += [Span(at + start, at + end) for start, end in shared]
+        contrasting += [Span(at + start, at + end) for start, end in missing]
         at += piece.characters
-    return Part(Piece(ids, offsets, at), marked)
+    return Part(Piece(ids, offsets, at), marked, contrasting)

@@ -28,13 +28,16 @@ class InputForm:
     `truncation="left"` cuts the whole input from the left instead, as the paper does.
 
     `references` says how several are read: "joined" in one pass (the `max_references` that share most with the
-    candidate, the best first) or as the "best" of single passes. `marks` turns match marks on; `fold` reads characters
-    that look alike as one (`evidence.fold`).
+    candidate, the best first) or as the "best" of single passes. `marks` turns match marks on: words that candidate and
+    reference share carry the second token type. With `contrast` content words that they do not share carry the third:
+    those of the candidate that the question has not either, and those of the reference that the candidate lacks.
+    `fold` reads characters that look alike as one (`evidence.fold`).
     """
 
     forms: tuple[str, ...] = ("qcr",)
     markers: tuple[str, str, str] = ("<|question|>", "<|candidate|>", "<|reference|>")
     marks: bool = False
+    contrast: bool = False
     fold: bool = False
     references: Literal["joined", "best"] = "best"
     max_references: int = 8
@@ -59,6 +62,8 @@ class InputForm:
                 f"max_references is {self.max_references} and candidate_head {self.candidate_head}; "
                 "at least 1, and a share between 0 and 1, were expected."
             )
+        if self.contrast and not self.marks:
+            raise InputError("contrast needs marks: turn both on, or neither.")
         if self.candidate_focus < 0:
             raise InputError(f"candidate_focus is {self.candidate_focus}; a number of tokens, 0 or more, was expected.")
         for name, known in (("references", ("joined", "best")), ("truncation", ("fair", "left"))):
@@ -69,6 +74,11 @@ class InputForm:
         """The form in which a sample is read: the trained one that fits it, else the nearest."""
         wanted = "cr" if sample.question is None else "qcr"
         return "qc" if "qc" in self.forms else wanted if wanted in self.forms or wanted == "cr" else self.forms[0]
+
+    @property
+    def token_types(self) -> int:
+        """How many token types the form needs."""
+        return 1 + self.marks + self.contrast
 
     def resized(self, max_tokens: int) -> InputForm:
         """The same form for inputs of another length, with budgets in proportion."""
@@ -81,7 +91,9 @@ class InputForm:
             limit += f"({self.question_tokens}+{self.candidate_tokens}+{self.reference_tokens},{self.candidate_head}"
             limit += f",{self.candidate_focus})" if self.candidate_focus else ")"
         references = f"joined{self.max_references}" if self.references == "joined" else self.references
-        form = "/".join(self.forms) + ("+marks" if self.marks else "") + ("+fold" if self.fold else "")
+        form = "/".join(self.forms) + "".join(
+            f"+{name}" for name in ("marks", "contrast", "fold") if getattr(self, name)
+        )
         whole = hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:6]
         return f"form:{form}#{whole}|refs:{references}|trunc:{limit}"
 

@@ -19,10 +19,16 @@ class Piece(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One part of an input: its text as tokens, and the spans of it that carry a match mark."""
+    """One part of an input: its text as tokens, the spans of it that carry a match mark, and those that contrast."""
 
     piece: Piece
     marked: Sequence[Span] = ()
+    contrasting: Sequence[Span] = ()
+
+    def type_of(self, token: int) -> int:
+        """The type of a token: 1 where it is marked, 2 where it contrasts, else 0."""
+        span = Span(*self.piece.offsets[token])
+        return 1 if touches(span, self.marked) else 2 if touches(span, self.contrasting) else 0
 
 
 def keep_fairly(lengths: Mapping[str, int], form: InputForm, room: int) -> dict[str, Sequence[int]]:

@@ -32,6 +32,7 @@ def prepare_model(
     if config.gradient_checkpointing and not model.supports_gradient_checkpointing:
         raise InputError(f"{model_path} can't do gradient_checkpointing; train it without, in smaller batches.")
     _add_markers(model, tokenizer, form)
+    _add_token_types(model, form.token_types)
     model.config.id2label, model.config.label2id = dict(_LABELS), {name: i for i, name in _LABELS.items()}
     model.config.problem_type = "single_label_classification"
     if config.freeze_embeddings:
@@ -54,6 +55,23 @@ def _add_markers(model: PreTrainedModel, tokenizer: Any, form: InputForm) -> Non
     with torch.no_grad():
         for marker, ids in names.items():
             weight[tokenizer.convert_tokens_to_ids(marker)] = weight[ids].mean(dim=0)
+
+
+def _add_token_types(model: PreTrainedModel, wanted: int) -> None:
+    """Make room for the token types of the form; a new one starts as the first, which most words have."""
+    import torch
+
+    if wanted <= 2:
+        return
+    for module in model.modules():
+        old = getattr(module, "token_type_embeddings", None)
+        if isinstance(old, torch.nn.Embedding) and old.num_embeddings < wanted:
+            new = torch.nn.Embedding(wanted, old.embedding_dim)
+            with torch.no_grad():
+                new.weight[:] = old.weight[:1]
+                new.weight[: old.num_embeddings] = old.weight
+            module.token_type_embeddings = new
+            model.config.type_vocab_size = wanted
 
 
 def _agree_on_padding(model: PreTrainedModel, tokenizer: Any) -> None:

@@ -176,7 +176,8 @@ class _Training:
         labels = labels_of(self.rows.dev)
         combiner = None
         if self.config.combine_evidence:
-            signals = [find_signals(row.sample.candidate, row.sample.references) for row in self.rows.dev]
+            samples = [row.sample for row in self.rows.dev]
+            signals = [find_signals(s.candidate, s.references, s.question) for s in samples]
             combiner = Combiner.fit(margins, signals, labels)
             margins = [combiner.combine(margin, told) for margin, told in zip(margins, signals, strict=True)]
         temperature = calibrate(margins, labels)
