@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from build import CONFIG, FORM, TEST_SHARE, find_base
-from data import FAMILIES, all_rows
+from data import FAMILIES, all_rows, to_learn
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.judges import Judge
@@ -42,7 +42,8 @@ class Variant:
 
 VARIANTS = {
     "all": Variant(),
-    "no marks": Variant(form={"marks": False}),
+    "no marks": Variant(form={"marks": False, "contrast": False}),
+    "no contrast": Variant(form={"contrast": False}),
     "no made rows": Variant(without=("made:",)),
     "no combiner": Variant(config={"combine_evidence": False}),
     "questions kept": Variant(config={"question_dropout": 0.0}),
@@ -79,6 +80,7 @@ def run(variant: Variant, learnt: Sequence[Sample], test: Sequence[Sample], args
     """Train by the protocol; the probabilities of the test rows."""
     seen = [row for row in learnt if not row.meta["source"].startswith(variant.without or ("-",))]
     rest, dev = split_by_question(seen, CONFIG.dev_share)
+    rest = list(to_learn(rest))
     random.Random(1).shuffle(rest)
     plain = {"num_train_epochs": 1.0, "evaluations": 1, "save_strategy": "no", "overwrite": True, "quiet": True}
     config = replace(CONFIG, **(plain | variant.config))

@@ -15,7 +15,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from data import all_rows
+from data import all_rows, to_learn
 
 from bert_judge.prompt import InputForm
 from bert_judge.training import TrainConfig, split_by_question, train
@@ -25,6 +25,7 @@ BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 FORM = InputForm(
     forms=("qcr", "cr"),
     marks=True,
+    contrast=True,
     fold=True,
     candidate_focus=24,
     references="joined",
@@ -35,7 +36,7 @@ FORM = InputForm(
 )
 TEST_SHARE = 0.06  # of the questions: they measure the judge, and nothing else
 CONFIG = TrainConfig(
-    num_train_epochs=1.5,
+    num_train_epochs=2.5,
     batch_size=48,
     learning_rate=1.5e-4,
     weight_decay=0.01,
@@ -44,7 +45,7 @@ CONFIG = TrainConfig(
     question_dropout=0.1,
     combine_evidence=True,
     dev_share=0.12,  # with the test questions, which are out already
-    evaluations=6,
+    evaluations=8,
 )
 
 
@@ -60,7 +61,8 @@ def main() -> None:
     if digest != BASE_SHA256:
         sys.exit(f"{base}/model.safetensors has the sha256 {digest}; {BASE_SHA256} was expected.")
     rows, _ = split_by_question(all_rows(args.data), TEST_SHARE)
-    result = train(str(base), rows, args.work, FORM, CONFIG)
+    learnt, dev = split_by_question(rows, CONFIG.dev_share)
+    result = train(str(base), [*to_learn(learnt), *dev], args.work, FORM, CONFIG)
     print(result)
     export(args.work, args.output)
 

@@ -13,58 +13,64 @@ from pathlib import Path
 from random import Random
 
 from bert_judge.types import Sample
-from made import choosing, disguise, forms, hollow, options
+from made import choosing, disguise, exact, forms, hollow, options
 from made.bank import Bank, Item, Made, over, read_bank
 from made.choosing import double, single
 
 KINDS: dict[str, tuple[Callable[[Bank, Random], Iterator[tuple[Item, Made]]], int]] = {
     # what an answer commits to
-    "wrapped": (over("open", single(choosing.wrapped)), 1_900),
+    "wrapped": (over("open", single(choosing.wrapped)), 2_400),
     "chatty": (over("open", single(choosing.chatty)), 940),
     "hedged": (over("open", single(choosing.hedged)), 940),
-    "torn": (over("open", double(choosing.torn)), 1_100),
-    "corrected": (over("open", double(choosing.corrected)), 1_100),
-    "instead": (over("open", double(choosing.instead)), 800),
-    "denied": (over("open", choosing.denied), 800),
-    "undecided": (over("open", choosing.undecided), 800),
-    "reasoned": (over("open", double(choosing.reasoned)), 940),
-    "unfinished": (over("open", choosing.unfinished), 720),
+    "torn": (over("open", double(choosing.torn)), 1_200),
+    "corrected": (over("open", double(choosing.corrected)), 1_800),
+    "instead": (over("open", double(choosing.instead)), 1_200),
+    "denied": (over("open", choosing.denied), 2_400),
+    "undecided": (over("open", choosing.undecided), 2_400),
+    "reasoned": (over("open", double(choosing.reasoned)), 2_200),
+    "unfinished": (over("open", choosing.unfinished), 2_400),
     "solved": (over("solutions", choosing.solved), 940),
-    "refused": (over("open", hollow.refused), 640),
+    "refused": (over("open", hollow.refused), 800),
     "unanswerable": (over("unanswerable", hollow.unanswerable), 480),
     # answers that are none
-    "restated": (over("open", hollow.restated), 560),
-    "empty": (over("open", hollow.empty), 720),
-    "type only": (over("plain", hollow.type_only), 640),
-    "vague": (over("open", hollow.vague), 640),
+    "restated": (over("open", hollow.restated), 1_100),
+    "empty": (over("open", hollow.empty), 1_600),
+    "type only": (over("plain", hollow.type_only), 1_000),
+    "vague": (over("open", hollow.vague), 900),
     # equal values in other forms
-    "numbers": (over("numbers", forms.numbers), 1_260),
+    "numbers": (over("numbers", forms.numbers), 1_600),
     "numbers in other languages": (over("numbers", forms.counted), 240),
     "units": (over("plain", forms.units), 720),
-    "dates": (over("dates", forms.dates), 800),
-    "lists": (over("lists", forms.lists), 560),
+    "dates": (over("dates", forms.dates), 1_200),
+    "lists": (over("lists", forms.lists), 900),
     "names": (over("people", forms.names), 800),
     "specific": (over("plain", forms.specific), 400),
     "aliases": (over("aliases", forms.aliases), 640),
     "opposites": (over("open", forms.wording), 400),
     "synonyms": (over("open", forms.synonyms), 480),
+    # a small difference decides: made up whole, questions and all
+    "collected": (exact.collected, 3_200),
+    "expressions": (exact.expressions, 2_000),
+    "close dates": (exact.close_dates, 1_800),
+    "close names": (exact.close_names, 1_800),
+    "explanations": (exact.explanations, 1_200),
     # options, yes and no
-    "letters": (over("options", options.letters), 560),
-    "option texts": (over("options", options.option_words), 640),
+    "letters": (over("options", options.letters), 1_000),
+    "option texts": (over("options", options.option_words), 800),
     "letter and text": (over("options", options.letter_and_text), 640),
-    "all options": (over("options", options.all_options), 400),
+    "all options": (over("options", options.all_options), 900),
     "options eliminated": (over("options", options.eliminated), 320),
     "yes or no": (over("yes or no", options.said_yes_no), 480),
     "yes or no, explained": (over("yes or no", options.explained_yes_no), 480),
     "yes or no, turned": (over("yes or no", options.turned_yes_no), 320),
     # what must not matter
-    "orders to the judge": (over("open", disguise.ordered), 1_100),
-    "markup": (over("open", single(disguise.marked_up)), 800),
+    "orders to the judge": (over("open", disguise.ordered), 2_400),
+    "markup": (over("open", single(disguise.marked_up)), 1_000),
     "noise": (over("words", single(disguise.noisy)), 720),
     "languages": (over("open", double(disguise.foreign)), 940),
-    "long text, answer at its start": (over("open", disguise.long_text("start")), 400),
-    "long text, answer in its middle": (over("open", disguise.long_text("middle")), 320),
-    "long text, answer at its end": (over("open", disguise.long_text("end")), 400),
+    "long text, answer at its start": (over("open", disguise.long_text("start")), 700),
+    "long text, answer in its middle": (over("open", disguise.long_text("middle")), 800),
+    "long text, answer at its end": (over("open", disguise.long_text("end")), 600),
 }
 
 

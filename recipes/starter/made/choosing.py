@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 from random import Random
 
-from made import frames, turns
-from made.bank import Bank, Item, Made, Maker
-from made.frames import fill
+from bert_judge.metrics import containment
+from made import frames
+from made.bank import Bank, Item, Made, Maker, differs
+from made.frames import draw, fill
 
 _TOPIC_STOPS = frozenset(
     "who what when where which how why is are was were did do does the a an of in on at to for from by with many much "
@@ -50,6 +51,7 @@ def topic(item: Item, chance: Random) -> str:
         else:
             runs[-1].append(word)
     runs = [run[:6] for run in runs if any(len(word) > 3 for word in run)]
+    runs = [run for run in runs if not any(containment(" ".join(run), answer) for answer in item.answers)]
     runs = [run for run in runs if len(run) > 1 or run[0][0].isupper()] or runs
     return " ".join(chance.choice(runs)) if runs else "this matter"
 
@@ -59,47 +61,60 @@ def upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def told(frame: str, item: Item, chance: Random, **answers: str) -> str:
+    """A frame with its slots filled for an item: answers also as sentences, the question and its topic."""
+    wholes = {
+        slot.upper(): frames.whole(text, item.question, chance) for slot, text in answers.items() if slot.isalpha()
+    }
+    return upper(fill(frame, q=item.question, t=topic(item, chance), **answers, **wholes))
+
+
+def in_order(pair: tuple[str, str], chance: Random) -> dict[str, str]:
+    """Two answers as {1} and {2}."""
+    return dict(zip(("1", "2"), pair if chance.random() < 0.5 else pair[::-1], strict=True))
+
+
 def hedged(text: str, item: Item, chance: Random) -> str:
-    """An answer given with doubt, sometimes with a remark before or after it."""
+    """An answer given with doubt, sometimes with a remark before it."""
     answer = frames.hedge(text, chance)
-    return f"{chance.choice(frames.OPENERS)} {answer}" if chance.random() < 0.2 else answer
+    return f"{draw('openers', chance)} {answer}" if chance.random() < 0.2 else answer
 
 
 def torn(a: str, b: str, item: Item, chance: Random) -> str:
     """Two answers are weighed and one is chosen: by its name, or as the first or the second."""
-    one, two = (a, b) if chance.random() < 0.5 else (b, a)
-    start = fill(chance.choice(turns.TORN), **{"1": one, "2": two})
-    pointer = chance.choice(
-        ("the former", "the first", "the first one") if one == b else ("the latter", "the second one")
-    )
+    both = in_order((a, b), chance)
+    start = told(draw("torn", chance), item, chance, **both)
+    first, second = ("the former", "the first", "the first one"), ("the latter", "the second one")
+    pointer = chance.choice(first if both["1"] == b else second)
     chosen = pointer if chance.random() < 0.12 else b
-    return f"{start} {upper(fill(chance.choice(turns.CHOICES), a=a, b=chosen))}"
+    return f"{start} {upper(fill(draw('chosen', chance), a=a, b=chosen))}"
 
 
 def corrected(a: str, b: str, item: Item, chance: Random) -> str:
     """One answer is given and taken back for another, or kept after a look at another."""
-    return fill(chance.choice(turns.CORRECTIONS if chance.random() < 0.65 else turns.RETURNS), a=a, b=b)
+    return told(draw("corrected" if chance.random() < 0.6 else "returned", chance), item, chance, a=a, b=b)
 
 
 def instead(a: str, b: str, item: Item, chance: Random) -> str:
     """One answer is denied, the other is given."""
-    return fill(chance.choice(turns.INSTEAD), a=a, b=b)
+    return told(draw("instead", chance), item, chance, a=a, b=b)
 
 
 def reasoned(a: str, b: str, item: Item, chance: Random) -> str:
-    """A few sentences that look at one answer, reject it and conclude with the other."""
-    about = topic(item, chance)
-    considered = f"{chance.choice(turns.CONSIDERED)} {chance.choice(turns.REJECTED)}"
-    middle = [considered, chance.choice(turns.SUPPORTED)]
+    """A line of reasoning that looks at one answer and concludes with the other: whole, or made of sentences."""
+    if chance.random() < 0.6:
+        return told(draw("reasoned", chance), item, chance, a=a, b=b)
+    middle = [f"{draw('considered', chance)} {draw('rejected', chance)}", draw("supported", chance)]
     chance.shuffle(middle)
-    parts = [chance.choice(turns.STARTS), *middle]
+    parts = [draw("starts", chance), *middle]
     for _ in range(chance.randint(0, 3)):
-        parts.insert(chance.randint(1, len(parts)), chance.choice(frames.NEUTRAL))
-    parts += [chance.choice(turns.CONCLUDED)]
+        parts.insert(chance.randint(1, len(parts)), draw("neutral", chance))
+    parts += [draw("concluded", chance)]
     if chance.random() < 0.2:
+        parts[-1] = frames.sentence(parts[-1])
         parts += [f"And not {{a}}, although {{a}} looks {chance.choice(('good', 'tempting', 'similar', 'natural'))}."]
     joint = chance.choice((" ", " ", "\n", "\n\n"))
-    return upper(fill(joint.join(parts), a=a, b=b, q=item.question, t=about))
+    return told(joint.join(parts), item, chance, a=a, b=b)
 
 
 def beside(none: str, fill_in: Callable[[str], str], pair: tuple[str, str] | None, chance: Random) -> Iterator[Made]:
@@ -118,68 +133,83 @@ def unfinished(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     pair = bank.pair(item, chance)
     if not pair:
         return
-    one, two = pair if chance.random() < 0.5 else pair[::-1]
-    about = topic(item, chance)
-    start = [chance.choice(turns.STARTS), chance.choice(turns.CONSIDERED)]
-    start += [chance.choice(frames.NEUTRAL) for _ in range(chance.randint(0, 2))]
-    start += [chance.choice(turns.CONSIDERED).replace("{a}", "{b}")] if chance.random() < 0.5 else []
-    text = fill(" ".join(start), a=one, b=two, q=item.question, t=about)
+    a, b = pair if chance.random() < 0.6 else pair[::-1]
+    if chance.random() < 0.6:
+        text = cut = told(draw("unfinished", chance), item, chance, a=a, b=b)
+    else:
+        start = [draw("starts", chance), draw("considered", chance)]
+        start += [draw("neutral", chance) for _ in range(chance.randint(0, 2))]
+        start += [draw("considered", chance).replace("{a}", "{b}")] if chance.random() < 0.5 else []
+        text = told(" ".join(start), item, chance, a=a, b=b)
+        cut = f"{text} {draw('cut', chance)}"
 
     def concluded(answer: str) -> str:
-        ending = frames.sentence(fill(chance.choice(turns.CONCLUDED), b=answer))
-        return f"{text} {ending}" + (f" {chance.choice(turns.CUT)}" if chance.random() < 0.5 else "")
+        joint = " " if text[-1] in ".!?>" else "... "
+        ending = frames.sentence(told(draw("concluded", chance), item, chance, b=answer))
+        return f"{text}{joint}{ending}" + (f" {draw('cut', chance)}" if chance.random() < 0.3 else "")
 
-    yield from beside(f"{text} {chance.choice(turns.CUT)}", concluded, pair, chance)
+    yield from beside(cut, concluded, pair, chance)
 
 
 def undecided(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Both answers without a choice are wrong; the same words with a choice are as right as the choice."""
+    """Several answers without a choice are wrong; the same words with a choice are as right as the choice."""
     pair = bank.pair(item, chance)
     if not pair:
         return
-    one, two = pair if chance.random() < 0.5 else pair[::-1]
-    both = fill(chance.choice(turns.TORN), **{"1": one, "2": two})
-    if chance.random() < 0.3:
-        forms = ("{1} or {2}", "{1} / {2}", "{1}, {2}", "Either {1} or {2}.", "{1}?\\n{2}?", "{1} and {2}", "{1}; {2}")
-        both = fill(chance.choice(forms), **{"1": one, "2": two})
-    both = frames.sentence(both)
-    doubt = chance.choice(turns.NO_CHOICE)
+    right, wrong = pair
+    if chance.random() < 0.6:
+        third = None if item.choices else bank.wrong(item, chance)
+        given = [right, wrong, *([third] if third and differs(third, [wrong]) else [])]
+        frame = draw("several", chance)
+        if "{3}" in frame and len(given) < 3:
+            return
+        given = given[: 3 if "{3}" in frame else 2]
+        chance.shuffle(given)
+        both = doubtful = told(frame, item, chance, **dict(zip("123", given, strict=False)))
+    else:
+        both = frames.sentence(told(draw("torn", chance), item, chance, **in_order(pair, chance)))
+        doubtful = f"{both} {draw('no_choice', chance)}"
 
     def chosen(answer: str) -> str:
-        choice = chance.choice(
-            ("{x}.", "I take {x}.", "It's {x}.", "Definitely {x}.", "If pressed, {x}.", "Make it {x}.")
-        )
-        middle = f" {doubt}" if doubt and chance.random() < 0.4 else ""
-        return f"{both}{middle} {upper(fill(choice, x=answer))}"
+        start = frames.sentence(both if chance.random() < 0.6 else doubtful)
+        joint = "\n" if "\n" in start or start[-1] in "]}`>|" else " "
+        return f"{start}{joint}{upper(fill(draw('chosen', chance), a=wrong if answer == right else right, b=answer))}"
 
-    yield from beside(f"{both} {doubt}".strip(), chosen, pair, chance)
+    yield from beside(doubtful, chosen, pair, chance)
 
 
 def denied(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """An answer that is only denied is wrong, whatever it was; denials of another answer change nothing."""
-    if pair := bank.pair(item, chance):
-        denial = chance.choice(turns.DENIALS)
-        yield Made(0, fill(denial, x=pair[chance.random() < 0.15]))
-        if chance.random() < 0.5:
-            yield Made(1, fill(chance.choice(turns.AFFIRMED), x=pair[0]))
-        else:
-            yield Made(1, fill(f"{denial} It is {{b}}.", x=pair[1], b=pair[0]))
-        if chance.random() < 0.4:
-            yield Made(0, fill(f"{denial} It is {{b}}.", x=pair[0], b=pair[1]))
-            yield Made(1, fill(chance.choice(turns.AFFIRMED), x=pair[0]))
-        if chance.random() < 0.3:
-            yield Made(0, fill(chance.choice(turns.AFFIRMED), x=pair[1]))
-            yield Made(1, fill(f"{denial} Rather {{b}}.", x=pair[1], b=pair[0]))
+    pair = bank.pair(item, chance)
+    if not pair:
+        return
+    right, wrong = pair
+
+    def say(kind: str, answer: str) -> str:
+        return told(draw(kind, chance), item, chance, x=answer)
+
+    def after_denial(answer: str, other: str) -> str:
+        return f"{say('denied', other)} {frames.whole(answer, item.question, chance)}"
+
+    yield Made(0, say("denied", wrong if chance.random() < 0.15 else right))
+    yield Made(1, say("affirmed", right) if chance.random() < 0.6 else after_denial(right, wrong))
+    if chance.random() < 0.4:
+        yield Made(0, after_denial(wrong, right))
+        yield Made(1, say("affirmed", right))
+    if chance.random() < 0.3:
+        yield Made(0, say("affirmed", wrong))
+        yield Made(1, frames.whole(right, item.question, chance))
 
 
 def chatty(text: str, item: Item, chance: Random) -> str:
     """An answer in a paragraph as a talkative model writes it."""
-    about = topic(item, chance)
-    parts = [chance.choice(frames.OPENERS)]
-    parts += [upper(fill(chance.choice(turns.VAGUE), t=about))] if chance.random() < 0.6 else []
-    parts += [frames.sentence(fill(chance.choice(frames.STATEMENTS), x=text, q=item.question))]
-    parts += [chance.choice(frames.NEUTRAL)] if chance.random() < 0.6 else []
-    parts += [chance.choice(frames.CLOSERS)] if chance.random() < 0.7 else []
+    parts = [draw("openers", chance)]
+    parts += [told(draw("vague", chance), item, chance)] if chance.random() < 0.6 else []
+    own, frame = chance.random() < 0.4, draw("statements", chance)
+    answer = frames.whole(text, item.question, chance) if own else fill(frame, x=text, q=item.question)
+    parts += [frames.sentence(answer)]
+    parts += [draw("neutral", chance)] if chance.random() < 0.6 else []
+    parts += [draw("closers", chance)] if chance.random() < 0.7 else []
     return chance.choice((" ", " ", "\n\n")).join(parts)
 
 

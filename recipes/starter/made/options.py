@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from made import frames, turns
+from made import frames
 from made.bank import LETTERS, Bank, Item, Made, option_full, option_letter, option_text
 from made.choosing import beside
 
@@ -266,7 +266,7 @@ def all_options(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     )
     style = chance.choice((form, option_letter))
     other = chance.choice([place for place in places if place != item.place])
-    choice = chance.choice(turns.CHOICES[:10])
+    choice = frames.draw("concluded", chance)
 
     def chosen(answer: str) -> str:
         return f"{frames.sentence(text)} {frames.fill(choice, b=answer)}"
@@ -311,7 +311,7 @@ def explained_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """Yes or no with the reasons before or after it; the wrong twin has the same reasons and another verdict."""
     reasons = re.sub(r"^(Yes|No)[.,;:]?\s*", "", item.solution)
     if not reasons:
-        reasons = " ".join(chance.sample(frames.NEUTRAL, chance.randint(1, 3)))
+        reasons = " ".join(chance.sample(frames.wordings("neutral"), chance.randint(1, 3)))
     before = chance.random() < 0.4
     verdicts = chance.choice(
         (
