@@ -186,7 +186,61 @@ def test_very_long_texts_are_read_to_their_end() -> None:
 
 
 def test_dates_are_no_fractions() -> None:
-    assert [word.key for word in words("12/03/1990, 1914/11")] == ["12", "03", "1990", "1914", "11"]
+    assert [word.key for word in words("12/03/1990, 1914/11")] == ["12", "3", "1990", "1914", "11"]
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("fifty-two cards", "52 card"),
+        ("Three Hundred and sixty-five", "365"),
+        ("a hundred and five", "a 105"),
+        ("two thousand and one", "2001"),
+        ("1.5 million, 3 billion", "1500000 3000000000"),
+        ("5 hundred thousand", "500000"),
+        ("twelve hundred", "1200"),
+        ("one two three", "1 2 3"),
+        ("one and two", "1 and 2"),
+        ("twenty nineteen", "20 19"),
+        ("ten or twenty-one", "10 or 21"),
+        ("a thousand; hundreds", "a 1000 100"),
+        ("five thousand million", "5 1000 1000000"),
+        ("sixty-fold", "60 fold"),
+        ("1918-11-11", "1918 november 11"),
+        ("on 1776-07-04.", "on 1776 july 4"),
+        ("2020-13-01", "2020 13 1"),
+        ("may 07", "may 7"),
+        ("007 0.50 00.5", "7 0.5 0.5"),
+        ("x = -4, (-0.50) −2 -1/2", "x -4 -0.5 -2 -0.5"),
+        ("3-4 and 1990-1995, x-2, -0", "3 4 and 1990 1995 x 2 0"),
+        ("the 11th of 25 percent", "the 11 th of 25 percent"),
+    ],
+)
+def test_numbers_and_dates(text: str, keys: str) -> None:
+    assert [word.key for word in words(text)] == keys.split()
+
+
+def test_the_sign_of_a_number_counts_and_carries_the_mark() -> None:
+    assert shared("it is -4", "4")[2] == 0
+    assert shared("it is −4", "-4") == (["−4"], ["-4"], 1.0)
+    assert shared("fifty-two", "52") == (["fifty-two"], ["52"], 1.0)
+
+
+@given(st.integers(21, 10**9))
+def test_whole_numbers_in_words(number: int) -> None:
+    """Written by a grammar of its own: groups of three digits, each with its scale."""
+    small = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    names = [*small.split(), "seventeen", "eighteen", "nineteen"]
+    tens = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+
+    def below_1000(n: int) -> str:
+        hundreds, rest = divmod(n, 100)
+        low = names[rest] if rest < 20 else tens[rest // 10 - 2] + (f"-{names[rest % 10]}" if rest % 10 else "")
+        return " ".join(filter(None, [f"{names[hundreds]} hundred" if hundreds else "", low if rest else ""]))
+
+    groups = [(number // 10**9, "billion"), (number // 10**6 % 1000, "million"), (number // 1000 % 1000, "thousand")]
+    text = " ".join([*(f"{below_1000(n)} {scale}" for n, scale in groups if n), below_1000(number % 1000)]).strip()
+    assert [word.key for word in words(text)] == [str(number)]
 
 
 @pytest.mark.parametrize(

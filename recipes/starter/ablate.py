@@ -29,6 +29,7 @@ from bert_judge.stats import expected_calibration_error
 from bert_judge.training import split_by_question, train
 
 ROWS = 20_000
+WITHOUT = "without:"
 
 
 @dataclass(frozen=True)
@@ -66,13 +67,15 @@ def main() -> None:
         (args.work / f"{name}.json").write_text(json.dumps(scores))
     found = {path.stem: json.loads(path.read_text()) for path in sorted(args.work.glob("*.json"))}
     print(table(test, found))
+    if any(name.startswith(WITHOUT) for name in found) and "all" in found:
+        print("\n" + unseen(test, found))
 
 
 def variant_of(name: str) -> Variant:
     """A variant of the table, or one without families or kinds."""
-    if not name.startswith("without:"):
+    if not name.startswith(WITHOUT):
         return VARIANTS[name]
-    gone = name.removeprefix("without:").split(",")
+    gone = name.removeprefix(WITHOUT).split(",")
     return Variant(without=tuple(source for each in gone for source in FAMILIES.get(each, (each,))))
 
 
@@ -116,6 +119,25 @@ def table(test: Sequence[Sample], found: dict[str, list[float]]) -> str:
         for name, scores in found.items()
     }
     return "\n".join([*lines, _line("ECE of these", len(labelled), dict.fromkeys(rules, "") | ece)])
+
+
+def unseen(test: Sequence[Sample], found: dict[str, list[float]]) -> str:
+    """By family: rules, the judge that has seen answers of the family, and the one that has not; in per cent."""
+    golds = [int(sample.gold or 0) for sample in test]
+    lines = ["| family | rows | " + " | ".join([*RULES, "seen", "not seen", "ECE not seen"]) + " |", "|---" * 8 + "|"]
+    for name, scores in found.items():
+        for family in name.removeprefix(WITHOUT).split(",") if name.startswith(WITHOUT) else ():
+            rows = [i for i, sample in enumerate(test) if sample.meta["source"] in FAMILIES.get(family, ())]
+            rules = {
+                rule: [max(by(test[i].candidate, r) for r in test[i].references) for i in rows]
+                for rule, by in RULES.items()
+            }
+            right = [golds[i] for i in rows]
+            columns = rules | {"seen": [found["all"][i] for i in rows], "not seen": [scores[i] for i in rows]}
+            values = {column: _accuracy(said, right, range(len(rows))) for column, said in columns.items()}
+            ece = expected_calibration_error(columns["not seen"], right)
+            lines.append(_line(family, len(rows), values | {"ECE": ece}))
+    return "\n".join(lines)
 
 
 def _accuracy(scores: Sequence[float], golds: Sequence[int], rows: Sequence[int]) -> float:

@@ -36,7 +36,7 @@ FORM = InputForm(
 )
 TEST_SHARE = 0.06  # of the questions: they measure the judge, and nothing else
 CONFIG = TrainConfig(
-    num_train_epochs=2.5,
+    num_train_epochs=1.5,
     batch_size=48,
     learning_rate=1.5e-4,
     weight_decay=0.01,
@@ -45,7 +45,7 @@ CONFIG = TrainConfig(
     question_dropout=0.1,
     combine_evidence=True,
     dev_share=0.12,  # with the test questions, which are out already
-    evaluations=8,
+    evaluations=5,
 )
 
 

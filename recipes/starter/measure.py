@@ -1,8 +1,8 @@
 """Measure the starter judge on questions that nothing of it was made from, and write its card.
 
 `python recipes/starter/measure.py --data DIR` prints a table by source, the judge beside exact match, containment,
-token F1, ROUGE-L and BERTScore on the same rows, and one by family of hedged answers (`families.jsonl`, which no
-training row is made from), and writes both into `src/bert_judge/starter/README.md`.
+token F1, ROUGE-L and BERTScore on the same rows, one by family of hedged answers (`families.jsonl`, which no
+training row is made from) and one of the audit, and writes them into `src/bert_judge/starter/README.md`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from build import CONFIG, TEST_SHARE
-from data import all_rows
+from data import all_rows, to_learn
+from made.frames import wordings
 
 from bert_judge import BERTJudge, Sample
+from bert_judge.evaluation.audit import assess_trials, load_items, make_trials
 from bert_judge.judges import BERTScore, Judge
 from bert_judge.metrics import containment, exact_match, rouge_l, token_f1
 from bert_judge.stats import bootstrap_interval, brier, expected_calibration_error
@@ -43,15 +46,15 @@ def main() -> None:
     learnt, test = split_by_question(all_rows(args.data), TEST_SHARE)
     train, dev = split_by_question(learnt, CONFIG.dev_share)
     judge = BERTJudge(args.model)
-    table, families = measure(judge, dev, test), measure_families(judge)
-    print(table, families, sep="\n\n")
+    table, families, audit = measure(judge, dev, test), measure_families(judge), measure_audit(judge)
+    print(table, families, audit, sep="\n\n")
     if args.model is None:
-        rows = Counter(map(source_of, train))
+        learnt_from = list(to_learn(train))
+        rows = Counter(map(source_of, learnt_from))
         sources = ", ".join(f"{source} {count:,}" for source, count in sorted(rows.items()))
         card = (HERE / "card.md").read_text(encoding="utf-8")
-        text = card.format(
-            signature=judge.signature, table=table, families=families, rows=f"{len(train):,}", sources=sources
-        )
+        tables = {"table": table, "families": families, "audit": audit}
+        text = card.format(signature=judge.signature, rows=f"{len(learnt_from):,}", sources=sources, **tables)
         (STARTER_FOLDER / "README.md").write_text(text, encoding="utf-8")
 
 
@@ -98,6 +101,35 @@ def measure_families(judge: Judge) -> str:
     lines = [f"| {name} | {sum(hits)} of {len(hits)} |" for name, hits in right.items()]
     hits = [hit for family in right.values() for hit in family]
     return "\n".join(["| family | right |", "|---|---|", *lines, f"| **all** | {sum(hits)} of {len(hits)} |"])
+
+
+def measure_audit(judge: Judge) -> str:
+    """The share of each attack's trials that is accepted, also of those in wordings that no made row has, and of each
+    invariance's verdicts that are kept."""
+    audit = assess_trials(make_trials(load_items()), judge)
+    known = {_key(line) for path in (HERE / "made" / "wordings").iterdir() for line in wordings(path.stem)}
+    plain = audit.plain
+    lines = [
+        "| attack or change | trials | accepted | in new wordings | kept |",
+        "|---|---|---|---|---|",
+        f"| none: plain answers judged well | {plain.trials} | | | {plain.accuracy or 0.0:.1%} |",
+    ]
+    for family in audit.families:
+        rate = "" if family.rate is None else f"{family.rate:.1%}"
+        if family.kind == "invariance":
+            lines.append(f"| {family.name} | {family.trials} | | | {rate} |")
+        else:
+            new = {pattern: n for pattern, n in family.patterns.items() if _key(pattern) not in known}
+            failed = sum(family.failed_patterns.get(pattern, 0) for pattern in new)
+            share = f"{failed / sum(new.values()):.1%} of {sum(new.values())}" if new else ""
+            lines.append(f"| {family.name} | {family.trials} | {rate} | {share} | |")
+    return "\n".join(lines)
+
+
+def _key(frame: str) -> str:
+    """A frame by its letters and slots alone."""
+    slots = re.sub(r"\{\w*\}", "@", frame.replace("\\n", "\n"))
+    return re.sub(r"[^a-z@]+", " ", slots.casefold()).strip() or frame
 
 
 def source_of(sample: Sample) -> str:

@@ -234,7 +234,7 @@ def test_predict_tells_bad_arguments(given: tuple[Any, ...], named: dict[str, An
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"pattern": "Answer: (.+"}, r"is no regular expression \(missing \), unterminated"),
+        ({"pattern": "Answer: (.+"}, r"is no regular expression \(missing \) at position"),
         ({"pattern": "Answer: .+"}, "has no group; put the part that is the answer into parentheses"),
         ({"pattern": None}, "is no regular expression"),
         ({"metric": "rogue"}, "there is no metric 'rogue'; did you mean ROUGE?"),
@@ -242,6 +242,7 @@ def test_predict_tells_bad_arguments(given: tuple[Any, ...], named: dict[str, An
         ({"which": "second"}, "which is 'second'; 'last' or 'first'"),
         ({"threshold": 0}, "threshold is 0"),
         ({"threshold": float("nan")}, "threshold is nan"),
+        ({"timeout": -1}, "timeout is -1"),
         ({"math_timeout": 0}, "math_timeout is 0"),
         ({"math_timeout": float("inf")}, "math_timeout is inf"),
     ],
@@ -250,6 +251,13 @@ def test_bad_arguments_are_told_in_a_sentence(arguments: dict[str, Any], said: s
     with pytest.raises(InputError, match=said.replace("?", r"\?")) as told:
         RegexJudge(**arguments)
     assert "\n" not in str(told.value)
+
+
+def test_a_pattern_that_would_take_years_leaves_the_verdict_undecided() -> None:
+    judge = RegexJudge(r"((?:a|a)*)$", timeout=0.1)
+    late, fine = judge.assess([Sample("a" * 500 + "b", ("a",)), Sample("aa", ("aa",))])
+    assert (late.score, late.label, late.explanation) == (None, None, "the pattern took more than 0.1 s")
+    assert fine.label is not None
 
 
 @pytest.mark.parametrize(
@@ -279,6 +287,8 @@ def test_a_missing_package_is_named_at_once(
         ({}, {"case_sensitive": True}, True),
         ({}, {"think_token": ""}, True),
         ({}, {"threshold": 0.7}, False),
+        ({}, {"timeout": 2.0}, True),
+        ({"pattern": "boxed"}, {"timeout": 2.0}, False),
         ({}, {"math_timeout": 1.0}, False),
         ({"metric": "ROUGE"}, {"threshold": 0.7}, True),
         ({"metric": "Math-Verify"}, {"math_timeout": 1.0}, True),

@@ -95,6 +95,8 @@ class Bank:
         """A plausible wrong answer: near in meaning, in spelling or in kind."""
         if item.choices:
             return chance.choice([choice for choice in item.choices if choice != item.right])
+        if _is_yes_no(item):
+            return "No" if normalise(item.right) == "yes" else "Yes"
         ways: list[tuple[float, Callable[[], Sequence[str | None]]]] = [
             (0.5, lambda: [other_option(item)]),
             (0.3, lambda: self.given.get(normalise(item.question), [])),
@@ -317,6 +319,7 @@ def split_list(text: str) -> list[str]:
 
 POOLS: dict[str, Callable[[Item], bool]] = {
     "open": lambda item: _is_plain(item) or bool(item.choices),
+    "any": lambda item: _is_plain(item) or bool(item.choices) or _is_yes_no(item),
     "plain": _is_plain,
     "words": lambda item: _is_plain(item) and not parse_number(item.right),
     "options": lambda item: bool(item.choices) and len(set(item.choices)) == len(item.choices),

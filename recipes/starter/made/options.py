@@ -195,8 +195,9 @@ def letters(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def option_words(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """The text of an option without its letter; sometimes the reference has no letter either."""
-    references = (item.right,) if chance.random() < 0.25 else ()
+    """The text of an option without its letter; sometimes the reference has no letter either, or nothing else."""
+    roll = chance.random()
+    references = (item.right,) if roll < 0.25 else (LETTERS[item.place],) if roll < 0.35 else ()
     for label, place in _two_places(item, chance):
         text = option_text(item, place)
         yield Made(label, frames.plain(text, item.question.split("\n")[0], chance), references)
@@ -231,12 +232,13 @@ def letter_and_text(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
             "{t}, which is option {l}",
         )
     )
+    references = (LETTERS[item.place],) if chance.random() < 0.25 else ()
     other = chance.choice([n for n in range(len(item.choices)) if n != item.place])
     pairs = {(item.place, item.place): 1, (item.place, other): 0, (other, item.place): 0, (other, other): 0}
     mixed = chance.choice([pair for pair, label in pairs.items() if not label])
     for letter, text in ((item.place, item.place), mixed):
         written = frames.fill(form, l=LETTERS[letter], t=option_text(item, text))
-        yield Made(pairs[letter, text], frames.fill(frame, x=written))
+        yield Made(pairs[letter, text], frames.fill(frame, x=written), references)
 
 
 def all_options(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:

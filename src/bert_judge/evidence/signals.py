@@ -129,7 +129,7 @@ def _option(candidate: str, reference: str) -> dict[str, Any]:
 
 def _numbers(keys: Sequence[str], wanted: Sequence[str]) -> dict[str, Any]:
     """The signals of numbers, and the last ones."""
-    ours, theirs = [key for key in keys if key[0].isdigit()], [key for key in wanted if key[0].isdigit()]
+    ours, theirs = ([key for key in each if key.lstrip("-")[:1].isdigit()] for each in (keys, wanted))
     if not theirs:
         return dict.fromkeys(("number", "numbers", "other_numbers"), 0.0)
     last = (ours[-1] if ours else None, theirs[-1] if len(wanted) <= _NUMBER_WORDS else None)

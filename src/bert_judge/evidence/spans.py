@@ -1,9 +1,10 @@
 """What two strings have in common, as spans of characters.
 
 Words are compared by a *key*: case, accents, thousands separators, trailing zeros, a plural *s* and the spelling of
-small numbers and months do not count ("1,000.0" = "1000", "Cafés" = "cafe", "nine" = "9", "1/2" = "0.5", "III" = "3",
-"Sept" = "September"), and neither do characters that look alike. Function words and punctuation are
-no evidence, unless a text has nothing else. A lone capital letter counts where it names an option ("(B)", "A.").
+numbers and months do not count ("1,000.0" = "1000", "Cafés" = "cafe", "fifty-two" = "52", "1/2" = "0.5", "III" = "3",
+"Sept" = "September", "1969-07-20" = "20 July 1969"), and neither do characters that look alike. Function words and
+punctuation are no evidence, unless a text has nothing else; but the sign of a number is. A lone capital letter counts
+where it names an option ("(B)", "A.").
 """
 
 from __future__ import annotations
@@ -13,35 +14,33 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import attrgetter
 from typing import NamedTuple
 
 from bert_judge.evidence.folding import fold
+from bert_judge.evidence.numbers import SMALL, TENS, numbers_in_words
 
+_SIGN = r"(?:(?<![\w)\]}])-)?"  # no dash between words, and no minus between numbers
 _WORD = re.compile(
-    r"(?<![\d/.,])\d{1,2}/[1-9]\d{0,2}(?![/.,]?\d)"  # fractions, but no dates
-    r"|\d+(?:,\d{3})*(?:\.\d+)?"  # numbers, with thousands separators and decimals
+    rf"{_SIGN}(?<![\d/.,])\d{{1,2}}/[1-9]\d{{0,2}}(?![/.,]?\d)"  # fractions, but no dates
+    rf"|{_SIGN}\d+(?:,\d{{3}})*(?:\.\d+)?"  # numbers, with thousands separators and decimals
     r"|[\u3040-\u30ff\u3400-\u9fff]"  # kana and han have no spaces: each character is a word
     r"|(?:[^\W\d_][\u0300-\u036f]*)+"  # letters of any script
 )
+_MONTHS = "january february march april may june july august september october november december".split()
 _SPELLINGS = {
-    **{
-        word: str(value)
-        for value, word in enumerate(
-            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-            "seventeen eighteen nineteen twenty".split()
-        )
-    },
-    **dict(zip("thirty forty fifty sixty seventy eighty ninety".split(), map(str, range(30, 100, 10)), strict=True)),
+    **{word: str(value) for word, value in (SMALL | TENS).items()},
     **dict(zip("ii iii iv vi vii viii ix".split(), "2346789", strict=True)),
-    **dict(
-        zip(
-            "jan feb mar apr jun jul aug sep sept oct nov dec".split(),
-            "january february march april june july august september september october november december".split(),
-            strict=True,
-        )
-    ),
+    **{month[:3]: month for month in _MONTHS},
+    "sept": "september",
+    "hundred": "100",
+    "thousand": "1000",
+    "million": "1000000",
+    "billion": "1000000000",
 }
+_ISO_DATE = re.compile(r"(?<![\d-])\d{4}-(0[1-9]|1[0-2])-\d\d(?![\d-])")
 _OPTION = re.compile(r"(?<![\w])([A-J])(?=\s*[).:\]]|\s*$)|(?<=\()([A-J])(?=\))")
+_START = attrgetter("start")
 
 
 class Span(NamedTuple):
@@ -106,6 +105,12 @@ def words(text: str) -> list[Word]:
     """All words of a text. An "A", "D" or "I" that names an option has the key "(a)" and so on, unlike the word."""
     text = fold(text)
     found = [Word(word_key(match[0]), *match.span()) for match in _WORD.finditer(text)]
+    for start, end, key in numbers_in_words(text):
+        first, last = bisect_left(found, start, key=_START), bisect_left(found, end, key=_START)
+        found[first:last] = [Word(key, start, end)]
+    months = {match.start(1): _MONTHS[int(match[1]) - 1] for match in _ISO_DATE.finditer(text)}
+    if months:
+        found = [word._replace(key=months.get(word.start, word.key)) for word in found]
     options = {match.start(match.lastindex or 0) for match in _OPTION.finditer(text)}
     if not options:
         return found
@@ -124,12 +129,14 @@ def content_words(text: str) -> list[Word]:
 @lru_cache(maxsize=65_536)
 def word_key(word: str) -> str:
     """The key that a word is compared by; see the module's first lines."""
-    if word[0].isdigit():
-        number = word.replace(",", "")
+    if word[0].isdigit() or word[0] == "-":
+        number = word.lstrip("-").replace(",", "")
         if "/" in number:
             above, below = map(int, number.split("/"))
             number = f"{above / below:.6f}"
-        return number.rstrip("0").rstrip(".") if "." in number else number
+        number = (number.rstrip("0").rstrip(".") if "." in number else number).lstrip("0")
+        number = number if number[:1].isdigit() else f"0{number}"
+        return f"-{number}" if word[0] == "-" and number != "0" else number
     key = word.casefold()
     if not key.isascii():
         key = "".join(c for c in unicodedata.normalize("NFKD", key) if not unicodedata.combining(c))
@@ -150,6 +157,7 @@ _STOP_WORDS = frozenset(  # as keys: "this" is compared as "thi"
         "a an the of in on at to for from by with as and or but is are was were be been being am it its this "
         "that these those he she they we you i his her their our your my me him them us do does did done have "
         "has had will would can could should may might must shall not no so if than then there here which who "
-        "whom whose what when where why how into about over under out up down s t re ve ll d m answer final"
+        "whom whose what when where why how into about over under out up down s t re ve ll d m answer final "
+        "st nd rd th percent"
     ).split()
 )

@@ -11,6 +11,9 @@ from typing import cast
 from bert_judge.errors import InputError
 from bert_judge.types import Sample, Verdict
 
+PATTERN_TIMEOUT = 1.0
+"""Seconds that a regular expression may take on a candidate, where a judge has one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Costs:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import re
+import importlib.metadata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal, overload
 
 from bert_judge.errors import InputError
 from bert_judge.generators import split_trace
-from bert_judge.judges.base import Judge, make_samples
+from bert_judge.judges.base import PATTERN_TIMEOUT, Judge, make_samples
 from bert_judge.metrics import MATH_TIMEOUT, METRICS, find_boxed, find_metric, strip_markup
 from bert_judge.types import Sample, Verdict
 from bert_judge.version import __version__
@@ -29,7 +29,8 @@ class RegexJudge(Judge):
     The paper takes "EM" for multiple choice, "ROUGE" from 0.5 on for answers from a text, "Math-Verify" for
     mathematics. The score is the metric's, in [0, 1], of the reference that fits best; the label is 1 from `threshold`
     on. Candidates that are empty, hold no answer, or whose reasoning trace has no end are wrong, with the reason. Where
-    Math-Verify can read none of the references the verdict is undecided. The answer stands in `details`.
+    Math-Verify can read none of the references, or where the pattern takes too long, the verdict is undecided. The
+    answer stands in `details`.
 
     A `pattern` is a regular expression with a group for the answer, "boxed" (`\boxed{…}`, whatever its braces), or
     "none" (the whole candidate). White space, Markdown, `$…$` and a final full stop around an extracted answer do not
@@ -48,6 +49,7 @@ class RegexJudge(Judge):
         which: Annotated[Literal["last", "first"], "the match that counts"] = "last",
         case_sensitive: Annotated[bool, "the pattern heeds upper and lower case"] = False,
         threshold: Annotated[float, "scores from here on are labelled right"] = 0.5,
+        timeout: Annotated[float, "seconds that the pattern may take on a candidate"] = PATTERN_TIMEOUT,
         math_timeout: Annotated[float, "Math-Verify: seconds until a pair counts as different"] = MATH_TIMEOUT,
         think_token: Annotated[str, "what closes a reasoning trace"] = "</think>",
     ) -> None:
@@ -55,13 +57,14 @@ class RegexJudge(Judge):
             raise InputError(f"which is {which!r}; 'last' or 'first' was expected.")
         if not 0 < threshold <= 1:
             raise InputError(f"threshold is {threshold}; a number over 0, up to 1, was expected.")
-        if not 0 < math_timeout <= 3600:
-            raise InputError(f"math_timeout is {math_timeout}; a number of seconds over 0, up to 3600, was expected.")
-        self._find = NAMED.get(pattern) or _matcher(pattern, case_sensitive)
+        for name, seconds in (("timeout", timeout), ("math_timeout", math_timeout)):
+            if not 0 < seconds <= 3600:
+                raise InputError(f"{name} is {seconds}; a number of seconds over 0, up to 3600, was expected.")
+        self._find = NAMED.get(pattern) or _matcher(pattern, case_sensitive, timeout)
         self._metric = find_metric(metric)
         self._pattern, self._name, self._which = pattern, metric, which
-        self._case_sensitive, self._threshold, self._timeout = case_sensitive, threshold, math_timeout
-        self._think_token = think_token
+        self._case_sensitive, self._threshold, self._math_timeout = case_sensitive, threshold, math_timeout
+        self._timeout, self._think_token = timeout, think_token
 
     @property
     def variant(self) -> str:
@@ -81,15 +84,22 @@ class RegexJudge(Judge):
                 "RegexJudge",
                 f"variant:{self.variant}",
                 f"pattern:{pattern}",
-                *([] if self._pattern in NAMED else [f"case_sensitive:{self._case_sensitive}"]),
+                *([] if self._pattern in NAMED else self._how_it_matches()),
                 *([] if self._pattern == "none" else [f"which:{self._which}"]),
                 f"think_token:{self._think_token}",
                 *([f"threshold:{self._threshold:g}"] if metric.graded else []),
-                *([f"timeout:{self._timeout:g}"] if metric.limited else []),
+                *([f"math_timeout:{self._math_timeout:g}"] if metric.limited else []),
                 *([metric.extra.signature()] if metric.extra else []),
                 f"version:{__version__}",
             ]
         )
+
+    def _how_it_matches(self) -> list[str]:
+        return [
+            f"case_sensitive:{self._case_sensitive}",
+            f"timeout:{self._timeout:g}",
+            f"regex:{importlib.metadata.version('regex')}",
+        ]
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict a sample, in order, each as soon as its sample is there; questions are not read."""
@@ -120,11 +130,14 @@ class RegexJudge(Judge):
         return [verdict.score for verdict in self.assess(make_samples(**texts))]
 
     def _verdict(self, sample: Sample) -> Verdict:
-        answer, reason = self._answer(sample.candidate)
+        try:
+            answer, reason = self._answer(sample.candidate)
+        except TimeoutError:
+            return Verdict(None, None, f"the pattern took more than {self._timeout:g} s")
         if answer is None:
             return Verdict(0.0, 0, reason, matched_reference=0)
         details = {"answer": answer}
-        found = [self._metric.find(answer, self._clean(text), self._timeout) for text in sample.references]
+        found = [self._metric.find(answer, self._clean(text), self._math_timeout) for text in sample.references]
         scores = [-1.0 if finding.score is None else finding.score for finding in found]
         best = max(range(len(scores)), key=scores.__getitem__)
         score, reason = found[best]
@@ -148,11 +161,16 @@ class RegexJudge(Judge):
         return text if self._pattern == "none" else strip_markup(text)
 
 
-def _matcher(pattern: str, case_sensitive: bool) -> Callable[[str], list[str]]:
-    """What finds all matches of a regular expression: of each, the first group that took part in it."""
+def _matcher(pattern: str, case_sensitive: bool, timeout: float) -> Callable[[str], list[str]]:
+    """What finds all matches of a regular expression: of each, the first group that took part in it.
+
+    The package regex can stop in time, which `re` can't: there are patterns that take years on some texts.
+    """
+    import regex
+
     try:
-        compiled = re.compile(pattern, 0 if case_sensitive else re.IGNORECASE)
-    except (re.error, TypeError) as error:
+        compiled = regex.compile(pattern, 0 if case_sensitive else regex.IGNORECASE)
+    except (regex.error, TypeError) as error:
         raise InputError(
             f"the pattern {pattern!r} is no regular expression ({error}); one with a group, 'boxed' or 'none' was "
             "expected."
@@ -161,7 +179,7 @@ def _matcher(pattern: str, case_sensitive: bool) -> Callable[[str], list[str]]:
         raise InputError(f"the pattern {pattern!r} has no group; put the part that is the answer into parentheses.")
 
     def find(text: str) -> list[str]:
-        groups = (match.groups() for match in compiled.finditer(text))
+        groups = (match.groups() for match in compiled.finditer(text, timeout=timeout))
         return [next((group for group in each if group is not None), "") for each in groups]
 
     return find

@@ -12,12 +12,9 @@ from typing import Annotated, Any, NamedTuple
 
 from bert_judge.errors import InputError
 from bert_judge.generators import split_trace
-from bert_judge.judges.base import Judge
+from bert_judge.judges.base import PATTERN_TIMEOUT, Judge
 from bert_judge.types import Sample, Verdict
 from bert_judge.version import __version__
-
-RULE_TIMEOUT = 1.0
-"""Seconds that a pattern may take on a candidate."""
 
 Check = Callable[[str], str | None]
 """From a text to what is wrong with it, None where the rule holds. Raises TimeoutError where it can't tell in time."""
@@ -90,7 +87,7 @@ class RuleJudge(Judge):
         json_keys: Annotated[tuple[str, ...], "it is a JSON object with these keys"] = (),
         *,
         case_sensitive: Annotated[bool, "upper and lower case count, in the rules of flags"] = False,
-        timeout: Annotated[float, "seconds that a pattern may take on a candidate"] = RULE_TIMEOUT,
+        timeout: Annotated[float, "seconds that a pattern may take on a candidate"] = PATTERN_TIMEOUT,
         think_token: Annotated[str, "what closes a reasoning trace"] = "</think>",
     ) -> None:
         if not 0 < timeout <= 3600:
