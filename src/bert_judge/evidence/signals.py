@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from bert_judge.evidence.spans import Word, content_words, words
+from bert_judge.evidence.spans import Word, compared_words, content_of, words
 from bert_judge.metrics.answers import find_choice
 
 _NEGATIONS = frozenset("not never neither nor cannot no isn aren wasn weren doesn don didn".split())
@@ -88,14 +88,14 @@ SIGNALS = tuple(field.name for field in fields(Signals) if field.type == "float"
 
 def find_signals(candidate: str, references: Sequence[str], question: str | None = None) -> Signals:
     """Compare a candidate with one or more references; about linear in the length of the texts."""
-    said = words(candidate)
+    said, every = compared_words(candidate, references)
     keys = [word.key for word in said]
     known = set(keys)
     row = _in_a_row(said)
-    wanted = [[word.key for word in content_words(reference)] for reference in references]
+    wanted = [[word.key for word in content_of(found)] for found in every]
     best = max(range(len(references)), key=lambda i: (_share(wanted[i], known), -len(wanted[i])))
-    target, whole = set(wanted[best]), [_in_a_row(words(reference)) for reference in references]
-    content = [word.key for word in content_words(candidate)]
+    target, whole = set(wanted[best]), [_in_a_row(found) for found in every]
+    content = [word.key for word in content_of(said)]
     expected = target.union(word.key for word in words(question or ""))
     return Signals(
         equal=float(row in whole),

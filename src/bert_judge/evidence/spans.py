@@ -1,10 +1,10 @@
 """What two strings have in common, as spans of characters.
 
 Words are compared by a *key*: case, accents, thousands separators, trailing zeros, a plural *s* and the spelling of
-numbers and months do not count ("1,000.0" = "1000", "Cafés" = "cafe", "fifty-two" = "52", "1/2" = "0.5", "III" = "3",
-"Sept" = "September", "1969-07-20" = "20 July 1969"), and neither do characters that look alike. Function words and
-punctuation are no evidence, unless a text has nothing else; but the sign of a number is. A lone capital letter counts
-where it names an option ("(B)", "A.").
+numbers, months and units do not count ("1,000.0" = "1000", "Cafés" = "cafe", "fifty-two" = "52", "1/2" = "½" = "0.5",
+"III" = "3", "Sept" = "September", "1969-07-20" = "20 July 1969", "5 km" = "5 kilometres"), and neither do characters
+that look alike. Function words and punctuation are no evidence, unless a text has nothing else; but the sign of a
+number is. A lone capital letter counts where it names an option ("(B)", "A.").
 """
 
 from __future__ import annotations
@@ -12,20 +12,24 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import lru_cache
+from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
 from bert_judge.evidence.folding import fold
 from bert_judge.evidence.numbers import SMALL, TENS, numbers_in_words
 
+_FRACTIONS, _EXPONENTS = "\u00bc-\u00be\u2150-\u215e", "\u2070\u00b9\u00b2\u00b3\u2074-\u2079"  # ½ …, ² …
 _SIGN = r"(?:(?<![\w)\]}])-)?"  # no dash between words, and no minus between numbers
 _WORD = re.compile(
     rf"{_SIGN}(?<![\d/.,])\d{{1,2}}/[1-9]\d{{0,2}}(?![/.,]?\d)"  # fractions, but no dates
+    rf"|{_SIGN}\\[dt]?frac(?:\{{\d+\}}\{{[1-9]\d*\}}|\d[1-9])"  # fractions in LaTeX
     rf"|{_SIGN}\d+(?:,\d{{3}})*(?:\.\d+)?"  # numbers, with thousands separators and decimals
+    rf"|[{_FRACTIONS}]|[{_EXPONENTS}]+"
     r"|[\u3040-\u30ff\u3400-\u9fff]"  # kana and han have no spaces: each character is a word
-    r"|(?:[^\W\d_][\u0300-\u036f]*)+"  # letters of any script
+    rf"|(?:[^\W\d_{_FRACTIONS}{_EXPONENTS}][\u0300-\u036f]*)+"  # letters of any script
 )
 _MONTHS = "january february march april may june july august september october november december".split()
 _SPELLINGS = {
@@ -37,7 +41,19 @@ _SPELLINGS = {
     "thousand": "1000",
     "million": "1000000",
     "billion": "1000000000",
+    "feet": "foot",
+    "inche": "inch",
 }
+# After a number only: "6 ft", but not "ft. Shakira"; single letters stand for too much.
+_UNITS = dict(
+    part.split(":")
+    for part in (
+        "km:kilometer cm:centimeter mm:millimeter kg:kilogram mg:milligram lb:pound lbs:pound oz:ounce ft:foot yd:yard "
+        "mi:mile hr:hour hrs:hour min:minute sec:second secs:second yr:year yrs:year ml:milliliter"
+    ).split()
+)
+_NUMBER = re.compile(rf"[-\\\d{_FRACTIONS}{_EXPONENTS}]")
+_JOINED = 6  # letters that a word of several has at least
 _ISO_DATE = re.compile(r"(?<![\d-])\d{4}-(0[1-9]|1[0-2])-\d\d(?![\d-])")
 _OPTION = re.compile(r"(?<![\w])([A-J])(?=\s*[).:\]]|\s*$)|(?<=\()([A-J])(?=\))")
 _START = attrgetter("start")
@@ -86,9 +102,9 @@ class Evidence(NamedTuple):
 
 def find_evidence(candidate: str, references: Sequence[str], question: str | None = None) -> Evidence:
     """Compare a candidate with its references, word by word; linear in the length of the texts."""
-    candidate_words = words(candidate)
+    candidate_words, every = compared_words(candidate, references)
+    reference_words = [content_of(found) for found in every]
     candidate_keys = {word.key for word in candidate_words}
-    reference_words = [content_words(reference) for reference in references]
     reference_keys = {word.key for kept in reference_words for word in kept}
     shared = [tuple(word.span for word in kept if word.key in candidate_keys) for kept in reference_words]
     expected = reference_keys | _STOP_WORDS | {word.key for word in words(question or "")}
@@ -108,6 +124,8 @@ def words(text: str) -> list[Word]:
     for start, end, key in numbers_in_words(text):
         first, last = bisect_left(found, start, key=_START), bisect_left(found, end, key=_START)
         found[first:last] = [Word(key, start, end)]
+    if not _UNITS.keys().isdisjoint(word.key for word in found):
+        found = [_unit(before, word) for before, word in pairwise([Word("", 0, 0), *found])]
     months = {match.start(1): _MONTHS[int(match[1]) - 1] for match in _ISO_DATE.finditer(text)}
     if months:
         found = [word._replace(key=months.get(word.start, word.key)) for word in found]
@@ -120,29 +138,78 @@ def words(text: str) -> list[Word]:
     ]
 
 
+def _unit(before: Word, word: Word) -> Word:
+    """A word, with a unit's full name where it is the short one of a number's unit."""
+    follows = word.start - before.end <= 1 and before.key[-1:].isdigit()
+    return word._replace(key=_UNITS.get(word.key, word.key)) if follows else word
+
+
 def content_words(text: str) -> list[Word]:
     """The words of a text that can be evidence; all of its words if they are function words only."""
-    found = words(text)
+    return content_of(words(text))
+
+
+def content_of(found: list[Word]) -> list[Word]:
+    """Those of the words that can be evidence, as in `content_words`."""
     return [word for word in found if word.key not in _STOP_WORDS] or found
+
+
+def compared_words(candidate: str, references: Sequence[str]) -> tuple[list[Word], list[list[Word]]]:
+    """The words of a candidate and of each reference; "sea water" is one word where the other side has "seawater"."""
+    said, wanted = words(candidate), [words(reference) for reference in references]
+    keys = {word.key for word in said}
+    joined = _joined(said, {word.key for found in wanted for word in found})
+    return joined, [_joined(found, keys) for found in wanted]
+
+
+def _joined(found: list[Word], keys: Set[str]) -> list[Word]:
+    """The words, with two or three in a row as one where together they are one of `keys`."""
+    wanted = {key for key in keys if len(key) >= _JOINED and key.isalpha()}.difference(word.key for word in found)
+    if not wanted:
+        return found
+    joined: list[Word] = []
+    place = 0
+    while place < len(found):
+        for count in (2, 3):
+            run = found[place : place + count]
+            key = "".join(word.key for word in run)
+            if key in wanted:
+                joined.append(Word(key, run[0].start, run[-1].end))
+                break
+        else:
+            run = found[place : place + 1]
+            joined += run
+        place += len(run)
+    return joined
 
 
 @lru_cache(maxsize=65_536)
 def word_key(word: str) -> str:
     """The key that a word is compared by; see the module's first lines."""
-    if word[0].isdigit() or word[0] == "-":
-        number = word.lstrip("-").replace(",", "")
-        if "/" in number:
-            above, below = map(int, number.split("/"))
-            number = f"{above / below:.6f}"
-        number = (number.rstrip("0").rstrip(".") if "." in number else number).lstrip("0")
-        number = number if number[:1].isdigit() else f"0{number}"
-        return f"-{number}" if word[0] == "-" and number != "0" else number
+    if _NUMBER.match(word):
+        return _number_key(word)
     key = word.casefold()
     if not key.isascii():
         key = "".join(c for c in unicodedata.normalize("NFKD", key) if not unicodedata.combining(c))
     if len(key) > 3 and key.endswith("s") and not key.endswith("ss"):
         key = key[:-1]
+    if key.endswith(("metre", "litre")):
+        key = f"{key[:-2]}er"
     return _SPELLINGS.get(key, key)
+
+
+def _number_key(word: str) -> str:
+    """A number as a decimal, without zeros that say nothing."""
+    number = "".join(str(unicodedata.digit(c)) if c.isdigit() else c for c in word.lstrip("-").replace(",", ""))
+    if "/" in number or "frac" in number:
+        parts = re.findall(r"\d+", number)
+        above, below = map(int, parts if len(parts) == 2 else parts[0])
+        number = f"{above / below:.6f}"
+    elif not number.isascii():
+        number = f"{unicodedata.numeric(number):.6f}"
+    number = (number.rstrip("0").rstrip(".") if "." in number else number).lstrip("0")
+    number = number if number[:1].isdigit() else f"0{number}"
+    return f"-{number}" if word[0] == "-" and number != "0" else number
 
 
 def touches(span: Span, spans: Sequence[Span]) -> bool:
