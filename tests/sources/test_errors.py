@@ -64,10 +64,10 @@ def made(folder: Path, name: str, content: str | bytes) -> Path:
         ("x.json", "7", r"neither JSON lines nor a JSON list.*--input_format \(jsonl, json, csv, tsv, parquet\)"),
         ("x.dat", "question;answer", r"its name does not tell its format; say it with --input_format"),
         ("x.jsonl.gz", GOOD, r"x\.jsonl\.gz is not gzip, though its name ends so"),
-        ("x.jsonl.gz", gzip.compress(GOOD.encode())[:-9], r"gzip file that was cut short"),
-        ("x.jsonl.gz", gzip.compress(GOOD.encode())[:10] + b"\xff" * 40, r"damaged gzip file"),
+        ("x.jsonl.gz", gzip.compress(GOOD.encode(), mtime=0)[:-9], r"gzip file that was cut short"),
+        ("x.jsonl.gz", gzip.compress(GOOD.encode(), mtime=0)[:10] + b"\xff" * 40, r"damaged gzip file"),
         ("x.parquet", "PAR1 but not more", r"x\.parquet cannot be read as parquet \("),
-        ("x.parquet.gz", gzip.compress(b"PAR1"), r"parquet file inside gzip.*unpack it first"),
+        ("x.parquet.gz", gzip.compress(b"PAR1", mtime=0), r"parquet file inside gzip.*unpack it first"),
     ],
 )
 def test_broken_files(tmp_path: Path, name: str, content: str | bytes, match: str) -> None:
