@@ -250,6 +250,12 @@ def test_short_words_and_words_that_are_there_are_not_joined() -> None:
     assert shared("sea water or seawater", "seawater") == (["seawater"], ["seawater"], 1.0)
 
 
+def test_numbers_of_any_length_are_read() -> None:
+    long = "7" * 5_000
+    for text in (long, rf"\frac{{{long}}}{{{long}}}", f"-{long}.5", f"{long} million", f"1/{long}", f"{long} hundred"):
+        assert words(text)
+
+
 def test_the_sign_of_a_number_counts_and_carries_the_mark() -> None:
     assert shared("it is -4", "4")[2] == 0
     assert shared("it is −4", "-4") == (["−4"], ["-4"], 1.0)

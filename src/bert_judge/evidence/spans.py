@@ -25,7 +25,7 @@ _FRACTIONS, _EXPONENTS = "\u00bc-\u00be\u2150-\u215e", "\u2070\u00b9\u00b2\u00b3
 _SIGN = r"(?:(?<![\w)\]}])-)?"  # no dash between words, and no minus between numbers
 _WORD = re.compile(
     rf"{_SIGN}(?<![\d/.,])\d{{1,2}}/[1-9]\d{{0,2}}(?![/.,]?\d)"  # fractions, but no dates
-    rf"|{_SIGN}\\[dt]?frac(?:\{{\d+\}}\{{[1-9]\d*\}}|\d[1-9])"  # fractions in LaTeX
+    rf"|{_SIGN}\\[dt]?frac(?:\{{\d{{1,9}}\}}\{{[1-9]\d{{0,8}}\}}|\d[1-9])"  # fractions in LaTeX
     rf"|{_SIGN}\d+(?:,\d{{3}})*(?:\.\d+)?"  # numbers, with thousands separators and decimals
     rf"|[{_FRACTIONS}]|[{_EXPONENTS}]+"
     r"|[\u3040-\u30ff\u3400-\u9fff]"  # kana and han have no spaces: each character is a word

@@ -65,7 +65,8 @@ class PromptEncoder:
         form = self.form.form_of(sample)
         references = [sample.references[i] for i in group]
         compared = (self.form.marks or self.form.candidate_focus) and "r" in form
-        evidence = find_evidence(sample.candidate, references, sample.question) if compared else None
+        asked = sample.question if self.form.contrast else None
+        evidence = find_evidence(sample.candidate, references, asked) if compared else None
         contrast = evidence if self.form.contrast else None
         parts: dict[str, Part] = {}
         if "q" in form and sample.question is not None:
