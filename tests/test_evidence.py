@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bert_judge.evidence import Span, content_words, find_evidence, fold, touches, word_key, words
+from bert_judge.evidence import (
+    Span,
+    content_words,
+    find_evidence,
+    find_options,
+    fold,
+    name_option,
+    touches,
+    word_key,
+    words,
+)
 
 
 def shared(candidate: str, reference: str) -> tuple[list[str], list[str], float]:
@@ -204,6 +214,11 @@ def test_dates_are_no_fractions() -> None:
         ("one and two", "1 and 2"),
         ("twenty nineteen", "20 19"),
         ("ten or twenty-one", "10 or 21"),
+        ("the seventeenth century, 17th", "the 17 century 17 th"),
+        ("twenty-first, forty-second; Twentieth", "21 42 20"),
+        ("one hundred and thirty-third", "133"),
+        ("the first; a second and a third; one second", "the first a second and a third 1 second"),
+        ("thirty seconds", "30 second"),
         ("a thousand; hundreds", "a 1000 100"),
         ("five thousand million", "5 1000 1000000"),
         ("sixty-fold", "60 fold"),
@@ -217,7 +232,9 @@ def test_dates_are_no_fractions() -> None:
         (r"\frac{1}{4}, -\dfrac12 and \tfrac{10}{4}", "0.25 -0.5 and 2.5"),
         (r"\frac{1}{0} \frac{a}{b}", "frac 1 0 frac a b"),
         ("½ 2¾ ⅓", "0.5 2 0.75 0.333333"),
-        ("x² + 10⁻³ + y¹²", "x 2 10 3 y 12"),
+        ("x² + 10⁻³ + y¹²", "x ^2 10 ^-3 y ^12"),
+        ("x^2 + 10^{-3} + y^(12) + 2^n", "x ^2 10 ^-3 y ^12 2 n"),
+        ("d.", "(d)"),
         ("5 km, 5km and ft 6 ft", "5 kilometer 5 kilometer and ft 6 foot"),
         ("the 1990s", "the 1990 s"),
         ("٣.٥ ١٢", "3.5 12"),
@@ -302,3 +319,46 @@ def test_characters_that_look_alike_are_one(text: str, folded: str) -> None:
 def test_a_folded_text_is_as_long(text: str) -> None:
     assert len(fold(text)) == len(text)
     assert fold(fold(text)) == fold(text)
+
+
+@pytest.mark.parametrize(
+    ("question", "options"),
+    [
+        ("Which?\n(A) iron ore\n(B) lead.", ["iron ore", "lead."]),
+        ("Which?\nA) iron\nB) lead\nC) tin\n\nAnswer with a letter.", ["iron", "lead", "tin"]),
+        ("Which? A. iron B. lead", ["iron", "lead"]),
+        ("Which? A: iron; B: lead", ["iron", "lead"]),
+        ("Is it (A) iron, (B) lead, or (C) tin", ["iron", "lead", "tin"]),
+        ("a) iron\nb) lead", ["iron", "lead"]),
+        ("Example: (A) one (B) two\nAnd now: (A) iron (B) lead", ["iron", "lead"]),
+        ("Which? (A) iron (C) tin", []),
+        ("Which? (B) iron (C) tin", []),
+        ("What does vitamin A. do?", []),
+        ("Which?\n(A)\n(B) lead", []),
+        ("", []),
+    ],
+)
+def test_options_of_a_question(question: str, options: list[str]) -> None:
+    assert find_options(question) == dict(zip("ABC", options, strict=False))
+
+
+@pytest.mark.parametrize(
+    ("reference", "named"),
+    [
+        ("A", "(A) iron ore"),
+        ("b", "(B) lead"),
+        ("B.", "(B) lead"),
+        ("Option B", "(B) lead"),
+        ("LEAD.", "(B) lead"),
+        ("B: lead", "(B) lead"),
+        ("(A) iron ore", "(A) iron ore"),
+        ("A. gold", "A. gold"),
+        ("C", "C"),
+        ("gold", "gold"),
+        ("", ""),
+    ],
+)
+def test_a_reference_that_names_an_option(reference: str, named: str) -> None:
+    assert name_option(reference, "Which one is it?\n(A) iron ore\n(B) lead") == named
+    assert name_option(reference, "Which one is it?") == reference
+    assert name_option(reference, None) == reference

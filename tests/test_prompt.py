@@ -164,6 +164,17 @@ def typed(prompt: Prompt, tokenizer: Tokenizer) -> list[str]:
     return [f"{tokenizer.id_to_token(i)}:{kind}" for i, kind in pairs if kind]
 
 
+def test_a_reference_that_names_an_option_is_read_whole() -> None:
+    """The letter alone, or the words alone, as both, if the judge was trained so."""
+    tokenizer = kind_of("starter")
+    sample = Sample("Lima", ("B",), "Which is the capital? (A) Rome (B) Lima")
+    [plain] = encode(tokenizer, sample, marks=True)
+    [whole] = encode(tokenizer, sample, marks=True, options=True)
+    assert parts_of(tokenizer, plain)[R] == ["b"]
+    assert parts_of(tokenizer, whole)[R] == ["(", "b", ")", "lima"]
+    assert (typed(plain, tokenizer), typed(whole, tokenizer)) == ([], ["lima:1", "lima:1"])
+
+
 def test_contrast_sits_on_the_words_that_are_not_shared() -> None:
     """Function words and words of the question are no contrast; several references are told apart."""
     tokenizer = kind_of("starter")

@@ -49,6 +49,9 @@ class TrainOptions:
     training_mix: Annotated[str | None, "JSON file {task: {model: rows}} of what is taken"] = None
     marks: Annotated[bool, "mark the words that candidate and reference share (encoders with two token types)"] = False
     contrast: Annotated[bool, "mark the words that they do not share, too, with a third token type"] = False
+    options: Annotated[bool, "read a reference that names an option which the question lists as letter and words"] = (
+        False
+    )
     max_tokens: Annotated[int | None, "the longest input in tokens (default: the encoder's limit)"] = None
     trust_remote_code: Annotated[bool, "run the model's own code if transformers lacks its architecture"] = False
     dtype: Annotated[str, "accepted; --bf16 says how it is computed"] = "auto"
@@ -111,6 +114,7 @@ def _form(options: TrainOptions) -> InputForm:
         form = replace(form, forms=("cr",))
     if options.marks or options.contrast:
         form = replace(form, marks=True, contrast=form.contrast or options.contrast)
+    form = replace(form, options=form.options or options.options)
     return form if options.max_tokens is None else form.resized(options.max_tokens)
 
 

@@ -6,6 +6,7 @@ an encoder says.
 
 from bert_judge.evidence.combiner import Combiner
 from bert_judge.evidence.folding import fold
+from bert_judge.evidence.options import find_options, name_option
 from bert_judge.evidence.signals import SIGNALS, Signals, find_signals
 from bert_judge.evidence.spans import Evidence, Span, Word, content_words, find_evidence, touches, word_key, words
 
@@ -18,8 +19,10 @@ __all__ = [
     "Word",
     "content_words",
     "find_evidence",
+    "find_options",
     "find_signals",
     "fold",
+    "name_option",
     "touches",
     "word_key",
     "words",

@@ -1,4 +1,4 @@
-"""Numbers that are written in words: "fifty-two", "three hundred and sixty-five", "1.5 million"."""
+"""Numbers that are written in words: "fifty-two", "three hundred and sixty-five", "1.5 million", "twenty-first"."""
 
 from __future__ import annotations
 
@@ -12,10 +12,22 @@ _NAMES = (
 )
 SMALL = {name: value for value, name in enumerate(_NAMES.split())}
 TENS = {name: 10 * n for n, name in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
+_NTH = {name: n for n, name in enumerate("first second third fourth fifth sixth seventh eighth ninth".split(), 1)}
+# "Second" is a unit of time, too, and "third" a fraction: alone they are words like others.
+ORDINALS = {
+    **{name: n for name, n in _NTH.items() if n > 3},
+    **{f"{name}th": value for name, value in SMALL.items() if value > 9 and value != 12},
+    "twelfth": 12,
+    **{f"{name.removesuffix('y')}ieth": value for name, value in TENS.items()},
+}
+_VALUES = SMALL | TENS | _NTH
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _ANY = "|".join([*SMALL, *TENS, "hundred", *_SCALES])
+_LAST = rf"-(?:{'|'.join(_NTH)})"
 _WRITTEN = re.compile(
-    rf"(?<![\w.,-])(?:\d+(?:,\d{{3}})*(?:\.\d+)?|{_ANY})(?:(?:-| +)(?:and(?:-| +))?(?:{_ANY}))+(?!\w)", re.IGNORECASE
+    rf"(?<![\w.,-])(?:(?:\d+(?:,\d{{3}})*(?:\.\d+)?|{_ANY})(?:(?:-| +)(?:and(?:-| +))?(?:{_ANY}))+(?:{_LAST})?"
+    rf"|(?:{'|'.join(TENS)}){_LAST})(?!\w)",
+    re.IGNORECASE,
 )
 
 
@@ -48,7 +60,7 @@ def _value(words: list[str]) -> Decimal | None:
                 return None
             part, room = part * 100, 100
         else:
-            size = SMALL.get(word, TENS.get(word, -1))
+            size = _VALUES.get(word, -1)
             value = Decimal(word.replace(",", "")) if size < 0 else Decimal(size)
             needed = 1_000 if size < 0 else 10 if size < 10 else 100
             if room < needed or (size < 0 and place):

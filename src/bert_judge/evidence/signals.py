@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from bert_judge.evidence.options import name_option
 from bert_judge.evidence.spans import Word, compared_words, content_of, words
 from bert_judge.metrics.answers import find_choice
 
@@ -106,7 +107,7 @@ def find_signals(candidate: str, references: Sequence[str], question: str | None
         added=_share(content, set(content) - expected),
         negation=float(not _NEGATIONS.isdisjoint(known)),
         refusal=float(bool(_REFUSAL.search(candidate))),
-        **_option(candidate, references[best]),
+        **_option(candidate, references[best], question),
         **_numbers(keys, wanted[best]),
     )
 
@@ -119,10 +120,11 @@ def _share(keys: Sequence[str], known: Iterable[str]) -> float:
     return sum(key in known for key in keys) / max(len(keys), 1)
 
 
-def _option(candidate: str, reference: str) -> dict[str, Any]:
+def _option(candidate: str, reference: str, question: str | None) -> dict[str, Any]:
     """Whether the candidate chooses the option that the reference names, and both options."""
-    right = find_choice(reference[:_ENDING]) if _OPTION.match(reference) else None
-    chosen = find_choice(candidate[-_ENDING:]) if right else None
+    wanted = name_option(reference, question)
+    right = find_choice(wanted[:_ENDING]) if _OPTION.match(wanted) else None
+    chosen = find_choice(name_option(candidate[-_ENDING:], question)) if right else None
     known = right is not None and chosen is not None
     return {"option": 0.0 if not known else 1.0 if chosen == right else -1.0, "options": (chosen, right)}
 

@@ -1,10 +1,11 @@
 """What two strings have in common, as spans of characters.
 
 Words are compared by a *key*: case, accents, thousands separators, trailing zeros, a plural *s* and the spelling of
-numbers, months and units do not count ("1,000.0" = "1000", "Cafés" = "cafe", "fifty-two" = "52", "1/2" = "½" = "0.5",
-"III" = "3", "Sept" = "September", "1969-07-20" = "20 July 1969", "5 km" = "5 kilometres"), and neither do characters
-that look alike. Function words and punctuation are no evidence, unless a text has nothing else; but the sign of a
-number is. A lone capital letter counts where it names an option ("(B)", "A.").
+numbers, months and units do not count ("1,000.0" = "1000", "Cafés" = "cafe", "fifty-two" = "52", "seventh" = "7th",
+"1/2" = "½" = "0.5", "III" = "3", "Sept" = "September", "1969-07-20" = "20 July 1969", "5 km" = "5 kilometres",
+"x²" = "x^2"), and neither do characters that look alike. Function words and punctuation are no evidence, unless a text
+has nothing else; but the sign of a number is. A lone letter counts where it names an option ("(B)", "A.", or "a" and
+nothing else).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from bert_judge.evidence.folding import fold
-from bert_judge.evidence.numbers import SMALL, TENS, numbers_in_words
+from bert_judge.evidence.numbers import ORDINALS, SMALL, TENS, numbers_in_words
 
 _FRACTIONS, _EXPONENTS = "\u00bc-\u00be\u2150-\u215e", "\u2070\u00b9\u00b2\u00b3\u2074-\u2079"  # ½ …, ² …
 _SIGN = r"(?:(?<![\w)\]}])-)?"  # no dash between words, and no minus between numbers
@@ -27,13 +28,13 @@ _WORD = re.compile(
     rf"{_SIGN}(?<![\d/.,])\d{{1,2}}/[1-9]\d{{0,2}}(?![/.,]?\d)"  # fractions, but no dates
     rf"|{_SIGN}\\[dt]?frac(?:\{{\d{{1,9}}\}}\{{[1-9]\d{{0,8}}\}}|\d[1-9])"  # fractions in LaTeX
     rf"|{_SIGN}\d+(?:,\d{{3}})*(?:\.\d+)?"  # numbers, with thousands separators and decimals
-    rf"|[{_FRACTIONS}]|[{_EXPONENTS}]+"
+    rf"|[{_FRACTIONS}]|\u207b?[{_EXPONENTS}]+|\^(?:-?\d+|\{{-?\d+\}}|\(-?\d+\))"  # and exponents: x², x^2
     r"|[\u3040-\u30ff\u3400-\u9fff]"  # kana and han have no spaces: each character is a word
     rf"|(?:[^\W\d_{_FRACTIONS}{_EXPONENTS}][\u0300-\u036f]*)+"  # letters of any script
 )
 _MONTHS = "january february march april may june july august september october november december".split()
 _SPELLINGS = {
-    **{word: str(value) for word, value in (SMALL | TENS).items()},
+    **{word: str(value) for word, value in (SMALL | TENS | ORDINALS).items()},
     **dict(zip("ii iii iv vi vii viii ix".split(), "2346789", strict=True)),
     **{month[:3]: month for month in _MONTHS},
     "sept": "september",
@@ -52,10 +53,12 @@ _UNITS = dict(
         "mi:mile hr:hour hrs:hour min:minute sec:second secs:second yr:year yrs:year ml:milliliter"
     ).split()
 )
-_NUMBER = re.compile(rf"[-\\\d{_FRACTIONS}{_EXPONENTS}]")
+_NUMBER = re.compile(rf"[-\\\d{_FRACTIONS}]")
+_EXPONENT = re.compile(rf"[\^\u207b{_EXPONENTS}]")
 _JOINED = 6  # letters that a word of several has at least
 _ISO_DATE = re.compile(r"(?<![\d-])\d{4}-(0[1-9]|1[0-2])-\d\d(?![\d-])")
 _OPTION = re.compile(r"(?<![\w])([A-J])(?=\s*[).:\]]|\s*$)|(?<=\()([A-J])(?=\))")
+_OPTIONS = frozenset("abcdefghij")
 _START = attrgetter("start")
 
 
@@ -130,6 +133,8 @@ def words(text: str) -> list[Word]:
     if months:
         found = [word._replace(key=months.get(word.start, word.key)) for word in found]
     options = {match.start(match.lastindex or 0) for match in _OPTION.finditer(text)}
+    if len(found) == 1 and found[0].key in _OPTIONS:
+        options.add(found[0].start)  # "a" alone is no article
     if not options:
         return found
     return [
@@ -188,6 +193,8 @@ def word_key(word: str) -> str:
     """The key that a word is compared by; see the module's first lines."""
     if _NUMBER.match(word):
         return _number_key(word)
+    if _EXPONENT.match(word):
+        return f"^{_digits(word.strip('^{}()').replace('⁻', '-'))}"
     key = word.casefold()
     if not key.isascii():
         key = "".join(c for c in unicodedata.normalize("NFKD", key) if not unicodedata.combining(c))
@@ -200,7 +207,7 @@ def word_key(word: str) -> str:
 
 def _number_key(word: str) -> str:
     """A number as a decimal, without zeros that say nothing."""
-    number = "".join(str(unicodedata.digit(c)) if c.isdigit() else c for c in word.lstrip("-").replace(",", ""))
+    number = _digits(word.lstrip("-").replace(",", ""))
     if "/" in number or "frac" in number:
         parts = re.findall(r"\d+", number)
         above, below = map(int, parts if len(parts) == 2 else parts[0])
@@ -210,6 +217,11 @@ def _number_key(word: str) -> str:
     number = (number.rstrip("0").rstrip(".") if "." in number else number).lstrip("0")
     number = number if number[:1].isdigit() else f"0{number}"
     return f"-{number}" if word[0] == "-" and number != "0" else number
+
+
+def _digits(number: str) -> str:
+    """A number with digits of ASCII."""
+    return "".join(str(unicodedata.digit(c)) if c.isdigit() else c for c in number)
 
 
 def touches(span: Span, spans: Sequence[Span]) -> bool:

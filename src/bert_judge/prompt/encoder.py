@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
-from bert_judge.evidence import Span, find_evidence, fold
+from bert_judge.evidence import Span, find_evidence, fold, name_option
 from bert_judge.prompt.form import InputForm, with_budgets
 from bert_judge.prompt.tokenise import TextTokenizer, ends, marker_id, plain_tokenizer, special_ids
 from bert_judge.prompt.truncation import Part, Piece, characters_cut, keep_fairly, keep_right, with_focus
@@ -47,6 +47,8 @@ class PromptEncoder:
 
     def encode(self, samples: Sequence[Sample]) -> list[list[Prompt]]:
         """The prompts of each sample: one, or one a reference where the judge takes the best of them."""
+        if self.form.options:
+            samples = [_with_options(sample) for sample in samples]
         if self.form.fold:
             samples = [_folded(sample) for sample in samples]
         groups = [_group_references(sample, self.form) for sample in samples]
@@ -99,6 +101,10 @@ class PromptEncoder:
         ids += self._suffix
         types += [0] * len(self._suffix)
         return Prompt(Tokens(tuple(ids), tuple(types) if self.form.marks else None), reference, truncated)
+
+
+def _with_options(sample: Sample) -> Sample:
+    return replace(sample, references=tuple(name_option(text, sample.question) for text in sample.references))
 
 
 def _folded(sample: Sample) -> Sample:

@@ -1,0 +1,54 @@
+"""The options that a question lists, and a reference that names one of them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_LABEL = re.compile(r"(?<!\S)\(?(?:([A-J])[).:]|([a-j])\))(?=\s)")
+_LINK = re.compile(r"(?:\s+(?:or|and)|[,;])+$")
+_LETTER = re.compile(r"\s*(?:(?:option|answer|choice)\s+)?\(?([A-J])[).:]?\s*", re.IGNORECASE)
+_WHOLE = re.compile(r"\s*\(?([A-J])[).:]\s+(.+)", re.DOTALL)
+
+
+def name_option(reference: str, question: str | None) -> str:
+    """A reference that is the letter or the words of an option which the question lists, as both: "(B) iron".
+
+    Any other reference stays as it is, and so does every reference of a question without options.
+    """
+    options = find_options(question) if question else {}
+    if not options:
+        return reference
+    letter, whole = _LETTER.fullmatch(reference), _WHOLE.fullmatch(reference)
+    if letter:
+        named = letter[1].upper()
+    elif whole and _plain(options.get(whole[1], "")) == _plain(whole[2]):
+        named = whole[1]
+    else:
+        named = next((option for option, text in options.items() if _plain(text) == _plain(reference)), "")
+    return f"({named}) {options[named]}" if named in options else reference
+
+
+@lru_cache(maxsize=4_096)
+def find_options(question: str) -> dict[str, str]:
+    """The options that a question lists, by letter: "(A) iron (B) lead", "A. iron", one a line or all in one.
+
+    Their letters begin with A and leave none out; the last such list counts. Empty where there are not two of them.
+    """
+    found = list(_LABEL.finditer(question))
+    letters = [label[label.lastindex or 0].upper() for label in found]
+    for start in reversed([n for n, letter in enumerate(letters) if letter == "A"]):
+        options: dict[str, str] = {}
+        for n, letter in enumerate(letters[start:], start):
+            if ord(letter) - ord("A") != len(options):
+                break
+            end = found[n + 1].start() if n + 1 < len(found) else len(question)
+            line = question[found[n].end() : end].strip().split("\n")[0]
+            options[letter] = _LINK.sub("", line.strip())
+        if len(options) > 1 and all(options.values()):
+            return options
+    return {}
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().rstrip(".").split())
