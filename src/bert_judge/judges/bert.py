@@ -225,14 +225,19 @@ class BERTJudge(Judge):
         )
 
     def _combine(self, sample: Sample, logit: float) -> tuple[float, str | None, dict[str, Any]]:
-        """The log odds from the logit and, where the judge uses it, the evidence; how, in words and in numbers."""
+        """The log odds from the logit and, where the judge adds it, the evidence; how, in words and in numbers.
+
+        A judge that reads match marks tells the evidence even if it adds nothing to the logit.
+        """
         combiner = self._config.combiner
-        if combiner is None:
+        if combiner is None and not self._config.form.marks:
             return logit, None, {"logit": logit}
         signals = find_signals(sample.candidate, sample.references, sample.question)
         told = {name: round(value, 3) for name, value in zip(SIGNALS, signals.vector(), strict=True) if value}
-        explanation = f"{signals.describe()}, encoder {_sigmoid(logit):.2f}"
-        return combiner.combine(logit, signals), explanation, {"logit": logit, "evidence": told}
+        details = {"logit": logit, "evidence": told}
+        if combiner is None:
+            return logit, signals.describe(), details
+        return combiner.combine(logit, signals), f"{signals.describe()}, encoder {_sigmoid(logit):.2f}", details
 
     def _warn_of_form(self, samples: Sequence[Sample]) -> bool:
         """Say once that rows come in a form that the judge was not trained for."""
