@@ -46,7 +46,7 @@ VARIANTS = {
     "no marks": Variant(form={"marks": False, "contrast": False}),
     "no contrast": Variant(form={"contrast": False}),
     "no made rows": Variant(without=("made:",)),
-    "no combiner": Variant(config={"combine_evidence": False}),
+    "evidence combined": Variant(config={"combine_evidence": True}),
     "questions kept": Variant(config={"question_dropout": 0.0}),
 }
 RULES: dict[str, Callable[[str, str], float]] = {"containment": containment, "choice": choice, "token F1": token_f1}

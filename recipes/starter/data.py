@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from made import made_rows
+from made import KINDS, made_rows
 
 from bert_judge.evidence import find_evidence
 from bert_judge.types import Sample
@@ -64,6 +64,24 @@ LEARNT = {
     "zeroeval_gsm8k": 1_200,
     "zeroeval_math5": 1_500,
 }
+# What the judge takes for right after the first round it learns again, in other rows made in code; of the other kinds a
+# fifth, and so many labelled rows, keep what it knows.
+AGAIN = {
+    "undecided": 8_000,
+    "unfinished": 5_000,
+    "denied": 4_800,
+    "expressions": 2_600,
+    "reasoned": 2_400,
+    "orders to the judge": 2_400,
+    "corrected": 2_000,
+    "instead": 1_400,
+    "units": 1_200,
+    "long text, answer in its middle": 800,
+    "numbers": 800,
+    "dates": 600,
+    "restated": 600,
+}
+LABELLED_AGAIN = 12_000
 # People said whether these answers are right, not whether they agree with the reference: right ones that share no word
 # with it would teach a judge to accept anything.
 BEYOND_REFERENCES = ("efficientqa", "sas_nq")
@@ -93,6 +111,13 @@ def to_learn(rows: Iterable[Sample]) -> Iterator[Sample]:
         if not beyond and taken[source] < LEARNT.get(source, math.inf):
             taken[source] += 1
             yield row
+
+
+def second_round(folder: Path, learnt: Iterable[Sample]) -> Iterator[Sample]:
+    """The rows of the second round: some of the labelled ones of the first, and new ones made in code."""
+    labelled = [row for row in to_learn(learnt) if not row.meta["source"].startswith("made:")]
+    yield from random.Random(1).sample(labelled, min(LABELLED_AGAIN, len(labelled)))
+    yield from made_rows(folder, seed=1, amounts={kind: wanted // 5 for kind, (_, wanted) in KINDS.items()} | AGAIN)
 
 
 def labelled_rows(folder: Path, seed: int = 0) -> Iterator[Sample]:

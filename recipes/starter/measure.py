@@ -15,8 +15,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from build import CONFIG, TEST_SHARE
-from data import all_rows, to_learn
+from build import TEST_SHARE, divide
+from data import all_rows, second_round, to_learn
 from made.frames import wordings
 
 from bert_judge import BERTJudge, Sample
@@ -43,18 +43,20 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder with labelled/ and tasks/")
     parser.add_argument("--model", help="another judge to measure, and no card (default: the starter)")
     args = parser.parse_args()
-    learnt, test = split_by_question(all_rows(args.data), TEST_SHARE)
-    train, dev = split_by_question(learnt, CONFIG.dev_share)
+    rows = all_rows(args.data)
+    train, dev = divide(rows)
+    _, test = split_by_question(rows, TEST_SHARE)
     judge = BERTJudge(args.model)
     table, families, audit = measure(judge, dev, test), measure_families(judge), measure_audit(judge)
     print(table, families, audit, sep="\n\n")
     if args.model is None:
-        learnt_from = list(to_learn(train))
-        rows = Counter(map(source_of, learnt_from))
-        sources = ", ".join(f"{source} {count:,}" for source, count in sorted(rows.items()))
+        first, (second, _) = list(to_learn(train)), divide(second_round(args.data, train))
+        counts = Counter(map(source_of, first))
+        sources = ", ".join(f"{source} {count:,}" for source, count in sorted(counts.items()))
         card = (HERE / "card.md").read_text(encoding="utf-8")
         tables = {"table": table, "families": families, "audit": audit}
-        text = card.format(signature=judge.signature, rows=f"{len(learnt_from):,}", sources=sources, **tables)
+        sizes = {"rows": f"{len(first):,}", "again": f"{len(second):,}"}
+        text = card.format(signature=judge.signature, sources=sources, **sizes, **tables)
         (STARTER_FOLDER / "README.md").write_text(text, encoding="utf-8")
 
 

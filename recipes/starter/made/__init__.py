@@ -7,7 +7,7 @@ form of an answer gives its label away: only what it says, against what is asked
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -26,7 +26,7 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Iterator[tuple[Item, Made]]], in
     "corrected": (over("open", double(choosing.corrected)), 2_000),
     "instead": (over("open", double(choosing.instead)), 1_400),
     "denied": (over("open", choosing.denied), 4_800),
-    "undecided": (over("open", choosing.undecided), 3_000),
+    "undecided": (over("open", choosing.undecided), 3_400),
     "reasoned": (over("open", double(choosing.reasoned)), 2_400),
     "unfinished": (over("open", choosing.unfinished), 3_600),
     "solved": (over("solutions", choosing.solved), 940),
@@ -40,7 +40,7 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Iterator[tuple[Item, Made]]], in
     # equal values in other forms
     "numbers": (over("numbers", forms.numbers), 2_000),
     "numbers in other languages": (over("numbers", forms.counted), 240),
-    "units": (over("plain", forms.units), 720),
+    "units": (over("plain", forms.units), 1_200),
     "dates": (over("dates", forms.dates), 1_200),
     "lists": (over("lists", forms.lists), 900),
     "names": (over("people", forms.names), 800),
@@ -58,7 +58,7 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Iterator[tuple[Item, Made]]], in
     "letters": (over("options", options.letters), 1_000),
     "option texts": (over("options", options.option_words), 1_000),
     "letter and text": (over("options", options.letter_and_text), 900),
-    "all options": (over("options", options.all_options), 900),
+    "all options": (over("options", options.all_options), 1_500),
     "options eliminated": (over("options", options.eliminated), 320),
     "yes or no": (over("yes or no", options.said_yes_no), 480),
     "yes or no, explained": (over("yes or no", options.explained_yes_no), 480),
@@ -74,22 +74,24 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Iterator[tuple[Item, Made]]], in
 }
 
 
-def made_rows(folder: Path, seed: int = 0, without: Collection[str] = ()) -> Iterator[Sample]:
+NO_CHANGE: Mapping[str, int] = {}
+
+
+def made_rows(folder: Path, seed: int = 0, amounts: Mapping[str, int] = NO_CHANGE) -> Iterator[Sample]:
     """Rows made from the questions of `folder/tasks`, with wrong answers also from `folder/labelled` if it is there.
 
-    `meta` of a row has its source, "made:KIND", and the task of its question, which is unchanged. Kinds in `without`
-    are left out. The same folder and seed give the same rows; where a folder has too few questions for a kind, it has
-    fewer rows than the table says.
+    `meta` of a row has its source, "made:KIND", and the task of its question, whose words are unchanged. `amounts`
+    says for some kinds how many rows are made of them. The same folder and seed give the same rows; where a folder has
+    too few questions for a kind, it has fewer rows.
     """
     bank = read_bank(folder)
     for kind, (make, wanted) in KINDS.items():
-        if kind in without:
-            continue
-        for n, (item, made) in enumerate(islice(_once(make(bank, Random(f"{seed}{kind}"))), wanted)):
+        for n, (item, made) in enumerate(islice(_once(make(bank, Random(f"{seed}{kind}"))), amounts.get(kind, wanted))):
+            question, references = options.written(item, Random(f"{seed}{kind}{item.question}"))
             yield Sample(
                 made.candidate,
-                made.references or item.references,
-                item.question,
+                made.references or references,
+                question,
                 f"{kind}-{n}",
                 made.label,
                 meta={"source": f"made:{kind}", "task": item.task},

@@ -72,7 +72,7 @@ def units(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     off = Number(size / system[name]).other(chance).value
     wrong = chance.choice(
         (
-            _written(value, chance.choice(others), chance),
+            *[_written(value, chance.choice(others), chance)] * 2,
             _written(abs(off) or Fraction(7), name, chance),
             _written(abs(Number(value).other(chance).value) or Fraction(7), unit, chance),
         )

@@ -13,6 +13,7 @@ from random import Random
 
 from made.stated import stated
 
+TERSE = 0.35
 WHOLE = ("The answer is {x}.", "It is {x}.", "The right answer is {x}.", "It's {x}.", "The answer to this is {x}.")
 
 
@@ -23,9 +24,16 @@ def wordings(name: str) -> tuple[str, ...]:
     return tuple(text.removesuffix("\n").split("\n"))
 
 
+@cache
+def terse(name: str) -> tuple[str, ...]:
+    """The shortest quarter of the frames in a file of `wordings`."""
+    found = sorted(wordings(name), key=len)
+    return tuple(found[: -(-len(found) // 4)])
+
+
 def draw(name: str, chance: Random) -> str:
-    """One of the frames in a file of `wordings`."""
-    return chance.choice(wordings(name))
+    """One of the frames in a file of `wordings`; the terse ones more often, as they are in what people write."""
+    return chance.choice(terse(name) if chance.random() < TERSE else wordings(name))
 
 
 def fill(template: str, **values: str) -> str:

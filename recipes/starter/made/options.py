@@ -56,6 +56,9 @@ It is the only one that agrees with the facts.
 The rest describe something else.
 That is what the definition says.""".split("\n")
 
+STYLES = ("({l}) {t}", "({l}) {t}", "({l}) {t}", "{l}) {t}", "{l}) {t}", "{l}. {t}", "{l}: {t}")
+_LISTED = re.compile(r"^\(([A-J])\) (.*)", re.MULTILINE)
+
 YES = """Yes.
 Yes
 yes
@@ -185,22 +188,19 @@ The question is whether it is so or not.""".split("\n")
 
 
 def letters(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """The letter alone; the reference as it is, or its letter only."""
-    references = (LETTERS[item.place],) if chance.random() < 0.15 else ()
+    """The letter alone."""
     frame = chance.choice(LETTER_FRAMES)
     tail = f" {chance.choice(BECAUSE)}" if chance.random() < 0.2 and len(frame) > 6 else ""
     for label, place in _two_places(item, chance):
         text = frames.fill(frame, x=LETTERS[place])
-        yield Made(label, frames.sentence(text) + tail if tail else text, references)
+        yield Made(label, frames.sentence(text) + tail if tail else text)
 
 
 def option_words(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """The text of an option without its letter; sometimes the reference has no letter either, or nothing else."""
-    roll = chance.random()
-    references = (item.right,) if roll < 0.25 else (LETTERS[item.place],) if roll < 0.35 else ()
+    """The text of an option without its letter."""
     for label, place in _two_places(item, chance):
         text = option_text(item, place)
-        yield Made(label, frames.plain(text, item.question.split("\n")[0], chance), references)
+        yield Made(label, frames.plain(text, item.question.split("\n")[0], chance))
 
 
 def letter_and_text(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
@@ -232,26 +232,37 @@ def letter_and_text(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
             "{t}, which is option {l}",
         )
     )
-    references = (LETTERS[item.place],) if chance.random() < 0.25 else ()
     other = chance.choice([n for n in range(len(item.choices)) if n != item.place])
     pairs = {(item.place, item.place): 1, (item.place, other): 0, (other, item.place): 0, (other, other): 0}
     mixed = chance.choice([pair for pair, label in pairs.items() if not label])
     for letter, text in ((item.place, item.place), mixed):
-        written = frames.fill(form, l=LETTERS[letter], t=option_text(item, text))
-        yield Made(pairs[letter, text], frames.fill(frame, x=written), references)
+        chosen = frames.fill(form, l=LETTERS[letter], t=option_text(item, text))
+        yield Made(pairs[letter, text], frames.fill(frame, x=chosen))
+
+
+def written(item: Item, chance: Random) -> tuple[str, tuple[str, ...]]:
+    """Question and references as different data sets write them: "(A) iron", "A) iron", "A. iron", "A" or "iron"."""
+    if not item.choices:
+        return item.question, item.references
+    style, roll = chance.choice(STYLES), chance.random()
+    question = _LISTED.sub(lambda found: frames.fill(style, l=found[1], t=found[2]), item.question)
+    letter, text = LETTERS[item.place], option_text(item, item.place)
+    if roll < 0.25:
+        return question, (letter if roll < 0.2 else f"({letter})",)
+    return question, (text if roll < 0.4 else frames.fill(style, l=letter, t=text),)
 
 
 def all_options(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """Every option listed or discussed is no choice; with a choice at the end it is one."""
-    form = chance.choice((option_full, option_text, option_full))
+    style = chance.choice(("{t}", "{t}", "{l}", *STYLES))
     places = [*range(len(item.choices))]
     if chance.random() < 0.4:
         chance.shuffle(places)
-    listed = [form(item, place) for place in places]
+    listed = [frames.fill(style, l=LETTERS[place], t=option_text(item, place)) for place in places]
     joint = chance.choice((", ", "\n", "; ", " or ", "\n- ", " / ", " and "))
     start = chance.choice(
         (
-            "",
+            *("", "", ""),
             "The options are ",
             "We can choose between these: ",
             "It is one of these: ",
@@ -260,20 +271,27 @@ def all_options(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         )
     )
     text = start + joint.join(listed)
-    if chance.random() < 0.4:
+    if chance.random() < 0.3:
         notes = ("could be", "is possible", "may fit", "has something to it", "is worth a thought", "is often chosen")
         text = " ".join(f"{part[:1].upper()}{part[1:]} {chance.choice(notes)}." for part in listed)
     rest = chance.choice(
-        ("", "", "All of these.", "Any of them.", "One of them is right.", "All of the above.", "Hard to choose.")
+        (
+            *("", "", "", "", ""),
+            "All of these.",
+            "Any of them.",
+            "One of them is right.",
+            "All of the above.",
+            "Hard to choose.",
+        )
     )
-    style = chance.choice((form, option_letter))
+    named = chance.choice((option_full, option_text, option_letter))
     other = chance.choice([place for place in places if place != item.place])
     choice = frames.draw("concluded", chance)
 
     def chosen(answer: str) -> str:
         return f"{frames.sentence(text)} {frames.fill(choice, b=answer)}"
 
-    yield from beside(f"{text} {rest}".strip(), chosen, (style(item, item.place), style(item, other)), chance)
+    yield from beside(f"{text} {rest}".strip(), chosen, (named(item, item.place), named(item, other)), chance)
 
 
 def eliminated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
