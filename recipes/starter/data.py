@@ -113,11 +113,11 @@ def to_learn(rows: Iterable[Sample]) -> Iterator[Sample]:
             yield row
 
 
-def second_round(folder: Path, learnt: Iterable[Sample]) -> Iterator[Sample]:
-    """The rows of the second round: some of the labelled ones of the first, and new ones made in code."""
+def second_round(folder: Path, learnt: Iterable[Sample], seed: int) -> Iterator[Sample]:
+    """The rows of a second round (a seed other than 0): some labelled ones of the first, and new ones made in code."""
     labelled = [row for row in to_learn(learnt) if not row.meta["source"].startswith("made:")]
-    yield from random.Random(1).sample(labelled, min(LABELLED_AGAIN, len(labelled)))
-    yield from made_rows(folder, seed=1, amounts={kind: wanted // 5 for kind, (_, wanted) in KINDS.items()} | AGAIN)
+    yield from random.Random(seed).sample(labelled, min(LABELLED_AGAIN, len(labelled)))
+    yield from made_rows(folder, seed, amounts={kind: wanted // 5 for kind, (_, wanted) in KINDS.items()} | AGAIN)
 
 
 def labelled_rows(folder: Path, seed: int = 0) -> Iterator[Sample]:

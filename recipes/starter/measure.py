@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from build import TEST_SHARE, divide
+from build import SECOND_SEEDS, TEST_SHARE, divide
 from data import all_rows, second_round, to_learn
 from made.frames import wordings
 
@@ -50,7 +50,7 @@ def main() -> None:
     table, families, audit = measure(judge, dev, test), measure_families(judge), measure_audit(judge)
     print(table, families, audit, sep="\n\n")
     if args.model is None:
-        first, (second, _) = list(to_learn(train)), divide(second_round(args.data, train))
+        first, (second, _) = list(to_learn(train)), divide(second_round(args.data, train, SECOND_SEEDS[0]))
         counts = Counter(map(source_of, first))
         sources = ", ".join(f"{source} {count:,}" for source, count in sorted(counts.items()))
         card = (HERE / "card.md").read_text(encoding="utf-8")

@@ -55,7 +55,7 @@ def _same(number: Number, text: str) -> bool:
 
 
 def units(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A measure in its own or another unit; wrong: another number, or the same number of another unit."""
+    """A measure in its own unit, or in another one if the reference has one; wrong: another number, or another unit."""
     measure = _measure(item)
     if not measure:
         return
@@ -65,14 +65,13 @@ def units(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     others = [name for name in system if name != unit]
     written = _written(value, unit, chance)
     references = (written,) if item.task in ("gsm8k", "svamp", "mawps") and chance.random() < 0.6 else ()
-    if not references and parse_number(item.right):
-        references = (item.right,)
-    name = chance.choice([name for name in good if name != unit] or [unit])
+    bare = not references and parse_number(item.right) is not None
+    name = unit if bare else chance.choice([name for name in good if name != unit] or [unit])
     yield Made(1, _framed(_written(size / system[name], name, chance), item, chance), references)
     off = Number(size / system[name]).other(chance).value
     wrong = chance.choice(
         (
-            *[_written(value, chance.choice(others), chance)] * 2,
+            *[_written(value, chance.choice(others), chance)] * 3,
             _written(abs(off) or Fraction(7), name, chance),
             _written(abs(Number(value).other(chance).value) or Fraction(7), unit, chance),
         )

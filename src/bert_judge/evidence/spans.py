@@ -5,7 +5,7 @@ numbers, months and units do not count ("1,000.0" = "1000", "Cafés" = "cafe", "
 "1/2" = "½" = "0.5", "III" = "3", "Sept" = "September", "1969-07-20" = "20 July 1969", "5 km" = "5 kilometres",
 "x²" = "x^2"), and neither do characters that look alike. Function words and punctuation are no evidence, unless a text
 has nothing else; but the sign of a number is. A lone letter counts where it names an option ("(B)", "A.", or "a" and
-nothing else).
+nothing else). Where both texts have quantities of one kind, a number counts with its unit: "1 km" = "1,000 m".
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from bert_judge.evidence.folding import fold
 from bert_judge.evidence.numbers import ORDINALS, SMALL, TENS, numbers_in_words
+from bert_judge.evidence.quantities import find_quantities, find_shares
 
 _FRACTIONS, _EXPONENTS = "\u00bc-\u00be\u2150-\u215e", "\u2070\u00b9\u00b2\u00b3\u2074-\u2079"  # ½ …, ² …
 _SIGN = r"(?:(?<![\w)\]}])-)?"  # no dash between words, and no minus between numbers
@@ -110,7 +111,9 @@ def find_evidence(candidate: str, references: Sequence[str], question: str | Non
     candidate_keys = {word.key for word in candidate_words}
     reference_keys = {word.key for kept in reference_words for word in kept}
     shared = [tuple(word.span for word in kept if word.key in candidate_keys) for kept in reference_words]
-    expected = reference_keys | _STOP_WORDS | {word.key for word in words(question or "")}
+    asked = words(question or "")
+    expected = reference_keys | _STOP_WORDS | {word.key for word in asked}
+    expected |= {quantity.key for quantity in find_quantities(asked)}
     return Evidence(
         candidate=tuple(word.span for word in candidate_words if word.key in reference_keys),
         references=tuple(shared),
@@ -160,11 +163,35 @@ def content_of(found: list[Word]) -> list[Word]:
 
 
 def compared_words(candidate: str, references: Sequence[str]) -> tuple[list[Word], list[list[Word]]]:
-    """The words of a candidate and of each reference; "sea water" is one word where the other side has "seawater"."""
+    """The words of a candidate and of each reference.
+
+    "Sea water" is one word where the other side has "seawater", and so is a number with its unit where the other side
+    has a quantity of the kind: "1 km" is "1,000 m", and "5 km" has nothing in common with "5 miles".
+    """
     said, wanted = words(candidate), [words(reference) for reference in references]
-    keys = {word.key for word in said}
-    joined = _joined(said, {word.key for found in wanted for word in found})
-    return joined, [_joined(found, keys) for found in wanted]
+    keys, others = {word.key for word in said}, {word.key for found in wanted for word in found}
+    kinds = {quantity.kind for quantity in find_quantities(said)}
+    theirs = {quantity.kind for found in wanted for quantity in find_quantities(found)} if kinds else set()
+    both = kinds & theirs
+    joined = _joined(_valued(said, candidate, both, others), others)
+    return joined, [
+        _joined(_valued(found, text, both, keys), keys) for found, text in zip(wanted, references, strict=True)
+    ]
+
+
+def _valued(found: list[Word], text: str, kinds: Set[str], others: Set[str]) -> list[Word]:
+    """The words, with quantities of these kinds as one word each, and percentages as numbers that the others have."""
+    values = [
+        (quantity.first, quantity.last, Word(quantity.key, found[quantity.first].start, found[quantity.last - 1].end))
+        for quantity in (find_quantities(found) if kinds else ())
+        if quantity.kind in kinds
+    ]
+    values += [
+        (place, place + 1, Word(key, found[place].start, end)) for place, end, key in find_shares(found, text, others)
+    ]
+    for first, last, value in sorted(values, reverse=True):
+        found = [*found[:first], value, *found[last:]]
+    return found
 
 
 def _joined(found: list[Word], keys: Set[str]) -> list[Word]:

@@ -1,0 +1,72 @@
+"""Numbers with a unit, and percentages, as values: "1 km" is "1,000 m", "90 min" is "1 h 30 min", "50 %" is "1/2"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from bert_judge.evidence.spans import Word
+
+# Units of one kind, and how many of what all of them are told in, by the keys that words have: no plural s.
+_UNITS = {
+    "m": "m 1 meter 1 km 1000 kilometer 1000 cm 0.01 centimeter 0.01 mm 0.001 millimeter 0.001 "
+    "mile 1609.344 yard 0.9144 foot 0.3048 inch 0.0254",
+    "g": "g 1 gram 1 gramme 1 kg 1000 kilogram 1000 mg 0.001 milligram 0.001 tonne 1000000 "
+    "pound 453.59237 ounce 28.349523125",
+    "s": "second 1 minute 60 h 3600 hour 3600 day 86400 week 604800",
+    "month": "month 1 year 12 decade 120 century 1200 centurie 1200",
+    "l": "l 1 liter 1 ml 0.001 milliliter 0.001 cl 0.01 centiliter 0.01",
+}
+_SIZES = {
+    unit: (kind, Fraction(size))
+    for kind, sizes in _UNITS.items()
+    for unit, size in zip(sizes.split()[::2], sizes.split()[1::2], strict=True)
+}
+_NUMBER = re.compile(r"-?\d{1,30}(\.\d{1,30})?")  # of any sensible size
+_PERCENT = ("%", " %", " percent", " per cent")
+
+
+class Quantity(NamedTuple):
+    """Words `first` to `last` (exclusive) of a text are a number with a unit; `kind` is what it is told in."""
+
+    first: int
+    last: int
+    kind: str
+    value: Fraction
+
+    @property
+    def key(self) -> str:
+        """The same for equal quantities, whatever their units."""
+        return f"{float(self.value):.9g} {self.kind}"
+
+
+def find_quantities(found: Sequence[Word]) -> list[Quantity]:
+    """The numbers with a unit among the words of a text; "1 hour and 30 minutes" is one."""
+    quantities: list[Quantity] = []
+    for place, (number, unit) in enumerate(pairwise(found)):
+        if unit.key not in _SIZES or unit.start - number.end > 1 or not _NUMBER.fullmatch(number.key):
+            continue
+        kind, size = _SIZES[unit.key]
+        here = Quantity(place, place + 2, kind, Fraction(number.key) * size)
+        before = quantities[-1] if quantities else None
+        between = [word.key for word in found[before.last : place]] if before else ["none"]
+        if before and between in ([], ["and"]) and before.kind == kind and 0 < here.value < before.value:
+            quantities[-1] = Quantity(before.first, here.last, kind, before.value + here.value)
+        else:
+            quantities.append(here)
+    return quantities
+
+
+def find_shares(found: Sequence[Word], text: str, others: Set[str]) -> Iterator[tuple[int, int, str]]:
+    """Percentages whose value the other side has as a number: place of the number, end of the sign, key."""
+    for place, word in enumerate(found):
+        if not _NUMBER.fullmatch(word.key) or word.key in others:
+            continue
+        sign = next((sign for sign in _PERCENT if text.startswith(sign, word.end)), "")
+        value = f"{float(Fraction(word.key) / 100):.6f}".rstrip("0").rstrip(".")
+        if sign and value in others:
+            yield place, word.end + len(sign), value
