@@ -12,7 +12,7 @@ import pytest
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.evidence import Combiner, find_signals
-from bert_judge.prompt import JudgeConfig
+from bert_judge.prompt import InputForm, JudgeConfig
 
 SAMPLE = Sample("So the answer is 43.", ("42",), "What is six times seven?")
 
@@ -46,6 +46,14 @@ def test_a_judge_of_the_paper_stays_pure(folder: Path) -> None:
     verdict = next(BERTJudge(str(folder), dtype="float32", runtime="torch").assess([SAMPLE]))
     assert verdict.explanation is None
     assert set(verdict.details) == {"logit"}
+
+
+def test_a_judge_that_reads_match_marks_tells_the_evidence(folder: Path) -> None:
+    """Though it adds nothing to the logit."""
+    verdict = next(judge(folder, JudgeConfig(form=InputForm(marks=True))).assess([SAMPLE]))
+    assert verdict.explanation == "last number 43, not 42, 0% of the reference's words"
+    assert verdict.details["evidence"]["number"] == -1.0
+    assert verdict.score == pytest.approx(1 / (1 + math.exp(-verdict.details["logit"])), abs=1e-6)
 
 
 def test_the_combiner_is_in_the_signature(folder: Path) -> None:
