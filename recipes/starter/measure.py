@@ -50,7 +50,7 @@ def main() -> None:
     table, families, audit = measure(judge, dev, test), measure_families(judge), measure_audit(judge)
     print(table, families, audit, sep="\n\n")
     if args.model is None:
-        first, (second, _) = list(to_learn(train)), divide(second_round(args.data, train, SECOND_SEEDS[0]))
+        first, (second, _) = list(to_learn(train)), divide(second_round(args.data, SECOND_SEEDS[0]))
         counts = Counter(map(source_of, first))
         sources = ", ".join(f"{source} {count:,}" for source, count in sorted(counts.items()))
         card = (HERE / "card.md").read_text(encoding="utf-8")
