@@ -17,6 +17,7 @@ from bert_judge.evidence import (
     word_key,
     words,
 )
+from bert_judge.evidence.spans import compared_words, content_of
 
 
 def shared(candidate: str, reference: str) -> tuple[list[str], list[str], float]:
@@ -168,10 +169,11 @@ def test_spans_index_their_words_in_order(text: str) -> None:
 @given(TEXT, st.lists(TEXT, min_size=1, max_size=3))
 def test_evidence_is_shared_by_both_sides(candidate: str, references: list[str]) -> None:
     found = find_evidence(candidate, references)
-    keys = {word.span: word.key for word in words(candidate)}
+    said, every = compared_words(candidate, references)
+    keys = {word.span: word.key for word in said}
     in_references: set[str] = set()
-    for reference, spans, recall in zip(references, found.references, found.recall, strict=True):
-        theirs = {word.span: word.key for word in words(reference)}
+    for wanted, spans, recall in zip(every, found.references, found.recall, strict=True):
+        theirs = {word.span: word.key for word in wanted}
         in_references |= {theirs[span] for span in spans}
         assert 0 <= recall <= 1
         assert (recall > 0) == bool(spans)
@@ -184,7 +186,7 @@ def test_evidence_is_shared_by_both_sides(candidate: str, references: list[str])
 def test_a_text_covers_itself(text: str) -> None:
     found = find_evidence(text, [text])
     assert found.recall == (float(bool(words(text))),)
-    assert found.references[0] == tuple(word.span for word in content_words(text))
+    assert found.references[0] == tuple(word.span for word in content_of(compared_words(text, [text])[0]))
 
 
 SPANS = st.lists(st.integers(0, 40), unique=True, max_size=12).map(
