@@ -66,9 +66,10 @@ def main() -> None:
         scores = run(variant_of(name), learnt, test, args)
         (args.work / f"{name}.json").write_text(json.dumps(scores))
     found = {path.stem: json.loads(path.read_text()) for path in sorted(args.work.glob("*.json"))}
-    print(table(test, found))
+    rules = {name: [max(rule(s.candidate, r) for r in s.references) for s in test] for name, rule in RULES.items()}
+    print(table(test, rules, found))
     if any(name.startswith(WITHOUT) for name in found) and "all" in found:
-        print("\n" + unseen(test, found))
+        print("\n" + unseen(test, rules, found))
 
 
 def variant_of(name: str) -> Variant:
@@ -93,12 +94,15 @@ def run(variant: Variant, learnt: Sequence[Sample], test: Sequence[Sample], args
     return [verdict.score or 0.0 for verdict in judge.assess(test)]
 
 
-def table(test: Sequence[Sample], found: dict[str, list[float]]) -> str:
+Scores = dict[str, list[float]]
+"""Of each rule or variant, a score for every test row."""
+
+
+def table(test: Sequence[Sample], rules: Scores, found: Scores) -> str:
     """Accuracy in per cent by source, rules first; then the mean over labelled sources, their ECE, and made rows."""
     groups: dict[str, list[int]] = defaultdict(list)
     for i, sample in enumerate(test):
         groups["made" if sample.meta["source"].startswith("made:") else sample.meta["source"]].append(i)
-    rules = {name: [max(rule(s.candidate, r) for r in s.references) for s in test] for name, rule in RULES.items()}
     columns = rules | found
     golds = [int(sample.gold or 0) for sample in test]
     lines = [f"| source | rows | {' | '.join(columns)} |", "|---|---|" + "---|" * len(columns)]
@@ -121,21 +125,16 @@ def table(test: Sequence[Sample], found: dict[str, list[float]]) -> str:
     return "\n".join([*lines, _line("ECE of these", len(labelled), dict.fromkeys(rules, "") | ece)])
 
 
-def unseen(test: Sequence[Sample], found: dict[str, list[float]]) -> str:
+def unseen(test: Sequence[Sample], rules: Scores, found: Scores) -> str:
     """By family: rules, the judge that has seen answers of the family, and the one that has not; in per cent."""
     golds = [int(sample.gold or 0) for sample in test]
     lines = ["| family | rows | " + " | ".join([*RULES, "seen", "not seen", "ECE not seen"]) + " |", "|---" * 8 + "|"]
     for name, scores in found.items():
         for family in name.removeprefix(WITHOUT).split(",") if name.startswith(WITHOUT) else ():
             rows = [i for i, sample in enumerate(test) if sample.meta["source"] in FAMILIES.get(family, ())]
-            rules = {
-                rule: [max(by(test[i].candidate, r) for r in test[i].references) for i in rows]
-                for rule, by in RULES.items()
-            }
-            right = [golds[i] for i in rows]
-            columns = rules | {"seen": [found["all"][i] for i in rows], "not seen": [scores[i] for i in rows]}
-            values = {column: _accuracy(said, right, range(len(rows))) for column, said in columns.items()}
-            ece = expected_calibration_error(columns["not seen"], right)
+            columns = rules | {"seen": found["all"], "not seen": scores}
+            values = {column: _accuracy(said, golds, rows) for column, said in columns.items()}
+            ece = expected_calibration_error([scores[i] for i in rows], [golds[i] for i in rows])
             lines.append(_line(family, len(rows), values | {"ECE": ece}))
     return "\n".join(lines)
 
