@@ -235,7 +235,7 @@ function cell(name, kind, ...content) {
 }
 
 function line(found, place) {
-  const { row, question, references, candidate, marks, said: says } = found;
+  const { row, question, references, candidate, marks } = found;
   const tags = facts.facets.slice(0, 2).map((facet, i) => facet.levels[columns.facets[i][row]]).filter(Boolean).join(" · ");
   const open = make("button", { type: "button", className: "open", "aria-label": `Open answer ${row + 1}`, tabIndex: place ? -1 : 0 }, number.format(row + 1));
   const reference = references[marks ? marks[0] : 0] ?? null;
@@ -249,8 +249,8 @@ function line(found, place) {
   ];
   if (facts.labels) cells.push(cell("people", "", label(row)));
   facts.judges.forEach((judge, i) => {
-    const flags = [columns.cut[i][row] === "1" ? "truncated" : "", says[i][0] ? "explained" : ""].filter(Boolean).join(", ");
-    cells.push(cell(judge.name, "", verdict(i, row), flags ? make("span", { className: "flag" }, flags) : null));
+    const cut = columns.cut[i][row] === "1";
+    cells.push(cell(judge.name, "", verdict(i, row), cut ? make("span", { className: "flag" }, "truncated") : null));
   });
   return make("tr", { role: "row", onclick: (event) => !getSelection().toString() && showDetail(state.page * state.size + place, event) }, ...cells);
 }
@@ -333,7 +333,11 @@ function referenceList({ references, marks, said: says }) {
 
 function pairs(values) {
   const short = (_, value) => (typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value);
-  const told = (value) => (typeof value === "string" ? value : JSON.stringify(value, short, 1));
+  const flat = (value) => value && !Array.isArray(value) && typeof value === "object" && Object.values(value).every((part) => typeof part !== "object");
+  const told = (value) => {
+    if (typeof value === "string") return value;
+    return flat(value) ? Object.entries(value).map(([name, part]) => `${name} ${told(part)}`).join(", ") : JSON.stringify(value, short, 1);
+  };
   return make("dl", {}, ...Object.entries(values).map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, told(value)))));
 }
 
