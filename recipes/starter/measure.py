@@ -11,12 +11,12 @@ import argparse
 import json
 import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from build import SECOND_SEEDS, TEST_SHARE, divide
-from data import all_rows, second_round, to_learn
+from build import TEST_SHARE, divide
+from data import all_rows
 from made.frames import wordings
 
 from bert_judge import BERTJudge, Sample
@@ -44,19 +44,14 @@ def main() -> None:
     parser.add_argument("--model", help="another judge to measure, and no card (default: the starter)")
     args = parser.parse_args()
     rows = all_rows(args.data)
-    train, dev = divide(rows)
+    _, dev = divide(rows)
     _, test = split_by_question(rows, TEST_SHARE)
     judge = BERTJudge(args.model)
     table, families, audit = measure(judge, dev, test), measure_families(judge), measure_audit(judge)
     print(table, families, audit, sep="\n\n")
     if args.model is None:
-        first, (second, _) = list(to_learn(train)), divide(second_round(args.data, SECOND_SEEDS[0]))
-        counts = Counter(map(source_of, first))
-        sources = ", ".join(f"{source} {count:,}" for source, count in sorted(counts.items()))
         card = (HERE / "card.md").read_text(encoding="utf-8")
-        tables = {"table": table, "families": families, "audit": audit}
-        sizes = {"rows": f"{len(first):,}", "again": f"{len(second):,}"}
-        text = card.format(signature=judge.signature, sources=sources, **sizes, **tables)
+        text = card.format(signature=judge.signature, table=table, families=families, audit=audit)
         (STARTER_FOLDER / "README.md").write_text(text, encoding="utf-8")
 
 

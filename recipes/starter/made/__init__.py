@@ -68,6 +68,7 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Iterator[tuple[Item, Made]]], in
     "markup": (over("open", single(disguise.marked_up)), 1_000),
     "noise": (over("words", single(disguise.noisy)), 720),
     "languages": (over("open", double(disguise.foreign)), 940),
+    "elaborated": (over("open", disguise.elaborated), 8_000),
     "long text, answer at its start": (over("open", disguise.long_text("start")), 700),
     "long text, answer in its middle": (over("open", disguise.long_text("middle")), 800),
     "long text, answer at its end": (over("open", disguise.long_text("end")), 600),

@@ -108,6 +108,24 @@ def foreign(a: str, b: str, item: Item, chance: Random) -> str:
     return fill(chance.choice(languages.FRAMES[chance.choice([*languages.FRAMES])].split("\n")), x=b, a=a, b=b)
 
 
+def elaborated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """An answer, and what a talkative model knows on its topic besides: sentences of the item's own passage."""
+    pair = bank.pair(item, chance)
+    if not pair:
+        return
+    taken = [text.casefold() for text in (*item.answers, *pair)]
+    said = (text for text in frames.sentences_of(item.context) if text)
+    known = [text for text in said if not any(part in text.casefold() for part in taken)]
+    if not known:
+        return
+    start, seed = chance.randrange(len(known)), chance.random()
+    more = known[start : start + chance.choice((1, 1, 2, 3, 4))]
+    place = chance.choice((0, 0, 0, len(more)))  # mostly the answer comes first
+    for label, text in ((1, pair[0]), (0, pair[1])):
+        answer = frames.sentence(frames.whole(text, item.question, Random(seed)))
+        yield Made(label, " ".join([*more[:place], answer, *more[place:]]))
+
+
 def long_text(where: str) -> Maker:
     """A maker of long neutral text (60 to 600 words) with the answer at its start, in its middle or at its end."""
 

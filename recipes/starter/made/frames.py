@@ -73,12 +73,17 @@ def hedge(x: str, chance: Random) -> str:
     return fill(draw("hedges", chance) + draw("doubts", chance), x=x)
 
 
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a passage."""
+    return re.split(r"(?<=[.!?])\s+", text)
+
+
 def prose(words: int, chance: Random, passages: list[str]) -> list[str]:
     """Sentences that say nothing on the question, about so many words: neutral ones and those of `passages`."""
     sentences: list[str] = []
     while sum(len(sentence.split()) for sentence in sentences) < words:
         if passages and chance.random() < 0.6:
-            found = re.split(r"(?<=[.!?])\s+", chance.choice(passages))
+            found = sentences_of(chance.choice(passages))
             start = chance.randrange(len(found))
             sentences += found[start : start + chance.randint(1, 5)]
         else:
