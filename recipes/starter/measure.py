@@ -2,7 +2,8 @@
 
 `python recipes/starter/measure.py --data DIR` prints a table by source, the judge beside exact match, containment,
 token F1, ROUGE-L and BERTScore on the same rows, one by family of hedged answers (`families.jsonl`, which no
-training row is made from) and one of the audit, and writes them into `src/bert_judge/starter/README.md`.
+training row is made from) and one of the audit, and writes them into `src/bert_judge/starter/README.md`. What the judge
+was trained on stands in `card.md`, of the weights in the package; change it for weights of your own.
 """
 
 from __future__ import annotations
