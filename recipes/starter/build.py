@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from data import all_rows, second_round, to_learn
+from data import FIRST, all_rows, second_round, to_learn
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.prompt import InputForm, JudgeConfig
@@ -53,8 +53,8 @@ CONFIG = TrainConfig(
     evaluations=5,
 )
 # From one training to the next an attack is accepted in 0 or in 6 per cent of its trials; the mean of the weights is
-# steadier, and better than each of them.
-FIRST_SEEDS, SECOND_SEEDS = (0, 1), (11, 12, 13)
+# steadier, and better than each of them. Of each first round, the seeds of the second ones that start from it.
+SEEDS = {0: (21, 23), 1: (22, 24)}
 SECOND = replace(CONFIG, num_train_epochs=1.0, learning_rate=6e-5, evaluations=1)
 
 
@@ -71,16 +71,17 @@ def main() -> None:
         sys.exit(f"{base}/model.safetensors has the sha256 {digest}; {BASE_SHA256} was expected.")
     _, dev = divide(all_rows(args.data))
     folders = []
-    for seed in FIRST_SEEDS:
-        learnt, _ = divide(all_rows(args.data, seed))
-        config = replace(CONFIG, seed=seed)
-        folders.append(train(str(base), [*to_learn(learnt), *dev], args.work / f"first-{seed}", FORM, config).folder)
-    middle = args.work / "middle"
-    average(folders, middle)
-    for seed in SECOND_SEEDS:
-        again, _ = divide(second_round(args.data, seed))
-        config = replace(SECOND, seed=seed)
-        folders.append(train(str(middle), [*again, *dev], args.work / f"second-{seed}", FORM, config).folder)
+    for seed, later in SEEDS.items():
+        learnt, _ = divide(all_rows(args.data, seed, FIRST))
+        first = train(
+            str(base), [*to_learn(learnt), *dev], args.work / f"first-{seed}", FORM, replace(CONFIG, seed=seed)
+        )
+        for new in later:
+            again, _ = divide(second_round(args.data, new))
+            second = train(
+                str(first.folder), [*again, *dev], args.work / f"second-{new}", FORM, replace(SECOND, seed=new)
+            )
+            folders.append(second.folder)
     average(folders, args.output)
     calibrate(args.output, dev)
 

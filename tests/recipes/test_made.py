@@ -81,7 +81,7 @@ PASSAGE = (
 )
 PASSAGES = [
     PASSAGE,
-    "A bakery in Alton used its flour until 1892. Then the wheel broke. Martha Lane sold the land to the church.",
+    "Its flour was used until 1892. Martha Lane sold the land to the church. In 1904 Peter Hill pulled it down.",
 ]
 SOLUTIONS = [
     (f"Tom has {a} boxes with {b} pens and loses {c} pens. How many pens are left?", a, b, c)
@@ -115,6 +115,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"question": "who built the mill?", "reference": "Thomas Grey", "context": PASSAGES[0]},
         {"question": "when was the mill built?", "reference": "1802", "context": PASSAGES[0]},
         {"question": "who sold the land?", "reference": "Martha Lane", "context": PASSAGES[1]},
+        {"question": "who pulled the mill down?", "reference": "Peter Hill", "context": PASSAGES[1]},
+        {"question": "until when was its flour used?", "reference": "1892", "context": PASSAGES[1]},
+        {"question": "when was the mill pulled down?", "reference": "1904", "context": PASSAGES[1]},
         {"question": "who burnt the mill?", "reference": "Unanswerable", "context": PASSAGES[0]},
         {"question": "when was the church built?", "reference": "Unanswerable", "context": PASSAGES[1]},
     ]
@@ -253,8 +256,9 @@ def test_a_refusal_is_right_where_there_is_no_answer(by_kind):
     assert {row.gold for row in by_kind["unanswerable"] if row.meta["task"] != "reading"} == set()
     right = [row.candidate for row in by_kind["unanswerable"] if row.gold]
     wrong = [row.candidate for row in by_kind["unanswerable"] if not row.gold]
-    assert any("Grey" in text or "1802" in text or "Lane" in text for text in wrong)
-    assert not any("Grey" in text or "1802" in text or "Lane" in text for text in right)
+    answers = re.compile("Grey|Lane|Hill|1802|1892|1904")
+    assert any(answers.search(text) for text in wrong)
+    assert not any(answers.search(text) for text in right)
 
 
 def test_letter_and_text_of_two_options_are_wrong(by_kind):
@@ -282,6 +286,23 @@ def test_long_text_holds_the_answer_where_it_should(by_kind):
         for row in rows:
             assert low <= row.candidate.index(row.references[0]) / len(row.candidate) <= high
             assert len(row.candidate.split()) > 50
+
+
+def test_spans_are_runs_of_words_of_the_passage_around_an_answer(by_kind):
+    rows = by_kind["spans"]
+    assert any(row.candidate != row.references[0] for row in rows if row.gold)
+    for row in rows:
+        assert any(row.candidate in passage for passage in PASSAGES), row
+        assert row.gold == (row.references[0] in row.candidate), row
+
+
+def test_plain_denials_hold_the_right_answer_and_denials_are_mostly_wrong(by_kind):
+    rows = [row for row in by_kind["denied plainly"] if row.meta["task"] == "open"]
+    for row in rows:
+        assert any(reference.casefold() in row.candidate.casefold() for reference in row.references), row
+    denials = re.compile(r"\b(not|no|never|wrong|false|isn't|incorrect|untrue)\b", re.IGNORECASE)
+    ends = Counter((row.gold, bool(denials.search(row.candidate))) for row in rows)
+    assert ends[0, True] > ends[1, True] > 0
 
 
 @pytest.mark.parametrize(

@@ -188,17 +188,34 @@ def denied(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     def say(kind: str, answer: str) -> str:
         return told(draw(kind, chance), item, chance, x=answer)
 
-    def after_denial(answer: str, other: str) -> str:
-        return f"{say('denied', other)} {frames.whole(answer, item.question, chance)}"
-
     yield Made(0, say("denied", wrong if chance.random() < 0.15 else right))
-    yield Made(1, say("affirmed", right) if chance.random() < 0.6 else after_denial(right, wrong))
+    yield Made(1, say("affirmed", right) if chance.random() < 0.6 else _after_denial(right, wrong, item, chance))
     if chance.random() < 0.4:
-        yield Made(0, after_denial(wrong, right))
+        yield Made(0, _after_denial(wrong, right, item, chance))
         yield Made(1, say("affirmed", right))
     if chance.random() < 0.3:
         yield Made(0, say("affirmed", wrong))
         yield Made(1, frames.whole(right, item.question, chance))
+
+
+def denied_plainly(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """The same without double negations: rare in real answers, and where they are as frequent as plain denials a small
+    encoder learns neither."""
+    pair = bank.pair(item, chance)
+    if not pair:
+        return
+    right, wrong = pair
+    plain = frames.hedge if chance.random() < 0.2 else lambda text, chance: frames.plain(text, item.question, chance)
+    yield Made(0, told(draw("denied", chance), item, chance, x=right))
+    yield Made(1, _after_denial(right, wrong, item, chance) if chance.random() < 0.5 else plain(right, chance))
+    if chance.random() < 0.3:
+        yield Made(0, _after_denial(wrong, right, item, chance))
+        yield Made(1, plain(right, chance))
+
+
+def _after_denial(answer: str, other: str, item: Item, chance: Random) -> str:
+    """A denial of another answer, and an answer."""
+    return f"{told(draw('denied', chance), item, chance, x=other)} {frames.whole(answer, item.question, chance)}"
 
 
 def chatty(text: str, item: Item, chance: Random) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
 
 from made import frames, languages
-from made.bank import Bank, Item, Made, Maker
+from made.bank import Bank, Item, Made, Maker, differs, shape
 from made.frames import draw, fill, wordings
 
 LOOKALIKES = str.maketrans("aceopxyiABCEHKMOPTX", "асеорхуіАВСЕНКМОРТХ")
@@ -124,6 +124,30 @@ def elaborated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     for label, text in ((1, pair[0]), (0, pair[1])):
         answer = frames.sentence(frames.whole(text, item.question, Random(seed)))
         yield Made(label, " ".join([*more[:place], answer, *more[place:]]))
+
+
+def spans(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """An answer as it stands in the item's own passage, with words before and after it that nobody asked for."""
+    others = bank.alike.get((item.context[:200], shape(item.right)), [])
+    wrong = [text for text in others if differs(text, item.answers)]
+    found = _span(item.right, item.context, (), chance)
+    other = _span(chance.choice(wrong), item.context, item.answers, chance) if wrong else None
+    if found and other:
+        yield Made(1, found)
+        yield Made(0, other)
+
+
+def _span(answer: str, passage: str, without: Sequence[str], chance: Random) -> str | None:
+    """A run of words of one sentence of a passage that has an answer in it, and none of the others."""
+    for sentence in frames.sentences_of(passage):
+        before, here, after = sentence.partition(answer)
+        if here and not (before[-1:].isalnum() or after[:1].isalnum()):
+            first, last = chance.choice((0, 0, 0, 1, 2, 4, 8, 40)), chance.choice((0, 1, 2, 4, 6, 10, 16, 40))
+            start, end = before.split(" "), after.split(" ")
+            text = " ".join(start[max(0, len(start) - 1 - first) :]) + here + " ".join(end[: 1 + last])
+            if not any(part.casefold() in text.casefold() for part in without):
+                return text.strip(" ,;:")
+    return None
 
 
 def long_text(where: str) -> Maker:
