@@ -65,13 +65,14 @@ LEARNT = {
     "zeroeval_math5": 1_500,
 }
 # Kinds that the first round has less of, or not at all: they came later (RESULTS.md).
-FIRST = {"denied plainly": 0, "elaborated": 0, "spans": 0, "unanswerable": 480}
+FIRST = {"denied plainly": 0, "terse": 0, "elaborated": 0, "spans": 0, "unanswerable": 480}
 # What the judge takes for right after the first round it learns again, in other rows made in code; of the other kinds a
 # fifth, and so many labelled rows, keep what it knows.
 AGAIN = {
     # accepted too often
-    "undecided": 7_000,
-    "denied plainly": 6_000,
+    "undecided": 6_500,
+    "terse": 5_000,
+    "denied plainly": 4_500,
     "unfinished": 4_000,
     "reasoned": 3_000,
     "orders to the judge": 3_000,
@@ -95,6 +96,7 @@ AGAIN = {
     "elaborated": 3_500,
     "spans": 1_800,
     "unanswerable": 1_000,
+    "long text, answer at its start": 500,
     "long text, answer in its middle": 800,
 }
 LABELLED_AGAIN = 12_000

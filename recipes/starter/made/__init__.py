@@ -27,6 +27,7 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Iterator[tuple[Item, Made]]], in
     "instead": (over("open", double(choosing.instead)), 1_400),
     "denied": (over("open", choosing.denied), 4_800),
     "denied plainly": (over("open", choosing.denied_plainly), 2_000),
+    "terse": (over("open", choosing.terse), 2_000),
     "undecided": (over("open", choosing.undecided), 5_000),
     "reasoned": (over("open", double(choosing.reasoned)), 2_400),
     "unfinished": (over("open", choosing.unfinished), 4_600),

@@ -9,7 +9,7 @@ from random import Random
 from bert_judge.metrics import containment
 from made import frames
 from made.bank import Bank, Item, Made, Maker, differs
-from made.frames import draw, fill
+from made.frames import draw, fill, split
 
 _TOPIC_STOPS = frozenset(
     "who what when where which how why is are was were did do does the a an of in on at to for from by with many much "
@@ -211,6 +211,59 @@ def denied_plainly(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     if chance.random() < 0.3:
         yield Made(0, _after_denial(wrong, right, item, chance))
         yield Made(1, plain(right, chance))
+
+
+_SAID = split("""{x}|{x}|{X}|"{x}"|"{X}"|It is {x}|It's {x}|The answer is {x}|They say {x}|Someone said {x}
+My first guess was {x}|The book says: {X}|Answer: {x}|{x}, you say|So it is {x}|Is it {x}|Could it be {x}
+They claim that it is {x}""")
+_NO = split("""no|nope|wrong|false|untrue|not true|not right|not so|incorrect|by no means|not at all|certainly not
+surely not|no way|that's not it|that is not right|that is false|this is incorrect|I disagree|that's a mistake
+an error|a myth|I doubt it|it was not|it is not|it isn't|that was disproved|this doesn't hold
+nobody serious believes that|out of the question|no, this is false|no, it isn't|no, not that|no, quite the opposite
+no, something else|that one is out|a wrong answer|not correct|never|never was|nonsense|absolutely not|that can't be
+this I deny|refuted|far from it|a common error|no, incorrect|well, no|sadly not|I'm afraid not|not the right answer
+no longer tenable|that fails|rejected""")
+_YES = split("""yes|yep|right|true|correct|exactly|indeed|certainly|surely|no doubt|quite so|that's it|that is right
+this is true|this is correct|I agree|that holds|it is|it was|that was proved|everybody serious says so
+beyond question|yes, it is|yes, that one|yes, nothing else|yes, exactly that|a right answer|absolutely|this I confirm
+confirmed|proven|well, yes|happily so|I think so|the right answer|that stands|accepted|no objection|no mistake here
+never doubted|not wrong""")
+_BOTH = split("""{1} or maybe {2}|{1} or possibly {2}|{1} or else {2}|{1}, or {2}?|{1} or {2}?|{1} or {2}, I guess
+either {1} or {2}|{1} vs. {2}|{1} ... {2} ...|{1}; {2}|{1} ‖ {2}|perhaps {1}, perhaps {2}|{1} and/or {2}
+one of {1} and {2}|{1} (or {2})|{1}. Or {2}.|{1} if not {2}|{1} (alternatively {2})|hm, {1} or {2}
+{1} or {2} - one of the two|{1} xor {2}""")
+_ONE = split("""{b}, not {a}|{b} rather than {a}|{b} instead of {a}|{b} (and not {a})|{b}; not {a}|not {a} but {b}
+{b}, never {a}|{b} - {a} is wrong|{b}, certainly not {a}|{a} is out, so {b}|{b} over {a}|{b}! {a} is false
+{b} (not: {a})|{a}? no: {b}""")
+
+
+def terse(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """A few words decide: yes or no after an answer, an "or" or a "not" between two."""
+    pair = bank.pair(item, chance)
+    if not pair:
+        return
+    right, wrong = pair
+    if chance.random() < 0.6:
+        said, joint = chance.choice(_SAID), chance.choice(("? ", "? ", ". ", ": ", " - ", "... ", "\n", "! "))
+
+        def agreed(words: list[str], answer: str) -> str:
+            end = chance.choice(words)
+            return told(f"{said}{joint}{upper(end) if joint[0] in '?.!' else end}", item, chance, x=answer)
+
+        no, yes, also = agreed(_NO, right), agreed(_YES, right), agreed(_YES, wrong)
+    else:
+
+        def chosen(b: str, a: str) -> str:
+            return told(chance.choice(_ONE), item, chance, a=a, b=b)
+
+        both = chance.choice(_BOTH).replace("‖", "|")
+        no, yes, also = told(both, item, chance, **in_order(pair, chance)), chosen(*pair), chosen(*pair[::-1])
+    end = chance.choice(("", "", "."))
+    yield Made(0, no + end)
+    yield Made(1, yes + end)
+    if chance.random() < 0.3:
+        yield Made(0, also + end)
+        yield Made(1, frames.plain(right, item.question, chance))
 
 
 def _after_denial(answer: str, other: str, item: Item, chance: Random) -> str:

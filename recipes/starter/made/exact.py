@@ -11,6 +11,7 @@ from random import Random
 
 from made import frames, pools
 from made.bank import Bank, Item, Made, differs
+from made.frames import split
 from made.values import Date, decimal, in_words, ordinal
 from made.words import COUNTRY
 
@@ -30,16 +31,12 @@ _SUPER = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WITH_THE = ("instruments", "tools", "rivers", "chess pieces", "bones", "organs", "rooms")
 
 
-def _split(text: str, marks: str = r"\n|\|") -> list[str]:
-    return [part.strip() for part in re.split(marks, text.strip())]
-
-
 def _table(text: str) -> list[list[str]]:
-    return [_split(line) for line in text.strip().split("\n")]
+    return [split(line) for line in text.strip().split("\n")]
 
 
 def _asked(question: str, chance: Random) -> str:
-    return frames.fill(chance.choice(_split(_ASKED)), q=question)
+    return frames.fill(chance.choice(split(_ASKED)), q=question)
 
 
 def _item(question: str, reference: str, chance: Random) -> Item:
@@ -54,7 +51,7 @@ def _framed(text: str, item: Item, chance: Random) -> str:
 def _twins(item: Item, right: str, wrong: str, chance: Random, stated: str = "") -> Rows:
     """The right and the wrong answer in the same words; `stated` is a sentence of their own, which some rows have."""
     seed, roll = chance.random(), chance.random()
-    instead = chance.choice(_split(_INSTEAD))
+    instead = chance.choice(split(_INSTEAD))
     for label, text, other in ((1, right, wrong), (0, wrong, right)):
         if stated and roll < 0.4:
             told = frames.fill(stated, x=text)
@@ -72,7 +69,7 @@ def _twins(item: Item, right: str, wrong: str, chance: Random, stated: str = "")
 def collected(bank: Bank, chance: Random) -> Rows:
     """Lists: all members in any order and form; wrong with one missing, exchanged or added."""
     kinds = _kinds(bank)
-    wordings = _split(pools.ASKED_FOR)
+    wordings = split(pools.ASKED_FOR)
     for _ in range(ROUNDS):
         roll = chance.random()
         if roll < 0.14:
@@ -110,7 +107,7 @@ It is {l}, without {x}.|{x} is not on the list; what is on it: {l}.|{l} (but not
 
 
 def _kinds(bank: Bank) -> list[tuple[str, str, list[str]]]:
-    kinds = [(kind, question, _split(members, ", ")) for kind, question, members in _table(pools.COLLECTIONS)]
+    kinds = [(kind, question, split(members, ", ")) for kind, question, members in _table(pools.COLLECTIONS)]
     people = [*dict.fromkeys(name for name in bank.alike.get(("people",), []) if len(name) < 30)]
     places = [
         name
@@ -190,7 +187,7 @@ def _told(members: list[str], item: Item, chance: Random) -> str:
         return chance.choice(data)
     if roll < 0.75:
         n = in_words(len(members))
-        told = chance.choice(_split(pools.LISTED)).replace("{N}", n.capitalize())
+        told = chance.choice(split(pools.LISTED)).replace("{N}", n.capitalize())
         return frames.fill(told, l=text, n=n)
     return _framed(text, item, chance) if roll < 0.9 else text
 
@@ -223,8 +220,8 @@ def _equation(chance: Random) -> tuple[str, list[str]]:
 def _one_thing(chance: Random) -> Rows:
     """A name with "and" or "or" in it, which is no list: another of the same build is another thing."""
     question, starts, ends = chance.choice(_table(pools.JOINED))
-    start, other = chance.sample(_split(starts, "; "), 2)
-    end, last = chance.sample(_split(ends, "; "), 2)
+    start, other = chance.sample(split(starts, "; "), 2)
+    end, last = chance.sample(split(ends, "; "), 2)
     right, wrong = f"{start} {end}", chance.choice((f"{start} {last}", f"{other} {end}"))
     item = _item(question, right, chance)
     turn = chance.choice(((" and ", " and "), (" and ", " & "), (" & ", " and ")))
@@ -234,7 +231,7 @@ def _one_thing(chance: Random) -> Rows:
 def _either(chance: Random) -> Rows:
     """A reference that gives a choice: each of the two is right."""
     question, answers = chance.choice(_table(pools.EITHER))
-    one, two, wrong, off = chance.sample(_split(answers, "; "), 4)
+    one, two, wrong, off = chance.sample(split(answers, "; "), 4)
     item = _item(question, chance.choice((f"{one} or {two}", f"{one} / {two}", f"either {one} or {two}")), chance)
     if chance.random() < 0.2:
         yield from _twins(item, f"{two} or {one}", f"{wrong} or {off}", chance)
@@ -399,10 +396,10 @@ def expressions(bank: Bank, chance: Random) -> Rows:
         wrong = _near(same, chance)
         if wrong and wrong not in equals:
             told = re.sub(r"(?<! )\*", "", told) if chance.random() < 0.6 else told
-            item = _item(chance.choice(_split(wordings)).replace("{p}", told), _noted(equals[0], chance), chance)
+            item = _item(chance.choice(split(wordings)).replace("{p}", told), _noted(equals[0], chance), chance)
             seed = chance.random()
             right, wrong = (_noted(text, Random(seed)) for text in (same, wrong))
-            yield from _twins(item, right, wrong, chance, chance.choice(_split(_RESULT)))
+            yield from _twins(item, right, wrong, chance, chance.choice(split(_RESULT)))
 
 
 def _near(text: str, chance: Random) -> str | None:
@@ -492,9 +489,9 @@ As the plaque says, the {s} {p} {o}.|The {s}, which {p} {o}, is well known.|I re
 
 def _event(asked: str, on: str, chance: Random) -> tuple[str, str]:
     """A question of when something was, and a sentence that says it."""
-    subject, past, *did = _split(chance.choice(_split(pools.EVENTS, r"; |\n")))
+    subject, past, *did = split(chance.choice(split(pools.EVENTS, r"; |\n")))
     verb = f"did the {subject} {did[0]}" if did else f"was the {subject} {past.removeprefix('was ')}"
-    told = chance.choice(_split(_STATED)).replace("{O}", on.capitalize() + "{x}").replace("{o}", on + "{x}")
+    told = chance.choice(split(_STATED)).replace("{O}", on.capitalize() + "{x}").replace("{o}", on + "{x}")
     return f"{asked} {verb}?", frames.fill(told, s=subject, p=past)
 
 
@@ -562,7 +559,7 @@ def _year(chance: Random) -> _Dated:
 
 
 def _span(chance: Random) -> _Dated:
-    question, start = _split(chance.choice(_split(pools.SPANS, r"; |\n")))
+    question, start = split(chance.choice(split(pools.SPANS, r"; |\n")))
     first = chance.randint(1500, 1980)
     last = first + chance.randint(3, 40)
     ends = [(_off_year(first, chance), last), (first, _off_year(last, chance))]
@@ -580,7 +577,7 @@ def _span(chance: Random) -> _Dated:
 
 
 def _time(chance: Random) -> _Dated:
-    question, start = _split(chance.choice(_split(pools.TIMES, r"; |\n")))
+    question, start = split(chance.choice(split(pools.TIMES, r"; |\n")))
     hour, minute = chance.choice((*range(1, 12), *range(13, 24))), chance.randrange(0, 60, 5)
     others = [(hour + n, minute) for n in (-1, 1) if (hour + n) % 12 and 0 < hour + n < 24]
     others += [((hour + 12) % 24, minute), (hour, (minute + 30) % 60), (hour, (minute + 10) % 60)]
@@ -616,7 +613,7 @@ _ANCIENT = "temple|destroyed; wall|completed; harbour|built; treaty|sworn; city|
 
 
 def _before_christ(chance: Random) -> _Dated:
-    subject, past = _split(chance.choice(_split(_ANCIENT, "; ")))
+    subject, past = split(chance.choice(split(_ANCIENT, "; ")))
     year = str(chance.randint(101, 989))
     off = _digit(year, chance, range(3))
     forms = ("{} BC", "{} BCE", "{} B.C.", "the year {} BC", "{} before Christ")
@@ -662,7 +659,7 @@ def _age(chance: Random) -> _Dated:
 
 def close_names(bank: Bank, chance: Random) -> Rows:
     """A name, perhaps in another common form, and one that shares a word or a shape with it."""
-    groups = [(question, told, [_split(one, "=") for one in _split(names, ";")]) for question, told, names in _NAMED]
+    groups = [(question, told, [split(one, "=") for one in split(names, ";")]) for question, told, names in _NAMED]
     for _ in range(ROUNDS):
         question, told, names = chance.choice(groups)
         right, wrong = chance.sample(names, 2)

@@ -36,6 +36,11 @@ def draw(name: str, chance: Random) -> str:
     return chance.choice(terse(name) if chance.random() < TERSE else wordings(name))
 
 
+def split(text: str, marks: str = r"\n|\|") -> list[str]:
+    """The parts of a table in code: its lines, and what "|" parts in them."""
+    return [part.strip() for part in re.split(marks, text.strip())]
+
+
 def fill(template: str, **values: str) -> str:
     """A template with its slots filled; other braces and the line breaks written as \\n stay what they are."""
     text = template.replace("\\n", "\n")
