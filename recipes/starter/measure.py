@@ -18,6 +18,7 @@ from pathlib import Path
 
 from build import TEST_SHARE, divide
 from data import all_rows
+from made.choosing import terse_frames
 from made.frames import wordings
 
 from bert_judge import BERTJudge, Sample
@@ -106,6 +107,7 @@ def measure_audit(judge: Judge) -> str:
     invariance's verdicts that are kept."""
     audit = assess_trials(make_trials(load_items()), judge)
     known = {_key(line) for path in (HERE / "made" / "wordings").iterdir() for line in wordings(path.stem)}
+    known |= {_key(frame) for frame in terse_frames()}
     plain = audit.plain
     lines = [
         "| attack or change | trials | accepted | in new wordings | kept |",

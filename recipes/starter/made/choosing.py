@@ -237,6 +237,9 @@ _ONE = split("""{b}, not {a}|{b} rather than {a}|{b} instead of {a}|{b} (and not
 {b} (not: {a})|{a}? no: {b}""")
 
 
+_JOINTS = ("? ", "? ", ". ", ": ", " - ", "... ", "\n", "! ")
+
+
 def terse(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """A few words decide: yes or no after an answer, an "or" or a "not" between two."""
     pair = bank.pair(item, chance)
@@ -244,7 +247,7 @@ def terse(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         return
     right, wrong = pair
     if chance.random() < 0.6:
-        said, joint = chance.choice(_SAID), chance.choice(("? ", "? ", ". ", ": ", " - ", "... ", "\n", "! "))
+        said, joint = chance.choice(_SAID), chance.choice(_JOINTS)
 
         def agreed(words: list[str], answer: str) -> str:
             end = chance.choice(words)
@@ -264,6 +267,12 @@ def terse(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     if chance.random() < 0.3:
         yield Made(0, also + end)
         yield Made(1, frames.plain(right, item.question, chance))
+
+
+def terse_frames() -> Iterator[str]:
+    """All frames of terse answers."""
+    yield from (*_BOTH, *_ONE)
+    yield from (f"{said}{joint}{end}" for said in _SAID for joint in _JOINTS for end in (*_NO, *_YES))
 
 
 def _after_denial(answer: str, other: str, item: Item, chance: Random) -> str:
