@@ -233,6 +233,12 @@ def test_dates_are_no_fractions() -> None:
         ("ten or twenty-one", "10 or 21"),
         ("the seventeenth century, 17th", "the 17 century 17 th"),
         ("twenty-first, forty-second; Twentieth", "21 42 20"),
+        ("five sixths, three-quarters, one fifth", "0.833333 0.75 0.2"),
+        ("two and a half, 2 and three quarters", "2.5 2.75"),
+        ("half a mile in the first quarter", "half a mile in the first quarter"),
+        ("a third of it, and a third", "0.333333 of it and 0.333333"),
+        ("a third person, a fifth one; two third, one fifths", "a third person a 5 1 2 third 1 5"),
+        ("0,375 and 1,375", "0.375 and 1375"),
         ("one hundred and thirty-third", "133"),
         ("the first; a second and a third; one second", "the first a second and a third 1 second"),
         ("thirty seconds", "30 second"),
@@ -251,6 +257,7 @@ def test_dates_are_no_fractions() -> None:
         ("½ 2¾ ⅓", "0.5 2 0.75 0.333333"),
         ("x² + 10⁻³ + y¹²", "x ^2 10 ^-3 y ^12"),
         ("x^2 + 10^{-3} + y^(12) + 2^n", "x ^2 10 ^-3 y ^12 2 n"),
+        ("3*x**2 + (y)**-1, **2** and 5**4**", "3 x ^2 y ^-1 2 and 5 4"),
         ("d.", "(d)"),
         ("5 km, 5km and ft 6 ft", "5 kilometer 5 kilometer and ft 6 foot"),
         ("the 1990s", "the 1990 s"),
@@ -279,6 +286,15 @@ def test_words_that_are_written_as_one(one: str, other: str) -> None:
     assert find_evidence(f"It is {one}.", [other]).added == ()
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("half", "1/2"), ("half", "a half"), ("quarter", "1/4"), ("quarter", "0.25")]
+)
+def test_half_and_quarter_are_numbers_where_the_other_side_has_them(one: str, other: str) -> None:
+    assert shared(f"It is {one}.", other)[2] == 1.0
+    assert shared(other, f"It is {one}.")[2] == 1.0
+    assert shared("12 in the first half", "12 in the first half")[2] == 1.0
+
+
 def test_short_words_and_words_that_are_there_are_not_joined() -> None:
     assert shared("to day", "today")[2] == 0
     assert shared("sea water or seawater", "seawater") == (["seawater"], ["seawater"], 1.0)
@@ -286,7 +302,15 @@ def test_short_words_and_words_that_are_there_are_not_joined() -> None:
 
 def test_numbers_of_any_length_are_read() -> None:
     long = "7" * 5_000
-    for text in (long, rf"\frac{{{long}}}{{{long}}}", f"-{long}.5", f"{long} million", f"1/{long}", f"{long} hundred"):
+    for text in (
+        f"{long} and a half",
+        long,
+        rf"\frac{{{long}}}{{{long}}}",
+        f"-{long}.5",
+        f"{long} million",
+        f"1/{long}",
+        f"{long} hundred",
+    ):
         assert words(text)
 
 

@@ -61,12 +61,19 @@ def find_quantities(found: Sequence[Word]) -> list[Quantity]:
     return quantities
 
 
+# Words that are numbers only where the other side has the number: "the first half", but "half" = "0.5".
+_SHARES = {"half": "0.5", "quarter": "0.25"}
+
+
 def find_shares(found: Sequence[Word], text: str, others: Set[str]) -> Iterator[tuple[int, int, str]]:
-    """Percentages whose value the other side has as a number: place of the number, end of the sign, key."""
+    """Percentages, halves and quarters whose value the other side has as a number: their place, end and key."""
     for place, word in enumerate(found):
-        if not _NUMBER.fullmatch(word.key) or word.key in others:
+        if word.key in others:
             continue
-        sign = next((sign for sign in _PERCENT if text.startswith(sign, word.end)), "")
-        value = f"{float(Fraction(word.key) / 100):.6f}".rstrip("0").rstrip(".")
-        if sign and value in others:
-            yield place, word.end + len(sign), value
+        if _SHARES.get(word.key) in others:
+            yield place, word.end, _SHARES[word.key]
+        elif _NUMBER.fullmatch(word.key):
+            sign = next((sign for sign in _PERCENT if text.startswith(sign, word.end)), "")
+            value = f"{float(Fraction(word.key) / 100):.6f}".rstrip("0").rstrip(".")
+            if sign and value in others:
+                yield place, word.end + len(sign), value

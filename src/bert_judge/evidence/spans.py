@@ -2,10 +2,11 @@
 
 Words are compared by a *key*: case, accents, thousands separators, trailing zeros, a plural *s* and the spelling of
 numbers, months and units do not count ("1,000.0" = "1000", "Cafés" = "cafe", "fifty-two" = "52", "seventh" = "7th",
-"1/2" = "½" = "0.5", "III" = "3", "Sept" = "September", "1969-07-20" = "20 July 1969", "5 km" = "5 kilometres",
-"x²" = "x^2"), and neither do characters that look alike. Function words and punctuation are no evidence, unless a text
-has nothing else; but the sign of a number is. A lone letter counts where it names an option ("(B)", "A.", or "a" and
-nothing else). Where both texts have quantities of one kind, a number counts with its unit: "1 km" = "1,000 m".
+"1/2" = "½" = "0.5" = "one half", "III" = "3", "Sept" = "September", "1969-07-20" = "20 July 1969", "5 km" = "5
+kilometres", "x²" = "x^2"), and neither do characters that look alike. Function words and punctuation are no evidence,
+unless a text has nothing else; but the sign of a number is. A lone letter counts where it names an option ("(B)",
+"A.", or "a" and nothing else). Where both texts have quantities of one kind, a number counts with its unit: "1 km" =
+"1,000 m".
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _WORD = re.compile(
     rf"|{_SIGN}\\[dt]?frac(?:\{{\d{{1,9}}\}}\{{[1-9]\d{{0,8}}\}}|\d[1-9])"  # fractions in LaTeX
     rf"|{_SIGN}\d+(?:,\d{{3}})*(?:\.\d+)?"  # numbers, with thousands separators and decimals
     rf"|[{_FRACTIONS}]|\u207b?[{_EXPONENTS}]+|\^(?:-?\d+|\{{-?\d+\}}|\(-?\d+\))"  # and exponents: x², x^2
+    r"|(?<=[\w)])\*\*-?\d+(?![\d*])"  # x**2, which is not bold
     r"|[\u3040-\u30ff\u3400-\u9fff]"  # kana and han have no spaces: each character is a word
     rf"|(?:[^\W\d_{_FRACTIONS}{_EXPONENTS}][\u0300-\u036f]*)+"  # letters of any script
 )
@@ -55,7 +57,7 @@ _UNITS = dict(
     ).split()
 )
 _NUMBER = re.compile(rf"[-\\\d{_FRACTIONS}]")
-_EXPONENT = re.compile(rf"[\^\u207b{_EXPONENTS}]")
+_EXPONENT = re.compile(rf"[\^*\u207b{_EXPONENTS}]")
 _JOINED = 6  # letters that a word of several has at least
 _ISO_DATE = re.compile(r"(?<![\d-])\d{4}-(0[1-9]|1[0-2])-\d\d(?![\d-])")
 _OPTION = re.compile(r"(?<![\w])([A-J])(?=\s*[).:\]]|\s*$)|(?<=\()([A-J])(?=\))")
@@ -180,7 +182,7 @@ def compared_words(candidate: str, references: Sequence[str]) -> tuple[list[Word
 
 
 def _valued(found: list[Word], text: str, kinds: Set[str], others: Set[str]) -> list[Word]:
-    """The words, with quantities of these kinds as one word each, and percentages as numbers that the others have."""
+    """The words, with quantities of these kinds as one word each, and shares as numbers that the others have."""
     values = [
         (quantity.first, quantity.last, Word(quantity.key, found[quantity.first].start, found[quantity.last - 1].end))
         for quantity in (find_quantities(found) if kinds else ())
@@ -221,7 +223,7 @@ def word_key(word: str) -> str:
     if _NUMBER.match(word):
         return _number_key(word)
     if _EXPONENT.match(word):
-        return f"^{_digits(word.strip('^{}()').replace('⁻', '-'))}"
+        return f"^{_digits(word.strip('^*{}()').replace('⁻', '-'))}"
     key = word.casefold()
     if not key.isascii():
         key = "".join(c for c in unicodedata.normalize("NFKD", key) if not unicodedata.combining(c))
@@ -234,7 +236,8 @@ def word_key(word: str) -> str:
 
 def _number_key(word: str) -> str:
     """A number as a decimal, without zeros that say nothing."""
-    number = _digits(word.lstrip("-").replace(",", ""))
+    number = _digits(word.lstrip("-"))
+    number = number.replace(",", "." if number.startswith("0,") else "")  # "0,375" has no thousands
     if "/" in number or "frac" in number:
         parts = re.findall(r"\d+", number)
         above, below = map(int, parts if len(parts) == 2 else parts[0])
