@@ -199,8 +199,7 @@ def denied(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def denied_plainly(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """The same without double negations: rare in real answers, and where they are as frequent as plain denials a small
-    encoder learns neither."""
+    """The same without double negations, which are rare in real answers and hard to learn beside plain denials."""
     pair = bank.pair(item, chance)
     if not pair:
         return
@@ -235,8 +234,6 @@ one of {1} and {2}|{1} (or {2})|{1}. Or {2}.|{1} if not {2}|{1} (alternatively {
 _ONE = split("""{b}, not {a}|{b} rather than {a}|{b} instead of {a}|{b} (and not {a})|{b}; not {a}|not {a} but {b}
 {b}, never {a}|{b} - {a} is wrong|{b}, certainly not {a}|{a} is out, so {b}|{b} over {a}|{b}! {a} is false
 {b} (not: {a})|{a}? no: {b}""")
-
-
 _JOINTS = ("? ", "? ", ". ", ": ", " - ", "... ", "\n", "! ")
 
 
@@ -259,7 +256,7 @@ def terse(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         def chosen(b: str, a: str) -> str:
             return told(chance.choice(_ONE), item, chance, a=a, b=b)
 
-        both = chance.choice(_BOTH).replace("‖", "|")
+        both = chance.choice(_BOTH).replace("‖", "|")  # a bar in a table parts its entries
         no, yes, also = told(both, item, chance, **in_order(pair, chance)), chosen(*pair), chosen(*pair[::-1])
     end = chance.choice(("", "", "."))
     yield Made(0, no + end)
