@@ -29,45 +29,38 @@ _WRITTEN = re.compile(
     rf"|(?:{'|'.join(TENS)}){_LAST})(?!\w)",
     re.IGNORECASE,
 )
+
 _PARTS = {"half": 2, "halve": 2, "third": 3, "quarter": 4, "hundredth": 100, "thousandth": 1000}
 _PARTS |= {name: value for name, value in ORDINALS.items() if value < 21}
-_BELOW = "|".join(SMALL)
-# "A third" is a fraction before "of", at the end, and after a whole number; else it counts.
-_FRACTION = re.compile(
-    rf"(?<![\w.,/-])(?:(?P<whole>\d{{1,9}}|{_BELOW})[ -]and[ -])?"
-    rf"(?P<above>{_BELOW}|(?(whole)an?|an?(?=[ -](?:half|quarter)|[ -]\w+(?: of\b|\W*$))))"
-    rf"[ -](?P<below>{'|'.join(_PARTS)})(?P<s>s?)(?!\w)",
+_SMALL = "|".join(SMALL)
+_SHARE = re.compile(
+    rf"(?<![\w.,/-])(?:(?:(?P<whole>\d{{1,9}}|{_SMALL})[ -]and[ -])?(?P<above>an?|\d{{1,3}}|{_SMALL})[ -])?"
+    rf"(?P<below>{'|'.join(_PARTS)})s?(?!\w)",
     re.IGNORECASE,
 )
 
 
 def numbers_in_words(text: str) -> Iterator[tuple[int, int, str]]:
     """Where numbers of several words stand in a text, and their value in digits: ("fifty-two" is 0, 9, "52")."""
-    end = 0
-    for match in _FRACTION.finditer(text):
-        share = _share(**match.groupdict(""))
-        if share:
-            yield from _whole_numbers(text, end, match.start())
-            end = match.end()
-            yield *match.span(), share
-    yield from _whole_numbers(text, end, len(text))
-
-
-def _whole_numbers(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
-    for match in _WRITTEN.finditer(text, start, end):
+    for match in _WRITTEN.finditer(text):
         value = _value(re.split(r"[ -]+", match[0].casefold()))
         if value is not None:
             digits = f"{value:f}"
             yield *match.span(), digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
-def _share(whole: str, above: str, below: str, s: str) -> str | None:
-    """The value of a fraction in words; None for what is none: "two third", "one fifths"."""
-    parts = SMALL.get(above.casefold(), 1)
-    if bool(s) != (parts != 1):
-        return None
-    units = SMALL.get(whole.casefold()) or int(whole or 0)
-    return f"{units + parts / _PARTS[below.casefold()]:.6f}".rstrip("0").rstrip(".")
+def shares_in_words(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where words can be read as a fraction, and its value: 0, 14, "0.75" for "three quarters"; it may be a count."""
+    for match in _SHARE.finditer(text):
+        whole, above, below = (part.casefold() for part in match.groups(""))
+        if above or below in ("half", "quarter"):
+            parts = 1 if above in ("", "a", "an") else _count(above)
+            value = _count(whole or "0") + parts / _PARTS[below]
+            yield *match.span(), f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def _count(word: str) -> int:
+    return SMALL[word] if word in SMALL else int(word)
 
 
 def _value(words: list[str]) -> Decimal | None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence, Set
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
+
+from bert_judge.evidence.numbers import shares_in_words
 
 if TYPE_CHECKING:
     from bert_judge.evidence.spans import Word
@@ -61,19 +64,20 @@ def find_quantities(found: Sequence[Word]) -> list[Quantity]:
     return quantities
 
 
-# Words that are numbers only where the other side has the number: "the first half", but "half" = "0.5".
-_SHARES = {"half": "0.5", "quarter": "0.25"}
+def find_shares(found: Sequence[Word], text: str, others: Set[str]) -> Iterator[tuple[int, int, int, str]]:
+    """Percentages and fractions in words whose value the other side has as a number: their places, end and key.
 
-
-def find_shares(found: Sequence[Word], text: str, others: Set[str]) -> Iterator[tuple[int, int, str]]:
-    """Percentages, halves and quarters whose value the other side has as a number: their place, end and key."""
+    Where it has not, "3 quarters" are three of something.
+    """
     for place, word in enumerate(found):
-        if word.key in others:
+        if not _NUMBER.fullmatch(word.key) or word.key in others:
             continue
-        if _SHARES.get(word.key) in others:
-            yield place, word.end, _SHARES[word.key]
-        elif _NUMBER.fullmatch(word.key):
-            sign = next((sign for sign in _PERCENT if text.startswith(sign, word.end)), "")
-            value = f"{float(Fraction(word.key) / 100):.6f}".rstrip("0").rstrip(".")
-            if sign and value in others:
-                yield place, word.end + len(sign), value
+        sign = next((sign for sign in _PERCENT if text.startswith(sign, word.end)), "")
+        value = f"{float(Fraction(word.key) / 100):.6f}".rstrip("0").rstrip(".")
+        if sign and value in others:
+            yield place, place + 1, word.end + len(sign), value
+    if any("." in key for key in others):
+        starts = [word.start for word in found]
+        for start, end, value in shares_in_words(text):
+            if value in others:
+                yield bisect_left(starts, start), bisect_left(starts, end), end, value

@@ -2,11 +2,11 @@
 
 Words are compared by a *key*: case, accents, thousands separators, trailing zeros, a plural *s* and the spelling of
 numbers, months and units do not count ("1,000.0" = "1000", "Cafés" = "cafe", "fifty-two" = "52", "seventh" = "7th",
-"1/2" = "½" = "0.5" = "one half", "III" = "3", "Sept" = "September", "1969-07-20" = "20 July 1969", "5 km" = "5
+"1/2" = "½" = "0.5", "III" = "3", "Sept" = "September", "1969-07-20" = "20 July 1969", "5 km" = "5
 kilometres", "x²" = "x^2"), and neither do characters that look alike. Function words and punctuation are no evidence,
 unless a text has nothing else; but the sign of a number is. A lone letter counts where it names an option ("(B)",
 "A.", or "a" and nothing else). Where both texts have quantities of one kind, a number counts with its unit: "1 km" =
-"1,000 m".
+"1,000 m". Where the other text has the number, "25 %" and "one quarter" are 0.25.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def _valued(found: list[Word], text: str, kinds: Set[str], others: Set[str]) -> 
         if quantity.kind in kinds
     ]
     values += [
-        (place, place + 1, Word(key, found[place].start, end)) for place, end, key in find_shares(found, text, others)
+        (first, last, Word(key, found[first].start, end)) for first, last, end, key in find_shares(found, text, others)
     ]
     for first, last, value in sorted(values, reverse=True):
         found = [*found[:first], value, *found[last:]]
