@@ -21,10 +21,10 @@ import json
 import math
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from made import KINDS, NO_CHANGE, made_rows
+from made import KINDS, made_rows
 
 from bert_judge.evidence import find_evidence
 from bert_judge.types import Sample
@@ -64,8 +64,6 @@ LEARNT = {
     "zeroeval_gsm8k": 1_200,
     "zeroeval_math5": 1_500,
 }
-# Kinds that the first round has less of, or not at all: they came later (RESULTS.md).
-FIRST = {"denied plainly": 0, "terse": 0, "elaborated": 0, "spans": 0, "unanswerable": 480}
 # What the judge takes for right after the first round it learns again, in other rows made in code; of the other kinds a
 # fifth, and so many labelled rows, keep what it knows.
 AGAIN = {
@@ -112,9 +110,9 @@ FAMILIES = {
 }
 
 
-def all_rows(folder: Path, seed: int = 0, amounts: Mapping[str, int] = NO_CHANGE) -> list[Sample]:
-    """The labelled rows, and those made in code, of some kinds so many."""
-    return [*labelled_rows(folder, seed), *made_rows(folder, seed, amounts)]
+def all_rows(folder: Path, seed: int = 0) -> list[Sample]:
+    """The labelled rows, and those made in code."""
+    return [*labelled_rows(folder, seed), *made_rows(folder, seed)]
 
 
 def to_learn(rows: Iterable[Sample]) -> Iterator[Sample]:

@@ -19,6 +19,7 @@ from bert_judge.evidence import name_option
 from bert_judge.metrics import containment, exact_match, normalise
 from bert_judge.types import Sample
 
+OWN = ("collected", "expressions", "close_dates", "close_names", "explanations")
 RECIPE = Path(__file__).parents[2] / "recipes" / "starter"
 sys.path.insert(0, str(RECIPE))
 
@@ -154,7 +155,7 @@ def test_every_kind_has_rows_of_both_labels_in_balance(by_kind, kind):
 
 def test_rows_say_where_they_come_from(rows):
     assert len({row.id for row in rows}) == len(rows)
-    assert {row.meta["task"] for row in rows} == {"open", "options", "yes_no", "reading", "sums", "made"}
+    assert {row.meta["task"] for row in rows} == {"open", "options", "yes_no", "reading", "sums", "made", *OWN}
     assert {row.gold for row in rows} == {0, 1}
 
 
@@ -164,7 +165,7 @@ def test_questions_are_those_of_the_tasks(folder, rows):
     for path in (folder / "tasks").iterdir():
         lines = gzip.decompress(path.read_bytes()).decode().splitlines()
         questions |= {json.loads(line)["question"] for line in lines}
-    asked = {row.question for row in rows if row.meta["task"] != "made"}
+    asked = {row.question for row in rows if row.meta["task"] not in ("made", *OWN)}
     assert {re.sub(r"^([A-J])[).:] ", r"(\1) ", question, flags=re.MULTILINE) for question in asked} <= questions
     assert len(asked) > len(asked & questions) > 0
 
@@ -196,7 +197,7 @@ def test_a_kind_left_out_changes_no_other(folder, rows):
 
 @pytest.mark.parametrize("kind", ["wrapped", "chatty", "hedged", "markup", "aliases", "names", "dates", "solved"])
 def test_no_wrong_row_ends_in_a_right_answer(by_kind, kind):
-    wrong = [row for row in by_kind[kind] if not row.gold and row.meta["task"] != "options"]
+    wrong = [row for row in by_kind[kind] if not row.gold and row.meta["task"] not in ("options", *OWN)]
     assert wrong
     for row in wrong:
         said = row.candidate.replace(row.question, "").split("\n")[-1 if kind == "solved" else 0 :]
@@ -206,7 +207,9 @@ def test_no_wrong_row_ends_in_a_right_answer(by_kind, kind):
 def test_no_wrong_row_is_a_reference(rows):
     """As words: to exact match a minus is no difference, so that expressions are compared as they stand."""
     for row in rows:
-        same = str.__eq__ if row.meta["source"] == "made:expressions" else exact_match
+        same = (
+            str.__eq__ if "expressions" in (row.meta["source"].removeprefix("made:"), row.meta["task"]) else exact_match
+        )
         assert row.gold or not any(same(row.candidate, reference) for reference in row.references), row
 
 
@@ -218,6 +221,23 @@ def test_wordings(path):
     assert len(set(frames)) == len(frames)
     assert all(frame.strip(" ") for frame in frames)
     assert set(re.findall(r"\{(\w)\}", "".join(frames))) <= set("xabXAB123qt")
+
+
+def test_explanations_have_right_answers_in_two_words_and_wrong_ones():
+    lines = [line.split(" | ") for line in (RECIPE / "made" / "explanations.txt").read_text("utf-8").splitlines()]
+    questions = [line[0] for line in lines[::2]]
+    assert len(set(questions)) == len(questions) == len(lines) / 2
+    for (question, *right), wrong in zip(lines[::2], lines[1::2], strict=True):
+        assert question.endswith("?")
+        assert len(right) >= 2 and len(wrong) >= 2
+        assert len({*right, *wrong}) == len(right) + len(wrong), question
+
+
+@pytest.mark.parametrize("task", OWN)
+@pytest.mark.parametrize("kind", ["denied", "terse", "undecided", "reasoned", "empty", "restated", "markup"])
+def test_all_kinds_of_frames_are_made_of_made_up_questions_too(by_kind, kind, task):
+    rows = [row for row in by_kind[kind] if row.meta["task"] == task]
+    assert {row.gold for row in rows} == {0, 1}
 
 
 @pytest.mark.parametrize("kind", ["torn", "corrected", "instead", "reasoned"])

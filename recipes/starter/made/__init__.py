@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from bert_judge.types import Sample
-from made import choosing, disguise, exact, forms, hollow, options
+from made import choosing, close, disguise, forms, hollow, lists, made_up, options, sums
 from made.bank import Bank, Item, Made, over, read_bank
 from made.choosing import double, single
 
@@ -51,11 +51,11 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Iterator[tuple[Item, Made]]], in
     "opposites": (over("open", forms.wording), 400),
     "synonyms": (over("open", forms.synonyms), 480),
     # a small difference decides: made up whole, questions and all
-    "collected": (exact.collected, 3_600),
-    "expressions": (exact.expressions, 2_600),
-    "close dates": (exact.close_dates, 1_800),
-    "close names": (exact.close_names, 1_800),
-    "explanations": (exact.explanations, 1_200),
+    "collected": (lists.collected, 3_600),
+    "expressions": (sums.expressions, 2_600),
+    "close dates": (close.close_dates, 1_800),
+    "close names": (close.close_names, 1_800),
+    "explanations": (close.explanations, 1_200),
     # options, yes and no
     "letters": (over("options", options.letters), 1_000),
     "option texts": (over("options", options.option_words), 1_000),
@@ -89,6 +89,7 @@ def made_rows(folder: Path, seed: int = 0, amounts: Mapping[str, int] = NO_CHANG
     too few questions for a kind, it has fewer rows.
     """
     bank = read_bank(folder)
+    bank.add(made_up.items(bank, Random(f"{seed}items")))
     for kind, (make, wanted) in KINDS.items():
         for n, (item, made) in enumerate(islice(_once(make(bank, Random(f"{seed}{kind}"))), amounts.get(kind, wanted))):
             question, references = options.written(item, Random(f"{seed}{kind}{item.question}"))

@@ -28,7 +28,8 @@ _NO_VALUE = re.compile(r"[\n:\\]|\.$|answer|unknown|sorry|know|passage|context|\
 
 @dataclass(frozen=True)
 class Item:
-    """One question of a task with its right answers, and what the task tells beside them."""
+    """One question of a task with its right answers, and what the task tells beside them; or one made up, with a wrong
+    answer that lies near."""
 
     task: str
     question: str
@@ -36,6 +37,7 @@ class Item:
     choices: tuple[str, ...] = ()
     context: str = ""
     solution: str = ""
+    wrong: str = ""
 
     @property
     def right(self) -> str:
@@ -73,6 +75,13 @@ class Bank:
     given: dict[str, list[str]]
     contexts: list[str] = field(default_factory=list)
 
+    def add(self, items: Iterable[Item]) -> None:
+        """Put items into the pools that can hold them."""
+        for item in items:
+            for pool, holds in POOLS.items():
+                if holds(item):
+                    self.pools.setdefault(pool, {}).setdefault(item.task, []).append(item)
+
     def draw(self, pool: str, chance: Random) -> Iterator[Item]:
         """The items of a pool in chance order, `PASSES` times; small tasks more often than their size would have it."""
         for _ in range(PASSES):
@@ -93,6 +102,8 @@ class Bank:
 
     def wrong(self, item: Item, chance: Random) -> str | None:
         """A plausible wrong answer: near in meaning, in spelling or in kind."""
+        if item.wrong:
+            return item.wrong
         if item.choices:
             return chance.choice([choice for choice in item.choices if choice != item.right])
         if _is_yes_no(item):
@@ -129,16 +140,14 @@ def over(pool: str, maker: Maker) -> Callable[[Bank, Random], Iterator[tuple[Ite
 
 def read_bank(folder: Path) -> Bank:
     """Read all files of `folder/tasks`, and short wrong answers to their questions from `folder/labelled`."""
-    pools: dict[str, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
+    items: list[Item] = []
     alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
     contexts: dict[str, None] = {}
     questions = set()
     for path in _files(folder / "tasks"):
         for item in _items(path):
             questions.add(normalise(item.question))
-            for pool, holds in POOLS.items():
-                if holds(item):
-                    pools[pool][item.task].append(item)
+            items.append(item)
             if item.context:
                 contexts[item.context] = None
             if not item.choices and item.right.casefold() not in ("yes", "no", "unanswerable"):
@@ -150,7 +159,9 @@ def read_bank(folder: Path) -> Bank:
                 key = normalise(row["question"])
                 if key in questions and not _NO_VALUE.search(row["candidate"]):
                     given[key].append(row["candidate"])
-    return Bank(pools, alike, given, list(contexts))
+    bank = Bank({}, alike, given, list(contexts))
+    bank.add(items)
+    return bank
 
 
 def differs(text: str, answers: Iterable[str]) -> bool:
@@ -300,7 +311,7 @@ def _is_yes_no(item: Item) -> bool:
 
 
 def _is_list(item: Item) -> bool:
-    if not _is_plain(item):
+    if not _is_plain(item) or item.wrong:
         return False
     items = split_list(item.right)
     plural = re.search(r"\b(two|three|four|both|are|were|languages|names|types)\b", item.question)
@@ -318,8 +329,8 @@ def split_list(text: str) -> list[str]:
 
 
 POOLS: dict[str, Callable[[Item], bool]] = {
-    "open": lambda item: _is_plain(item) or bool(item.choices),
-    "any": lambda item: _is_plain(item) or bool(item.choices) or _is_yes_no(item),
+    "open": lambda item: _is_plain(item) or bool(item.choices or item.wrong),
+    "any": lambda item: _is_plain(item) or bool(item.choices or item.wrong) or _is_yes_no(item),
     "plain": _is_plain,
     "words": lambda item: _is_plain(item) and not parse_number(item.right),
     "options": lambda item: bool(item.choices) and len(set(item.choices)) == len(item.choices),

@@ -1,0 +1,229 @@
+"""Rows of dates, times, names and explanations that are made up, with a wrong answer that lies near."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from random import Random
+
+from made import frames, pools
+from made.bank import Bank, Made
+from made.frames import split
+from made.twins import ROUNDS, Rows, item_of, other_digit, table, twins
+from made.values import Date, in_words, ordinal
+
+
+def close_dates(bank: Bank, chance: Random) -> Rows:
+    """A date in another spelling or in a sentence, and one with a digit changed, in the same form."""
+    makers = (_day, _day, _day, _day, _month, _year, _year, _span, _time, _before_christ, _age)
+    for _ in range(ROUNDS):
+        question, reference, right, wrong, stated = chance.choice(makers)(chance)
+        if right != wrong:
+            yield from twins(item_of(question, reference, chance, wrong), right, wrong, chance, stated)
+
+
+_Dated = tuple[str, str, str, str, str]  # question, reference, right, wrong, sentence
+_STATED = """The {s} {p} {o}.|It was {o} that the {s} {p}.|The {s} {p} {o}, according to the records.|{O}, the {s} {p}.
+As the plaque says, the {s} {p} {o}.|The {s}, which {p} {o}, is well known.|I read that the {s} {p} {o}.
+{O}. That is when the {s} {p}.|We know that the {s} {p} {o}.|Well, the {s} {p} {o}, as far as I can tell."""
+
+
+def _event(asked: str, on: str, chance: Random) -> tuple[str, str]:
+    """A question of when something was, and a sentence that says it."""
+    subject, past, *did = split(chance.choice(split(pools.EVENTS, r"; |\n")))
+    verb = f"did the {subject} {did[0]}" if did else f"was the {subject} {past.removeprefix('was ')}"
+    told = chance.choice(split(_STATED)).replace("{O}", on.capitalize() + "{x}").replace("{o}", on + "{x}")
+    return f"{asked} {verb}?", frames.fill(told, s=subject, p=past)
+
+
+def _off_year(year: int, chance: Random) -> int:
+    if chance.random() < 0.3:
+        return year + chance.choice((-1, 1))
+    return int(other_digit(str(year), chance, range(1 if year < 1950 else 2, 4)))
+
+
+def _off_date(date: Date, chance: Random) -> Date:
+    part = chance.choice([part for part in ("year", "month", "day") if getattr(date, part)])
+    if part == "year":
+        return date._replace(year=_off_year(date.year, chance))
+    if part == "month":
+        return date._replace(month=(date.month - 1 + chance.choice((-1, 1, 1, 5, -5, 6))) % 12 + 1)
+    days = [day for day in (date.day + n for n in (-10, 10, -1, 1, 20)) if 1 <= day <= 28]
+    return date._replace(day=chance.choice(days))
+
+
+def _day(chance: Random) -> _Dated:
+    right = Date(chance.randint(1700, 2020), chance.randint(1, 12), chance.randint(1, 28))
+    wrong = _off_date(right, chance)
+    asked = chance.choice(("When", "When", "On what date", "On which day, month and year", "On which exact date"))
+    question, stated = _event(asked, "on ", chance)
+    # The first nine and the last six spellings are the same for every day.
+    style = chance.choice(range(-6, 9)) if chance.random() < 0.4 else chance.choice((0, 2, 3, 5, -1, -2, -3))
+    if style in (4, 5, 6, 7, 8, -4, -5, -6):
+        stated = ""
+    return question, _written(right, chance), right.spellings()[style], wrong.spellings()[style], stated
+
+
+def _written(date: Date, chance: Random) -> str:
+    return chance.choice(date.spellings()[:3])
+
+
+def _month(chance: Random) -> _Dated:
+    right = Date(chance.randint(1700, 2020), chance.randint(1, 12))
+    wrong = _off_date(right, chance)
+    question, stated = _event(chance.choice(("When", "In which month and year", "In what month")), "in ", chance)
+    style = chance.randrange(7)
+    told = stated if style in (0, 2, 5) else ""
+    if question.startswith("In what month"):  # then the year is no part of what is asked
+        wrong = wrong._replace(
+            year=right.year, month=wrong.month if wrong.month != right.month else right.month % 12 + 1
+        )
+    return question, _written(right, chance), right.spellings()[style], wrong.spellings()[style], told
+
+
+def _year(chance: Random) -> _Dated:
+    right = chance.randint(1500, 2020)
+    wrong = _off_year(right, chance)
+    question, stated = _event(chance.choice(("When", "In which year", "In what year")), "in ", chance)
+    style = chance.choice((0, 0, 0, 1, 2, 3, 4, 5, 6))
+    right_form, wrong_form = (Date(year).spellings()[style] for year in (right, wrong))
+    return question, str(right), right_form, wrong_form, "" if style in (1, 3) else stated
+
+
+def _span(chance: Random) -> _Dated:
+    question, start = split(chance.choice(split(pools.SPANS, r"; |\n")))
+    first = chance.randint(1500, 1980)
+    last = first + chance.randint(3, 40)
+    ends = [(_off_year(first, chance), last), (first, _off_year(last, chance))]
+    forms = ("{}–{}", "{}-{}", "{} to {}", "from {} to {}", "from {} until {}", "{} – {}", "from {} through {}")
+    form, told = chance.choice(forms), chance.random() < 0.4
+    form = chance.choice(forms[3:5]) if told else form
+    wrong = chance.choice([end for end in ends if end[0] < end[1]] or [(first - 1, last)])
+    return (
+        question,
+        chance.choice(forms[:4]).format(first, last),
+        form.format(first, last),
+        form.format(*wrong),
+        f"{start} {{x}}." if told else "",
+    )
+
+
+def _time(chance: Random) -> _Dated:
+    question, start = split(chance.choice(split(pools.TIMES, r"; |\n")))
+    hour, minute = chance.choice((*range(1, 12), *range(13, 24))), chance.randrange(0, 60, 5)
+    others = [(hour + n, minute) for n in (-1, 1) if (hour + n) % 12 and 0 < hour + n < 24]
+    others += [((hour + 12) % 24, minute), (hour, (minute + 30) % 60), (hour, (minute + 10) % 60)]
+    others += [(hour, (minute + 5) % 60), (hour, (minute - 5) % 60), (hour, (minute - 10) % 60)]
+    form, reference = chance.randrange(6), chance.randrange(4)
+    return (
+        question,
+        _clock(hour, minute, reference),
+        _clock(hour, minute, form),
+        _clock(*chance.choice(others), form),
+        f"{start} at {{x}}." if form < 5 else "",
+    )
+
+
+def _clock(hour: int, minute: int, form: int) -> str:
+    late = hour > 12
+    part = ("a.m.", "p.m.")[late]
+    twelve, day = hour % 12, "in the morning" if not late else "in the afternoon" if hour < 18 else "in the evening"
+    past = {0: f"{in_words(twelve)} o'clock", 15: f"a quarter past {in_words(twelve)}"}
+    past[30] = f"half past {in_words(twelve)}"
+    words = past.get(minute) or f"{in_words(minute)} minutes past {in_words(twelve)}"
+    return (
+        f"{hour:02}:{minute:02}",
+        f"{twelve}:{minute:02} {part}",
+        f"{twelve}:{minute:02} {part.replace('.', '')}",
+        f"{twelve}.{minute:02} {part.replace('.', '')}",
+        f"{words} {day}",
+        f"{hour:02}:{minute:02}h",
+    )[form]
+
+
+_ANCIENT = "temple|destroyed; wall|completed; harbour|built; treaty|sworn; city|founded; shrine|burnt; fleet|defeated"
+
+
+def _before_christ(chance: Random) -> _Dated:
+    subject, past = split(chance.choice(split(_ANCIENT, "; ")))
+    year = str(chance.randint(101, 989))
+    off = other_digit(year, chance, range(3))
+    forms = ("{} BC", "{} BCE", "{} B.C.", "the year {} BC", "{} before Christ")
+    form = chance.choice(forms)
+    wrong = f"AD {year}" if chance.random() < 0.15 else form.format(off)
+    question = chance.choice((f"When was the {subject} {past}?", f"In what year was the {subject} {past}?"))
+    return (
+        question,
+        f"{year} {chance.choice(('BC', 'BCE'))}",
+        form.format(year),
+        wrong,
+        f"The {subject} was {past} in {{x}}.",
+    )
+
+
+def _age(chance: Random) -> _Dated:
+    """A century or a decade."""
+    if chance.random() < 0.5:
+        right = chance.randint(6, 20)
+        wrong = chance.choice([n for n in (right - 10, right + 10, right - 1, right + 1) if 1 <= n <= 21])
+        forms = ("the {} century", "the {} century AD", "the {} century CE")
+        form = chance.choice(forms)
+        question, stated = _event("In which century", "in ", chance)
+        return (
+            question,
+            f"the {ordinal(right)} century",
+            form.format(ordinal(right)),
+            form.format(ordinal(wrong)),
+            stated,
+        )
+    decade = chance.randrange(1610, 2000, 10)
+    off = decade + chance.choice((-10, 10, 100, -100))
+    text = str(decade)
+    turned = int(f"1{text[2]}{text[1]}0")
+    off = turned if turned != decade and turned > 1600 and chance.random() < 0.5 else off
+    question, stated = _event("In which decade", "in ", chance)
+    form = chance.choice(("the {}s", "the {}s", "the decade from {} on", "the {}'s"))
+    return question, f"the {decade}s", form.format(decade), form.format(off), stated
+
+
+def close_names(bank: Bank, chance: Random) -> Rows:
+    """A name, perhaps in another common form, and one that shares a word or a shape with it."""
+    groups = [(question, told, [split(one, "=") for one in split(names, ";")]) for question, told, names in _NAMED]
+    for _ in range(ROUNDS):
+        question, told, names = chance.choice(groups)
+        right, wrong = chance.sample(names, 2)
+        reference = right[0] if chance.random() < 0.8 else chance.choice(right)
+        bare = r"^the " if chance.random() < 0.3 else r"^$"
+        one, two = (re.sub(bare, "", chance.choice(name)) for name in (right, wrong))
+        item = item_of(question, reference, chance, two)
+        yield from twins(item, one, two, chance, told)
+
+
+_NAMED = table(pools.NAMES)
+
+
+def explanations(bank: Bank, chance: Random) -> Rows:
+    """A short explanation in other words, and one that has the matter the wrong way round.
+
+    `explanations.txt` has two lines for each question: itself and right answers in several words; wrong ones.
+    """
+    lines = table((Path(__file__).parent / "explanations.txt").read_text(encoding="utf-8"))
+    for _ in range(ROUNDS):
+        place = chance.randrange(0, len(lines), 2)
+        (question, *rights), wrongs = lines[place], lines[place + 1]
+        reference, same = chance.sample(rights, 2)
+        right, wrong = same if chance.random() < 0.75 else reference, chance.choice(wrongs)
+        item = item_of(question, reference, chance, wrong)
+        told = chance.choice(_EXPLAINED)
+        for label, text in ((1, right), (0, wrong)):
+            yield item, Made(label, frames.fill(told, x=text, y=text[:1].upper() + text[1:]))
+
+
+_EXPLAINED = """{x}|{x}|{x}|{y}.|{y}.|In short: {x}.|Put simply: {x}.|My answer: {x}|The point is this: {x}.|Answer: {x}
+That is easy: {x}.|- {x}|The book puts it like this: {x}.|As I understand it, {x}.|Good question! {y}.|{y}, basically.
+What I learned at school: {x}.|{y}. I hope this helps!|"{x}"|**{y}**|Well, {x}, I suppose.|{"answer": "{x}"}
+{y} - at least that is how I remember it.|Most textbooks would say: {x}.|It can be said in one line: {x}.
+If you ask me, {x}.|My grandmother used to explain it so: {x}.|The short version: {x}. There is more to it, of course.
+<answer>{y}</answer>|Explanation: {x}.|Let me think. {y}.|One could answer as follows: {x}.""".replace("\n", "|").split(
+    "|"
+)

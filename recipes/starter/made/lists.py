@@ -1,0 +1,195 @@
+"""Rows of lists that are made up: all members in any order and form, or one missing, exchanged or added."""
+
+from __future__ import annotations
+
+import json
+import re
+from random import Random
+
+from made import frames, pools
+from made.bank import Bank, Item, Made, differs
+from made.frames import split
+from made.twins import ROUNDS, Rows, framed, item_of, table, twins
+from made.values import in_words
+from made.words import COUNTRY
+
+# Names of these kinds may have an article.
+_WITH_THE = ("instruments", "tools", "rivers", "chess pieces", "bones", "organs", "rooms")
+
+
+def collected(bank: Bank, chance: Random) -> Rows:
+    """Lists: all members in any order and form; wrong with one missing, exchanged or added."""
+    kinds = _kinds(bank)
+    wordings = split(pools.ASKED_FOR)
+    for _ in range(ROUNDS):
+        roll = chance.random()
+        if roll < 0.14:
+            yield from _one_thing(chance) if roll < 0.07 else _either(chance)
+            continue
+        kind, own, members = ("solutions", *_equation(chance)) if roll < 0.2 else chance.choice(kinds)
+        size = min(chance.choice((2, 2, 3, 3, 3, 4, 4, 5, 6)), len(members) - 1)
+        *right, other = [*members[:size], members[-1]] if kind == "solutions" else chance.sample(members, size + 1)
+        if not all(differs(one, [*right[:n], *right[n + 1 :], other]) for n, one in enumerate(right) if " " in one):
+            continue
+        if kind == "steps":
+            right.sort(key=members.index)
+        bound = kind in ("steps", "solutions")
+        question = own if bound or chance.random() < 0.4 else chance.choice(wordings)
+        paired = chance.random() < 0.05  # said to be in the order of the question
+        fixed = kind == "steps" or paired
+        mixed = right if fixed else chance.sample(right, size)
+        lists, form = _changed(mixed, other, fixed, chance), chance.random()
+        reference, wrong = (_reference(members, Random(form)) for members in (right, lists[-1][1]))
+        item = item_of(frames.fill(question, k=kind, n=in_words(size)), reference, chance, wrong)
+        case = chance.choice((str, str, str, str, str, str, str.upper, str.lower))
+        article = "the " if kind in _WITH_THE and chance.random() < 0.3 else ""
+        style = chance.random()
+        for label, told, left in lists:
+            again, told = Random(style), [case(article + one) for one in told]
+            text = f"{_inline(told, again)}, respectively" if paired and told[1:] else _told(told, item, again)
+            if left:
+                form = Random(style).choice(_LEFT_OUT)
+                text = frames.fill(form, l=_inline(told, again), x=case(article + left))
+            yield item, Made(label, text)
+
+
+_LEFT_OUT = """{l}, but not {x}|{l}; {x} is not one of them.|Not {x}, only {l}.|{l}. {x} does not belong there.
+It is {l}, without {x}.|{x} is not on the list; what is on it: {l}.|{l} (but not {x})|No {x}, just {l}.""".replace(
+    "\n", "|"
+).split("|")
+
+
+def _kinds(bank: Bank) -> list[tuple[str, str, list[str]]]:
+    kinds = [(kind, question, split(members, ", ")) for kind, question, members in table(pools.COLLECTIONS)]
+    people = [*dict.fromkeys(name for name in bank.alike.get(("people",), []) if len(name) < 30)]
+    places = [
+        name
+        for key, names in sorted(bank.alike.items())
+        if key[1:] in (("where", "Name1"), ("which city", "Name1"), ("which country", "Name1"), ("what city", "Name1"))
+        for name in names
+        if name.isalpha()
+    ]
+    if len(people) > 20:
+        kinds += [("people", "Who took part in the meeting?", people)] * 4
+    return kinds + [("places", "Which places does the route pass through?", [*dict.fromkeys([*COUNTRY, *places])])] * 4
+
+
+def _changed(mixed: list[str], other: str, fixed: bool, chance: Random) -> list[tuple[int, list[str], str]]:
+    """All members, and a list that lacks one or has another; with them what each says not to be one of them."""
+    place = chance.randrange(len(mixed))
+    one = mixed[place]
+    fewer = [*mixed[:place], *mixed[place + 1 :]]
+    exchanged = [*mixed[:place], other, *mixed[place + 1 :]]
+    roll = chance.random()
+    if roll < 0.1:
+        return [(1, mixed, other), (0, fewer, one)]
+    some = mixed[: chance.randint(1, len(mixed) - 1)]
+    added = [*mixed[:place], other, *mixed[place:]]
+    wrong = fewer if roll < 0.4 else some if roll < 0.5 else exchanged if roll < 0.88 else added
+    right = mixed if fixed or chance.random() < 0.7 else chance.sample(mixed, len(mixed))
+    return [(1, right, ""), (0, wrong, "")]
+
+
+def _reference(members: list[str], chance: Random) -> str:
+    *most, last = members
+    if not most:
+        return last
+    forms = [", ".join(members)] * 3 + [f"{', '.join(most)} and {last}"] * 2
+    forms += [f"{', '.join(most)}, and {last}" if len(most) > 1 else f"{most[0]} and {last}", "; ".join(members)]
+    if not _numeric(members):
+        forms += [f"{', '.join(most)} & {last}", " / ".join(members), _lines(members, chance)]
+    return chance.choice(forms)
+
+
+def _numeric(members: list[str]) -> bool:
+    return any(re.search(r"^-?\d+$|=", one) for one in members)
+
+
+def _lines(members: list[str], chance: Random) -> str:
+    mark = chance.choice(("- {}", "* {}", "• {}") if _numeric(members) else ("- {}", "{n}. {}", "({n}) {}", "{n}) {}"))
+    return "\n".join(mark.format(one, n=n) for n, one in enumerate(members, 1))
+
+
+def _inline(members: list[str], chance: Random) -> str:
+    if len(members) == 1:
+        return members[0]
+    *most, last = members
+    start = ", ".join(most)
+    forms = [f"{start} and {last}", f"{start} and {last}", f"{start} as well as {last}", f"{start} and also {last}"]
+    forms += [", ".join(members), "; ".join(members), " and ".join(members)]
+    forms += [f"{start}, and {last}" if len(most) > 1 else f"both {start} and {last}"]
+    forms += [f"{start}, together with {last}", f"not only {most[0]} but also {' and '.join(members[1:])}"]
+    return chance.choice(
+        forms if _numeric(members) else [*forms, f"{start} & {last}", f"{start} plus {last}", " / ".join(members)]
+    )
+
+
+def _told(members: list[str], item: Item, chance: Random) -> str:
+    # Each part of the form has a seed of its own: so lists of other lengths have the same form.
+    roll, join, seed = chance.random(), chance.random(), chance.random()
+    chance, text = Random(seed), _inline(members, Random(join))
+    first, rest = members[0], _inline(members[1:], Random(join)) if members[1:] else ""
+    if roll < 0.15:
+        start = chance.choice(
+            ("", "", "They are:\n", "Here is the list:\n", "The answer has these parts:\n", "Sure!\n\n")
+        )
+        return start + _lines(members, chance)
+    if roll < 0.3 and rest:
+        return frames.fill(chance.choice(_SPREAD), a=first, b=rest)
+    if roll < 0.38:
+        cells = "".join(f"<li>{one}</li>" for one in members)
+        data = [json.dumps(members), json.dumps({"answer": members}), f"<ul>{cells}</ul>", f"| {' | '.join(members)} |"]
+        return chance.choice(data)
+    if roll < 0.75:
+        n = in_words(len(members))
+        told = chance.choice(split(pools.LISTED)).replace("{N}", n.capitalize())
+        return frames.fill(told, l=text, n=n)
+    return framed(text, item, chance) if roll < 0.9 else text
+
+
+_SPREAD = """{a} is one of them. The rest: {b}.|To start with, {a}. Then there is {b}.|{b}, and on top of that {a}.
+{a}, but also {b}.|Not only {a}, but {b} too.|First {a}. Next to it {b}. That is everything.|{a} (and {b}).
+I remember {a}, and then {b} too.|There is {a}; add to it {b}.|It is {a} together with {b}.|{a}... and {b}, I believe.
+{a} comes to mind at once, and {b} as well.|Line one has {a}, the lines after it {b}.|{a}, and besides {b}.""".replace(
+    "\n", "|"
+).split("|")
+
+
+def _equation(chance: Random) -> tuple[str, list[str]]:
+    """An equation with its solutions, and as the last member a number that is none."""
+    roots = chance.sample([n for n in range(-9, 10) if n], chance.choice((2, 2, 3)))
+    factors = "".join(f"(x {'-' if root > 0 else '+'} {abs(root)})" for root in roots)
+    asked = (
+        "Which numbers solve the equation {} = 0?",
+        "Solve {} = 0.",
+        "Find all x with {} = 0.",
+        "Where is {} zero?",
+    )
+    off = chance.choice(
+        [n for n in (-roots[0], roots[0] + 1, roots[-1] - 1, -roots[-1]) if n and n not in roots] or [10]
+    )
+    named = chance.choice(("{}", "x = {}"))
+    return chance.choice(asked).format(factors), [named.format(root) for root in (*roots, off)]
+
+
+def _one_thing(chance: Random) -> Rows:
+    """A name with "and" or "or" in it, which is no list: another of the same build is another thing."""
+    question, starts, ends = chance.choice(table(pools.JOINED))
+    start, other = chance.sample(split(starts, "; "), 2)
+    end, last = chance.sample(split(ends, "; "), 2)
+    right, wrong = f"{start} {end}", chance.choice((f"{start} {last}", f"{other} {end}"))
+    item = item_of(question, right, chance, wrong)
+    turn = chance.choice(((" and ", " and "), (" and ", " & "), (" & ", " and ")))
+    yield from twins(item, right.replace(*turn), wrong.replace(*turn), chance)
+
+
+def _either(chance: Random) -> Rows:
+    """A reference that gives a choice: each of the two is right."""
+    question, answers = chance.choice(table(pools.EITHER))
+    one, two, wrong, off = chance.sample(split(answers, "; "), 4)
+    reference = chance.choice((f"{one} or {two}", f"{one} / {two}", f"either {one} or {two}"))
+    item = item_of(question, reference, chance, wrong)
+    if chance.random() < 0.2:
+        yield from twins(item, f"{two} or {one}", f"{wrong} or {off}", chance)
+    else:
+        yield from twins(item, chance.choice((one, two)), wrong, chance)

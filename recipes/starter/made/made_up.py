@@ -1,0 +1,28 @@
+"""Questions that are made up whole, with a small difference between right and wrong, for all other kinds of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from random import Random
+
+from made.bank import Bank, Item
+from made.close import close_dates, close_names, explanations
+from made.lists import collected
+from made.sums import expressions
+
+# How many items are taken of each maker.
+MADE_UP = {collected: 300, expressions: 400, close_dates: 150, close_names: 150, explanations: 1_200}
+
+
+def items(bank: Bank, chance: Random) -> Iterator[Item]:
+    """Questions as they are made up here, each with a wrong answer that lies near, to make other kinds of rows from.
+
+    Of each maker there are at most a tenth as many as the bank has, so that a small folder is not drowned in them.
+    """
+    most = sum(map(len, bank.pools.get("open", {}).values())) // 10
+    for maker, wanted in MADE_UP.items():
+        rows = islice(maker(bank, chance), 4 * wanted)
+        found = dict.fromkeys(replace(item, task=maker.__name__) for item, _ in rows)
+        yield from islice(found, min(wanted, most))

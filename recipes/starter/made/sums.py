@@ -1,0 +1,244 @@
+"""Rows of results of maths that are made up: in another notation, or a sign, digit, exponent or term changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from math import comb, isqrt, lcm
+from random import Random
+
+from made.bank import Bank
+from made.frames import split
+from made.twins import ROUNDS, Rows, item_of, other_digit, twins
+from made.values import decimal
+
+_SUPER = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _poly(*factors: int, name: str = "x") -> str:
+    """A polynomial, from the highest power down."""
+    text = ""
+    for power, factor in zip(range(len(factors) - 1, -1, -1), factors, strict=True):
+        if factor:
+            size = "" if abs(factor) == 1 and power else str(abs(factor))
+            body = size + ("*" if size and power else "") + ("", name)[power > 0] + (f"^{power}" if power > 1 else "")
+            text += (" - " if factor < 0 else " + ") + body if text else ("-" if factor < 0 else "") + body
+    return text or "0"
+
+
+def _value(number: Fraction | int, share: bool = False) -> list[str]:
+    """A rational number: as a fraction, as a decimal where it ends, a share also in per cent."""
+    exact = Fraction(number)
+    ends = exact.denominator > 1 and 1000 % exact.denominator == 0
+    in_percent = [f"{decimal(exact * 100)}%"] if share and ends and 100 % exact.denominator == 0 else []
+    return [str(exact), *([decimal(exact)] if ends else []), *in_percent]
+
+
+def _root(square: int) -> list[str]:
+    """The square root of a whole number, with what can be taken out of it."""
+    out = max(n for n in range(1, isqrt(square) + 1) if square % (n * n) == 0)
+    rest = square // (out * out)
+    if rest == 1:
+        return [str(out)]
+    return [f"sqrt({rest})"] if out == 1 else [f"{out}*sqrt({rest})", f"sqrt({square})"]
+
+
+def _point(*values: Fraction | int) -> str:
+    return f"({', '.join(map(str, values))})"
+
+
+def _roots(one: int, two: int) -> list[str]:
+    return [f"x = {one} or x = {two}", f"{{{one}, {two}}}", f"{two} and {one}", f"x = {two} or x = {one}"]
+
+
+def _measured(size: int | str, unit: str, spoken: str) -> list[str]:
+    return [f"{size} {unit}", f"{size} {spoken}", str(size)]
+
+
+_F, _P = Fraction, _poly
+# Wordings with {p}, and from four different numbers of 2 to 12 what stands for {p}, and the results, all equal.
+_SUMS: list[tuple[str, Callable[[int, int, int, int], tuple[str, list[str]]]]] = [
+    ("Differentiate {p}.|What is the derivative of {p}?|Find f'(x) for f(x) = {p}.|Compute d/dx ({p}).",
+     lambda a, b, c, d: (_P(a, -b, c), [_P(2 * a, -b)])),
+    ("What is the derivative of {p} with respect to x?|Find the gradient function of y = {p}.",
+     lambda a, b, c, d: (_P(a, 0, -b, c), [_P(3 * a, 0, -b)])),
+    ("What is the second derivative of {p}?|Find f''(x) where f(x) = {p}.",
+     lambda a, b, c, d: (_P(a, b, -c, d), [_P(6 * a, 2 * b)])),
+    ("Integrate {p} with respect to x.|Find the indefinite integral of {p}, with the constant C.",
+     lambda a, b, c, d: (_P(3 * a, 2 * b, -c), [_P(a, b, -c, 0) + " + C"])),
+    ("Evaluate the integral {p}.|What is the value of the integral {p}?",
+     lambda a, b, c, d: (f"of {_P(2 * b, c)} from x = 0 to x = {a}", _value(b * a * a + c * a))),
+    ("What is the slope of the line through {p}?|Find the gradient of the straight line joining {p}.",
+     lambda a, b, c, d: (f"({a}, {b}) and ({c}, {d})", _value(_F(d - b, c - a)))),
+    ("Give the equation of the line {p}.|Which line is it: {p}? Write its equation.",
+     lambda a, b, c, d: (f"with slope {a} through (0, {-b})", [f"y = {_P(a, -b)}", f"{_P(a, 0)} - y = {b}"])),
+    ("Solve {p} for x.|What is x if {p}?|Find x such that {p}.",
+     lambda a, b, c, d: (f"{_P(a, b)} = {c}", [f"x = {one}" for one in _value(_F(c - b, a))] + _value(_F(c - b, a)))),
+    ("Solve {p} = 0.|What are the solutions of {p} = 0?|Find the zeros of y = {p}.|Which x satisfy {p} = 0?",
+     lambda a, b, c, d: (_P(1, b - a, -a * b), _roots(a, -b))),
+    ("Factorise {p}.|Write {p} as a product of two factors.|Factor {p} completely.",
+     lambda a, b, c, d: (_P(1, b - a, -a * b), [f"(x - {a})*(x + {b})", f"(x + {b})*(x - {a})"])),
+    ("Expand {p}.|Multiply out {p}.|Write {p} without brackets.",
+     lambda a, b, c, d: (f"(x + {a})(x - {b})", [_P(1, a - b, -a * b)])),
+    ("Expand {p}.|What is {p} as a polynomial?",
+     lambda a, b, c, d: (f"({a}x - {b})^2", [_P(a * a, -2 * a * b, b * b)])),
+    ("Simplify {p}.|Collect like terms: {p}.",
+     lambda a, b, c, d: (f"{a}x^2 + {b}x - {c}x^2 + {d} + {a}x", [_P(a - c, a + b, d)])),
+    ("What is the probability of drawing a red marble {p}?|A marble is drawn {p}. How likely is a red one?",
+     lambda a, b, c, d: (f"from a bag with {a} red and {b} blue marbles", _value(_F(a, a + b), share=True))),
+    ("What is the probability of {p} heads in a row with a fair coin?", lambda a, b, c, d: (str(a), [f"1/{2**a}"])),
+    ("What is the exact area of a circle with {p}?|Give, in terms of pi, the area of a disc with {p}.",
+     lambda a, b, c, d: (f"radius {a} cm", _measured(f"{a * a}*pi", "cm^2", "square centimetres")[:2])),
+    ("What is the exact circumference of a circle of {p}?",
+     lambda a, b, c, d: (f"radius {a} cm", _measured(f"{2 * a}*pi", "cm", "centimetres")[:2])),
+    ("What is the area of a rectangle {p}, in square centimetres?|Find the area, in cm², of a rectangle {p}.",
+     lambda a, b, c, d: (f"of {a} cm by {b} cm", _measured(a * b, "cm^2", "square centimetres"))),
+    ("What is the volume of a box {p}, in cubic centimetres?",
+     lambda a, b, c, d: (f"of {a} cm by {b} cm by {c} cm", _measured(a * b * c, "cm^3", "cubic centimetres"))),
+    ("How long is the hypotenuse of a right triangle with {p}?|Find the exact length of the hypotenuse: {p}.",
+     lambda a, b, c, d: (f"legs {a} and {b}", _root(a * a + b * b))),
+    ("Simplify sqrt({p}).|What is sqrt({p}) in its simplest form?",
+     lambda a, b, c, d: (str(a * a * b), _root(a * a * b)[:1])),
+    ("What is the exact distance between {p}?|How far apart are the points {p}?",
+     lambda a, b, c, d: (f"({a}, {b}) and ({c}, {d})", _root((a - c) ** 2 + (b - d) ** 2))),
+    ("What is the midpoint of {p}?|Find the point halfway between {p}.",
+     lambda a, b, c, d: (f"({a}, {-b}) and ({c}, {d})", [_point(_F(a + c, 2), _F(d - b, 2))])),
+    ("What is the vertex of the parabola {p}?|Where does {p} have its lowest point?",
+     lambda a, b, c, d: (f"y = (x - {a})^2 - {b}", [_point(a, -b), f"x = {a}, y = {-b}"])),
+    ("Solve the system {p}.|Find x and y if {p}.",
+     lambda a, b, c, d: (f"x + y = {a - b}, x - y = {a + b}", [f"x = {a}, y = {-b}", _point(a, -b)])),
+    ("Solve the inequality {p}.|For which x is {p}?",
+     lambda a, b, c, d: (f"{a}x - {b} < {c}", [f"x < {_F(b + c, a)}", f"(-inf, {_F(b + c, a)})"])),
+    ("Solve {p}.|Which x satisfy {p}?",
+     lambda a, b, c, d: (f"x + {a} >= {b}", [f"x >= {b - a}", f"[{b - a}, inf)"])),
+    ("Solve {p}.|Give the set of all x with {p}.",
+     lambda a, b, c, d: (f"{-a} < x - {b} <= {c}", [f"{b - a} < x <= {b + c}", f"({b - a}, {b + c}]"])),
+    ("What is {p}?|Calculate {p}.|Add {p}.", lambda a, b, c, d: (f"{a}/{b} + {c}/{d}", _value(_F(a, b) + _F(c, d)))),
+    ("What is {p}?|Work out {p} in lowest terms.",
+     lambda a, b, c, d: (f"({a}/{b}) / ({c}/{d})", [str(_F(a * d, b * c))])),
+    ("Subtract: {p}|Find the difference {p}.", lambda a, b, c, d: (f"{a}/{b} - {c}/{d}", _value(_F(a, b) - _F(c, d)))),
+    ("Simplify {p}.|Write {p} as a single power.", lambda a, b, c, d: (f"x^{a} * x^{b}", [f"x^{a + b}"])),
+    ("Simplify {p}.|Write {p} without brackets.", lambda a, b, c, d: (f"({a}x^{b})^2", [f"{a * a}*x^{2 * b}"])),
+    ("What is {p}?|Evaluate {p}.", lambda a, b, c, d: (f"{a}^3 - {b}", _value(a**3 - b))),
+    ("What is the nth term of the sequence {p}?|Give a formula for the nth term (n = 1, 2, ...) of {p}.",
+     lambda a, b, c, d: (f"{a}, {a + b}, {a + 2 * b}, {a + 3 * b}, ...", [_P(b, a - b, name="n")])),
+    ("What is the fourth term of the geometric sequence {p}?",
+     lambda a, b, c, d: (f"with first term {a} and ratio {-b}", _value(-a * b**3))),
+    ("What is the least common multiple of {p}?",
+     lambda a, b, c, d: (f"{a * c} and {b * c}", _value(lcm(a * c, b * c)))),
+    ("What is {p}?|Work out {p}.", lambda a, b, c, d: (f"{5 * a}% of {20 * b}", _value(a * b))),
+    ("By what percentage does a price rise {p}?|What is the percentage increase {p}?",
+     lambda a, b, c, d: (f"from {20 * a} to {20 * a + a * b} euros", [f"{5 * b}%", f"{5 * b} percent"])),
+    ("Multiply {p}.|What is {p}, where i^2 = -1?",
+     lambda a, b, c, d: (f"({a} + {b}i)({c} - {d}i)", [_P(b * c - a * d, a * c + b * d, name="i")])),
+    ("What is the limit of {p} as x goes to infinity?",
+     lambda a, b, c, d: (f"({a}x^2 + {b}) / ({c}x^2 - {d})", _value(_F(a, c)))),
+    ("What is the inverse function of {p}?", lambda a, b, c, d: (f"f(x) = {_P(a, -b)}", [f"(x + {b})/{a}"])),
+    ("What is the determinant of the matrix {p}?",
+     lambda a, b, c, d: (f"[[{a}, {b}], [{c}, {d}]]", _value(a * d - b * c))),
+    ("What is the dot product of {p}?", lambda a, b, c, d: (f"({a}, {-b}) and ({c}, {d})", _value(a * c - b * d))),
+    ("Add the vectors {p}.", lambda a, b, c, d: (f"({a}, {-b}) and ({c}, {d})", [_point(a + c, d - b)])),
+    ("What is the mean of {p}?|Find the average of {p}.",
+     lambda a, b, c, d: (f"{a}, {b}, {c} and {d}", _value(_F(a + b + c + d, 4)))),
+    ("What do the interior angles of a polygon with {p} sides add up to, in degrees?",
+     lambda a, b, c, d: (str(a + 2), _measured(a * 180, "degrees", "degrees"))),
+    ("How fast is a car that covers {p}?|What is the average speed over {p}, in km/h?",
+     lambda a, b, c, d: (f"{10 * a * b} km in {b} hours", _measured(10 * a, "km/h", "kilometres per hour")[:2])),
+    ("Write {p} in scientific notation.",
+     lambda a, b, c, d: (f"{a % 9 + 1}{b % 9 + 1}{'0' * c}", [f"{a % 9 + 1}.{b % 9 + 1}*10^{c + 1}"])),
+    ("Simplify the ratio {p}.",
+     lambda a, b, c, d: (f"{a * c}:{b * c}", [f"{_F(a, b).numerator}:{_F(a, b).denominator}"])),
+    ("Find f(g(x)) for {p}.|What is f(g(x)) if {p}?",
+     lambda a, b, c, d: (f"f(x) = {_P(a, b)} and g(x) = x^2 - {c}", [_P(a, 0, b - a * c)])),
+    ("In how many ways can {p}?", lambda a, b, c, d: (f"{3} people be chosen from {a + 4}", _value(comb(a + 4, 3)))),
+]  # fmt: skip
+
+_RESULT = """The result is {x}.|Working it out step by step gives {x}.|After simplification we get {x}.|So we obtain {x}
+**Final answer:** {x}|\\boxed{{x}}|Step 1: set it up.\\nStep 2: simplify.\\nResult: {x}|Hence {x}.|This yields {x}.
+I computed {x}.|It comes out as {x}.|<think>Let me do this carefully.</think>\\n{x}|#### {x}|I end up with {x}.
+Collecting the terms, one arrives at {x}.|Checking once more: {x} is what I get.|= {x}|The value is: {x}|\\[{x}\\]
+We apply the usual rule, which leads to {x}.|{x} (exact)|Solution: {x}|Therefore the answer must be {x}."""
+
+
+def expressions(bank: Bank, chance: Random) -> Rows:
+    """A result in another notation, and one with a sign, a digit, an exponent or a term changed."""
+    for _ in range(ROUNDS):
+        wordings, solve = chance.choice(_SUMS)
+        told, equals = solve(*chance.sample(range(2, 13), 4))
+        same = chance.choice(equals)
+        wrong = _near(same, chance)
+        if wrong and wrong not in equals:
+            told = re.sub(r"(?<! )\*", "", told) if chance.random() < 0.6 else told
+            seed = chance.random()
+            right, wrong = (_noted(text, Random(seed)) for text in (same, wrong))
+            question = chance.choice(split(wordings)).replace("{p}", told)
+            item = item_of(question, _noted(equals[0], chance), chance, wrong)
+            yield from twins(item, right, wrong, chance, chance.choice(split(_RESULT)))
+
+
+def _near(text: str, chance: Random) -> str | None:
+    """A result that differs in one place."""
+    ways: list[str] = []
+
+    def change(pattern: str, new: str | Callable[[re.Match[str]], str]) -> None:
+        for found in re.finditer(pattern, text):
+            put = found.expand(new) if isinstance(new, str) else new(found)
+            ways.append(text[: found.start()] + put + text[found.end() :])
+
+    def digits(found: re.Match[str]) -> str:
+        if len(found[0]) == 1:
+            return str(chance.choice([n for n in (int(found[0]) - 1, int(found[0]) + 1) if n > 1] or [2]))
+        return other_digit(found[0], chance, range(len(found[0])))
+
+    for _ in range(2):
+        change(r"(?<!cm\^)(?<![\d])(?!0\b)\d+(?![\d^])", digits)
+    change(r" \+ (?!C)", " - ")
+    change(r" - ", " + ")
+    change(r"(?:^|(?<=[(\[{])|(?<=[<=,] )|(?<=and ))-(?=[\dx])", "")
+    if not re.search(r"[%:/.<>\[\]]|cm|km|deg|pi|sqrt", text):
+        change(r"^(?=[1-9]|x\^)|(?<=[({])(?=\d)|(?<=[=,] )(?=\d)", "-")
+    change(r"^(-?)(\d+)([/:])(\d+)$", r"\1\4\3\2")
+    change(r" [+-] [^ ()+]+(?=$| \+ C$)", "")
+    change(r"^(\D*)< (\S+)$", r"\1> \2")
+    change(r"^(\D*)>= (\S+)$", r"\1<= \2")
+    change(r"<=", "<")
+    change(r"\]$", ")")
+    change(r"^\(([^ix]+), ([^ix]+)\)$", r"(\2, \1)")
+    ways = [way for way in ways if way != text and _in_order(way)]
+    return chance.choice(ways) if ways else None
+
+
+def _in_order(text: str) -> bool:
+    """Whether the bounds of an interval are in order, if the text is one."""
+    found = re.fullmatch(r"\((-?\d+), (-?\d+)\]|(-?\d+) < x <=? (-?\d+)", text)
+    return not found or int(found[1] or found[3]) < int(found[2] or found[4])
+
+
+def _noted(text: str, chance: Random) -> str:
+    """A result in some notation: plain, of a programming language, with signs of Unicode, LaTeX, in words."""
+    style = chance.choice(("plain", "plain", "tight", "star", "code", "signs", "signs", "tex", "tex", "tex", "words"))
+    shut = chance.choice(("{}", "${}$", "\\({}\\)"))
+    unit = re.search(r"[a-z]{5}|cm|km/h", text)
+    plain = text.replace("*10^", " × 10^").replace("*", "").replace("inf", "infinity")
+    if style == "words" and not unit and not re.search(r"(?<!sqrt)\(|[{<>:%,]|10\^", text):
+        words = re.sub(r"sqrt\((\d+)\)", r"the square root of \1", text).replace("*the", " times the").replace("*", " ")
+        words = words.replace("^2", " squared").replace("^3", " cubed").replace("^", " to the power of ")
+        words = re.sub(r"(\d)/(\d)", r"\1 over \2", words).replace(" + ", " plus ").replace(" - ", " minus ")
+        return re.sub(r"(?<!\w)-", "minus ", words)
+    if style in ("star", "code") and not unit:
+        return text.replace("^", "**") if style == "code" else text
+    if style == "tight" and not unit and not re.search(" or | and ", text):
+        return re.sub(r" ([-+=<>]=?) ", r"\1", plain)
+    if style == "signs":
+        text = re.sub(r"\^(\d+)", lambda m: m[1].translate(_SUPER), text.replace("*10", " · 10").replace("*", ""))
+        text = re.sub(r"sqrt\((\d+)\)", r"√\1", text).replace("pi", "π").replace("inf", "∞").replace("-", "−")
+        return text.replace("<=", "≤").replace(">=", "≥").replace(" degrees", "°")
+    if style == "tex" and not re.search(r"[a-z]{5}", text.replace("degrees", "")):
+        text = re.sub(r"[{}%]", r"\\\g<0>", text).replace("*10", " \\cdot 10").replace("*", "")
+        text = re.sub(r"\(([^()]*)\)/(\d+)|(\d+)/(\d+)", lambda m: f"\\frac{{{m[1] or m[3]}}}{{{m[2] or m[4]}}}", text)
+        text = re.sub(r"\^(\d+)", r"^{\1}", re.sub(r"sqrt\((\d+)\)", r"\\sqrt{\1}", text)).replace("pi", "\\pi")
+        text = re.sub(r" (or|and) ", r" \\text{ \1 } ", text.replace("inf", "\\infty").replace(" degrees", "^\\circ"))
+        text = re.sub(r" (cm|km/h)", r" \\text{ \1}", text.replace("<=", "\\le").replace(">=", "\\ge"))
+        return shut.format(text)
+    return plain
