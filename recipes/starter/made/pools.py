@@ -24,6 +24,9 @@ people | Who was on the committee? | Amina, Bjorn, Carlos, Dmitri, Esther, Farid
 numbers | Which numbers were drawn? | 3, 7, 12, 15, 18, 21, 24, 28, 31, 33, 36, 40, 42, 45, 49
 numbers | Which numbers belong to the set? | -6, -3, 0, 2, 5, 8, 11, 14, 17, 20, 23, 26
 letters | Which letters are silent in the word? | b, c, e, g, h, k, l, n, p, r, t, w
+letters | Which letters are on the tiles? | A, B, C, D, E, F, G, H, I, K, L, M, N, O, P, R, S, T, U, W, Y
+notes | Which notes make up the chord? | A, B, C, D, E, F, G
+blood groups | Which blood groups are wanted? | A, B, AB, O
 months | In which months is the garden open? | January, February, March, April, May, June, July, August, September,\
  October, November, December
 chemical elements | Which elements does the alloy contain? | iron, nickel, zinc, tin, chromium, copper, manganese,\
