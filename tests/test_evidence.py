@@ -144,6 +144,30 @@ def test_content_words_are_all_words_if_there_is_nothing_else() -> None:
     assert content_words("…") == []
 
 
+@pytest.mark.parametrize(
+    ("candidate", "recall", "added"),
+    [
+        ("A, E, I, O, U", 1.0, []),
+        ("U, O, I, E and A", 1.0, []),
+        ("- A\n- E\n- I\n- O\n- U", 1.0, []),
+        ("I say: A / E / I / O / U.", 1.0, ["say"]),
+        ("E, I, O, U", 0.8, []),
+        ("A, E, O, U", 0.8, []),
+        ("A, E, I, O, R", 0.8, ["R"]),
+        ("A, E, I, O, T", 0.8, ["T"]),
+    ],
+)
+def test_an_a_or_an_i_in_a_list_of_letters_is_no_function_word(candidate, recall, added) -> None:
+    found = find_evidence(candidate, ["A, E, I, O, U"])
+    assert found.recall == (recall,)
+    assert [candidate[start:end] for start, end in found.added] == added
+
+
+def test_an_a_is_an_article_where_the_other_side_lists_no_letters() -> None:
+    assert find_evidence("A dog, I and A, B", ["a dog"]).recall == (1.0,)
+    assert find_evidence("E, as in a story", ["A, E"]).recall == (1.0,)
+
+
 def test_numbers_stay_whole_and_letters_apart() -> None:
     assert [word.key for word in words("1,977 or 12.5% x2 3,14")] == ["1977", "or", "12.5", "x", "2", "3", "14"]
 
@@ -390,6 +414,10 @@ def test_a_folded_text_is_as_long(text: str) -> None:
         ("What does vitamin A. do?", []),
         ("Which?\n(A)\n(B) lead", []),
         ("", []),
+        ("Find both.\n(A) (a) 3 m, (b) 5 s\n(B) (a) 4 m, (b) 6 s", ["(a) 3 m, (b) 5 s", "(a) 4 m, (b) 6 s"]),
+        ("Find both.\n(A) A) 3 m, B) 5 s\n(B) A) 4 m, B) 6 s", ["A) 3 m, B) 5 s", "A) 4 m, B) 6 s"]),
+        ("Find (a) x and (b) y: (A) (a) 3, (b) 5 (B) (a) 4, (b) 6", ["(a) 3, (b) 5", "(a) 4, (b) 6"]),
+        ("a) Say it.\nb) Choose: (A) iron (B) lead", ["iron", "lead"]),
     ],
 )
 def test_options_of_a_question(question: str, options: list[str]) -> None:
@@ -416,3 +444,19 @@ def test_a_reference_that_names_an_option(reference: str, named: str) -> None:
     assert name_option(reference, "Which one is it?\n(A) iron ore\n(B) lead") == named
     assert name_option(reference, "Which one is it?") == reference
     assert name_option(reference, None) == reference
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reference", "shared_letters"),
+    [
+        ("The answer is (F).", "(G) slip, f = 16.7 Hz", []),
+        ("so L = 2.5 m. The answer is (C).", "(D) 3 m at 5 °C", []),
+        ("**B**", "(E) (a) all tall, (b) all short", []),
+        ("The answer is (B)", "(E) (a) all tall, (b) all short", []),
+        ("The answer is (G).", "(G) slip, f = 16.7 Hz", ["G"]),
+        ("f is 16.7 Hz", "(G) slip, f = 16.7 Hz", ["f"]),
+        ("The answer is (F).", "f = 16.7 Hz", ["F"]),
+    ],
+)
+def test_the_letter_of_another_option_is_no_symbol_of_the_right_one(candidate, reference, shared_letters):
+    assert [word for word in shared(candidate, reference)[0] if len(word) == 1] == shared_letters

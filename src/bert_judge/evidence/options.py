@@ -33,9 +33,17 @@ def name_option(reference: str, question: str | None) -> str:
 def find_options(question: str) -> dict[str, str]:
     """The options that a question lists, by letter: "(A) iron (B) lead", "A. iron", one a line or all in one.
 
-    Their letters begin with A and leave none out; the last such list counts. Empty where there are not two of them.
+    Their letters begin with A and leave none out; the last such list counts, one of capital letters that begin lines
+    before any other. Empty where there are not two of them.
     """
-    found = list(_LABEL.finditer(question))
+    labels = list(_LABEL.finditer(question))
+    capital = [label for label in labels if label[1]]
+    leading = [label for label in capital if not question[: label.start()].rpartition("\n")[2].strip()]
+    # An option may have parts with letters of their own: "(A) (a) iron, (b) lead".
+    return _listed(leading, question) or _listed(capital, question) or _listed(labels, question)
+
+
+def _listed(found: list[re.Match[str]], question: str) -> dict[str, str]:
     letters = [label[label.lastindex or 0].upper() for label in found]
     for start in reversed([n for n, letter in enumerate(letters) if letter == "A"]):
         options: dict[str, str] = {}

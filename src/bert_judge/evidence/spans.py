@@ -5,8 +5,9 @@ numbers, months and units do not count ("1,000.0" = "1000", "Cafés" = "cafe", "
 "1/2" = "½" = "0.5", "III" = "3", "Sept" = "September", "1969-07-20" = "20 July 1969", "5 km" = "5
 kilometres", "x²" = "x^2"), and neither do characters that look alike. Function words and punctuation are no evidence,
 unless a text has nothing else; but the sign of a number is. A lone letter counts where it names an option ("(B)",
-"A.", or "a" and nothing else). Where both texts have quantities of one kind, a number counts with its unit: "1 km" =
-"1,000 m". Where the other text has the number, "25 %" and "one quarter" are 0.25.
+"A.", or "a" and nothing else), and in a list of letters where the other side has one, too. Where both texts have
+quantities of one kind, a number counts with its unit: "1 km" = "1,000 m". Where the other text has the number, "25 %"
+and "one quarter" are 0.25.
 """
 
 from __future__ import annotations
@@ -62,6 +63,10 @@ _JOINED = 6  # letters that a word of several has at least
 _ISO_DATE = re.compile(r"(?<![\d-])\d{4}-(0[1-9]|1[0-2])-\d\d(?![\d-])")
 _OPTION = re.compile(r"(?<![\w])([A-J])(?=\s*[).:\]]|\s*$)|(?<=\()([A-J])(?=\))")
 _OPTIONS = frozenset("abcdefghij")
+_WHOLE_OPTION = re.compile(r"\(([A-J])\)\s+\S")  # a reference with letter and words
+_CHOSEN = re.compile(r"(?<![\w'’])(?<!\d )([A-J])\)?[\s\"'*}\])]*(?:\.(?=\s|$)|$)")  # "the answer is (F)."
+_AND = r"[,;/&+|•*-]|\b(?:and|or)\b"
+_LETTERS = re.compile(rf"(?<![\w'’])[A-Z](?:\s*(?:{_AND})(?:\s|{_AND})*[A-Z](?![\w'’]))+")  # "A, E and I"
 _START = attrgetter("start")
 
 
@@ -168,9 +173,14 @@ def compared_words(candidate: str, references: Sequence[str]) -> tuple[list[Word
     """The words of a candidate and of each reference.
 
     "Sea water" is one word where the other side has "seawater", and so is a number with its unit where the other side
-    has a quantity of the kind: "1 km" is "1,000 m", and "5 km" has nothing in common with "5 miles".
+    has a quantity of the kind: "1 km" is "1,000 m", and "5 km" has nothing in common with "5 miles". Where both sides
+    list letters, an "A" or "I" among them is no article or pronoun. Where the references name options, the letter of
+    another one that is chosen at last is no symbol or unit in their words: "(F)" is not the f of "(G) f = 5 Hz".
     """
-    said, wanted = words(candidate), [words(reference) for reference in references]
+    said, wanted = _chosen(words(candidate), candidate, references), [words(reference) for reference in references]
+    if _LETTERS.search(candidate) and any(map(_LETTERS.search, references)):
+        said = _listed(said, candidate)
+        wanted = [_listed(found, text) for found, text in zip(wanted, references, strict=True)]
     keys, others = {word.key for word in said}, {word.key for found in wanted for word in found}
     kinds = {quantity.kind for quantity in find_quantities(said)}
     theirs = {quantity.kind for found in wanted for quantity in find_quantities(found)} if kinds else set()
@@ -178,6 +188,24 @@ def compared_words(candidate: str, references: Sequence[str]) -> tuple[list[Word
     joined = _joined(_valued(said, candidate, both, others), others)
     return joined, [
         _joined(_valued(found, text, both, keys), keys) for found, text in zip(wanted, references, strict=True)
+    ]
+
+
+def _chosen(found: list[Word], candidate: str, references: Sequence[str]) -> list[Word]:
+    """The words of a candidate, with a chosen letter that no reference begins with as a name of its own."""
+    options = [_WHOLE_OPTION.match(reference) for reference in references]
+    letters = {option[1] for option in options if option}
+    *_, last = (None, *_CHOSEN.finditer(candidate)) if all(options) else (None,)
+    if last is None or last[1] in letters:
+        return found
+    return [word._replace(key=f"option {word.key}") if word.start == last.start(1) else word for word in found]
+
+
+def _listed(found: list[Word], text: str) -> list[Word]:
+    """The words, with letters of an enumeration as names of their own."""
+    runs = [Span(*run.span()) for run in _LETTERS.finditer(text)]
+    return [
+        word._replace(key=f"({word.key})") if word.key in _LONE and touches(word.span, runs) else word for word in found
     ]
 
 
@@ -270,3 +298,4 @@ _STOP_WORDS = frozenset(  # as keys: "this" is compared as "thi"
         "st nd rd th percent"
     ).split()
 )
+_LONE = frozenset(word for word in _STOP_WORDS if len(word) == 1)
