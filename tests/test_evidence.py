@@ -460,3 +460,24 @@ def test_a_reference_that_names_an_option(reference: str, named: str) -> None:
 )
 def test_the_letter_of_another_option_is_no_symbol_of_the_right_one(candidate, reference, shared_letters):
     assert [word for word in shared(candidate, reference)[0] if len(word) == 1] == shared_letters
+
+
+@pytest.mark.parametrize(
+    ("candidate", "reference", "question", "found"),
+    [
+        ("Three days have 36 hours.", "72 hours", "How many hours do three days have?", []),
+        ("Three days have 72 hours.", "72 hours", "How many hours do three days have?", ["72 hours"]),
+        ("3 days", "72 hours", "How many hours do three days have?", ["3 days"]),
+        ("3 days", "72 hours", "How long are 13 days less 10 days?", ["3 days"]),
+        ("What is 3/8 as a decimal number?", "0.375", "What is 3/8 as a decimal number?", []),
+        ("3/8 = 0.375", "0.375", "What is 3/8 as a decimal number?", ["0.375"]),
+        ("18/24 is 2/3", "3/4", "Write 18/24 in lowest terms.", []),
+        ("18/24 is 3/4", "3/4", "Write 18/24 in lowest terms.", ["3/4"]),
+        ("25% is 1/4", "1/4", "Write 25% as a fraction.", ["1/4"]),
+        ("He has five left", "5", "He had five and lost 3 and found 3. How many are left?", ["five"]),
+        ("72 hours", "72 hours", "Is it 72 hours or 2 days?", ["72 hours"]),
+    ],
+)
+def test_a_value_of_the_question_is_no_answer_where_it_is_to_be_converted(candidate, reference, question, found):
+    spans = find_evidence(candidate, [reference], question).candidate
+    assert [candidate[slice(*span)] for span in spans] == found

@@ -89,7 +89,7 @@ SIGNALS = tuple(field.name for field in fields(Signals) if field.type == "float"
 
 def find_signals(candidate: str, references: Sequence[str], question: str | None = None) -> Signals:
     """Compare a candidate with one or more references; about linear in the length of the texts."""
-    said, every = compared_words(candidate, references)
+    said, every = compared_words(candidate, references, question)
     keys = [word.key for word in said]
     known = set(keys)
     row = _in_a_row(said)

@@ -113,7 +113,7 @@ class Evidence(NamedTuple):
 
 def find_evidence(candidate: str, references: Sequence[str], question: str | None = None) -> Evidence:
     """Compare a candidate with its references, word by word; linear in the length of the texts."""
-    candidate_words, every = compared_words(candidate, references)
+    candidate_words, every = compared_words(candidate, references, question)
     reference_words = [content_of(found) for found in every]
     candidate_keys = {word.key for word in candidate_words}
     reference_keys = {word.key for kept in reference_words for word in kept}
@@ -121,6 +121,7 @@ def find_evidence(candidate: str, references: Sequence[str], question: str | Non
     asked = words(question or "")
     expected = reference_keys | _STOP_WORDS | {word.key for word in asked}
     expected |= {quantity.key for quantity in find_quantities(asked)}
+    expected |= {word.key for word in candidate_words if word.key.startswith("asked ")}
     return Evidence(
         candidate=tuple(word.span for word in candidate_words if word.key in reference_keys),
         references=tuple(shared),
@@ -169,13 +170,16 @@ def content_of(found: list[Word]) -> list[Word]:
     return [word for word in found if word.key not in _STOP_WORDS] or found
 
 
-def compared_words(candidate: str, references: Sequence[str]) -> tuple[list[Word], list[list[Word]]]:
+def compared_words(
+    candidate: str, references: Sequence[str], question: str | None = None
+) -> tuple[list[Word], list[list[Word]]]:
     """The words of a candidate and of each reference.
 
     "Sea water" is one word where the other side has "seawater", and so is a number with its unit where the other side
     has a quantity of the kind: "1 km" is "1,000 m", and "5 km" has nothing in common with "5 miles". Where both sides
     list letters, an "A" or "I" among them is no article or pronoun. Where the references name options, the letter of
-    another one that is chosen at last is no symbol or unit in their words: "(F)" is not the f of "(G) f = 5 Hz".
+    another one that is chosen at last is no symbol or unit in their words: "(F)" is not the f of "(G) f = 5 Hz". A
+    value that stands so in the question is no answer where all references convert it ("3 days" to "72 hours").
     """
     said, wanted = _chosen(words(candidate), candidate, references), [words(reference) for reference in references]
     if _LETTERS.search(candidate) and any(map(_LETTERS.search, references)):
@@ -186,9 +190,34 @@ def compared_words(candidate: str, references: Sequence[str]) -> tuple[list[Word
     theirs = {quantity.kind for found in wanted for quantity in find_quantities(found)} if kinds else set()
     both = kinds & theirs
     joined = _joined(_valued(said, candidate, both, others), others)
-    return joined, [
-        _joined(_valued(found, text, both, keys), keys) for found, text in zip(wanted, references, strict=True)
-    ]
+    every = [_joined(_valued(found, text, both, keys), keys) for found, text in zip(wanted, references, strict=True)]
+    return _answering(joined, candidate, every, references, question or ""), every
+
+
+def _answering(
+    found: list[Word], candidate: str, every: list[list[Word]], references: Sequence[str], question: str
+) -> list[Word]:
+    """The words of a candidate, with names of their own for values that the question has and all references convert."""
+    given: dict[str, list[str]] = {}
+    for kept, text in zip(every, references, strict=True):
+        for word in kept:
+            if any(map(str.isdigit, word.key)):
+                given.setdefault(word.key, []).append(text[slice(*word.span)])
+    if not given or not question:
+        return found
+
+    def is_asked(word: Word) -> bool:
+        told = candidate[slice(*word.span)]
+        stands = re.search(rf"(?<!\w){re.escape(told)}(?!\w)", question, re.IGNORECASE)
+        return stands is not None and all(_figures(told) != _figures(other) for other in given[word.key])
+
+    return [word._replace(key=f"asked {word.key}") if word.key in given and is_asked(word) else word for word in found]
+
+
+def _figures(text: str) -> list[str]:
+    """The numbers that a value is written with: 3 of "three days", 72 of "72 hours", 3 and 8 of "3/8"."""
+    fraction = re.fullmatch(r"\s*(-?\d+)\s*/\s*(\d+)\s*", text)
+    return [*fraction.groups()] if fraction else [word.key for word in words(text)[:1]]
 
 
 def _chosen(found: list[Word], candidate: str, references: Sequence[str]) -> list[Word]:
