@@ -221,13 +221,13 @@ def test_wordings(path):
     assert set(re.findall(r"\{(\w)\}", "".join(frames))) <= set("xabXAB123qt")
 
 
-def test_explanations_have_right_answers_in_two_words_and_wrong_ones():
+def test_explanations_have_right_answers_in_six_wordings_and_wrong_ones():
     lines = [line.split(" | ") for line in (RECIPE / "made" / "explanations.txt").read_text("utf-8").splitlines()]
     questions = [line[0] for line in lines[::2]]
     assert len(set(questions)) == len(questions) == len(lines) / 2
     for (question, *right), wrong in zip(lines[::2], lines[1::2], strict=True):
         assert question.endswith("?")
-        assert len(right) >= 2 and len(wrong) >= 2
+        assert len(right) >= 6 and len(wrong) >= 4
         assert len({*right, *wrong}) == len(right) + len(wrong), question
 
 
@@ -284,6 +284,18 @@ def test_letter_and_text_of_two_options_are_wrong(by_kind):
         letter, text = re.fullmatch(r"\((.)\) (.+?)\.?", name_option(row.references[0], row.question)).groups()
         named = re.search(r"\b([A-D])\b", row.candidate.replace("I'd", ""))
         assert row.gold == int(named is not None and named[1] == letter and text in row.candidate), row
+
+
+def test_of_options_of_several_parts_the_letter_at_the_end_counts(by_kind):
+    for row in by_kind["options of several parts"]:
+        letter = name_option(row.references[0], row.question)[1]
+        assert row.gold == int(re.findall(r"\b[A-H]\b", row.candidate)[-1] == letter), row
+
+
+def test_the_type_of_what_is_asked_is_no_answer(by_kind):
+    rows = [row for row in by_kind["type only"] if row.meta["task"] == "explanations"]
+    named = re.compile(r"\b(reason|cause|process|method|way|mechanism|purpose|aim|use|function|task|job|difference)\b")
+    assert any(named.search(row.candidate) for row in rows if not row.gold)
 
 
 def test_yes_and_no_are_turned_with_the_label(by_kind):

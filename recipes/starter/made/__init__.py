@@ -61,6 +61,7 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Iterator[tuple[Item, Made]]], in
     "option texts": (over("options", options.option_words), 1_000),
     "letter and text": (over("options", options.letter_and_text), 900),
     "all options": (over("options", options.all_options), 1_500),
+    "options of several parts": (options.several_parts, 400),
     "options eliminated": (over("options", options.eliminated), 320),
     "yes or no": (over("yes or no", options.said_yes_no), 480),
     "yes or no, explained": (over("yes or no", options.explained_yes_no), 480),

@@ -213,7 +213,7 @@ def explanations(bank: Bank, chance: Random) -> Rows:
         place = chance.randrange(0, len(lines), 2)
         (question, *rights), wrongs = lines[place], lines[place + 1]
         reference, same = chance.sample(rights, 2)
-        right, wrong = same if chance.random() < 0.75 else reference, chance.choice(wrongs)
+        right, wrong = same if chance.random() < 0.9 else reference, chance.choice(wrongs)
         item = item_of(question, reference, chance, wrong)
         item = replace(item, same=tuple(other for other in rights if other != reference))
         told = chance.choice(_EXPLAINED)

@@ -17,9 +17,15 @@ TYPES = {
     "when": ["a date", "a year", "a certain day", "a point in time", "some year or other", "a moment in the past"],
     "where": ["a place", "some place", "a location", "a certain place", "a spot on the map"],
     "how": ["a number", "some amount", "a certain number", "a quantity", "a value", "some number of them"],
-    "why": ["a reason", "some cause", "a certain reason"],
+    "how does": ["a process", "some method", "a certain way", "a mechanism", "the way in which it is done"],
+    "why": ["a reason", "some cause", "a certain reason", "a cause", "one of several reasons"],
+    "purpose": ["a purpose", "some purpose", "a certain aim", "a use", "a good purpose"],
+    "function": ["a function", "a certain task", "some function", "a job of its own"],
+    "difference": ["a difference", "a certain difference", "some distinction"],
+    "mean": ["a meaning", "some meaning", "a saying", "a figure of speech"],
     "": ["a thing", "something", "a certain thing", "an entity", "a term"],
 }
+_ASKED = re.compile(r"\b(whose|who|when|where|how does|how|why|purpose|function|difference|mean)\b")
 _TYPED = re.compile(
     r"\b(?:what|which)(?: (?:type|kind|sort|name) of)? "
     r"(?!is|are|was|were|did|does|do|of|has|have|the|two|three|four|five|first|other|last)([a-z]{3,})\b"
@@ -82,6 +88,9 @@ def empty(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 def type_only(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """What kind of thing is asked for is no answer; it may stand beside one."""
     kind = chance.choice(_kinds(item))
+    # A word of the reference that is no answer yet ("a river" for "the Amazon River") misleads most.
+    if kind.split()[-1] not in item.right.casefold() and chance.random() < 0.6:
+        return
     text = upper(fill(draw("typed", chance), x=kind, q=item.question))
     joint = chance.choice((", namely", ":", " -", ", that is", ", and that is", ", to be exact"))
     yield from beside(text, lambda answer: f"{text.rstrip('.')}{joint} {answer}", bank.pair(item, chance), chance)
@@ -92,7 +101,7 @@ def _kinds(item: Item) -> list[str]:
     question = item.question.split("\n")[0].casefold()
     found = _TYPED.search(question)
     if not found:
-        word = re.search(r"\b(whose|who|when|where|how|why)\b", question)
+        word = _ASKED.search(question)
         return TYPES[word[1] if word else ""]
     kind = found[1].removesuffix("s") if not found[1].endswith("ss") else found[1]
     return [f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}", f"some {kind}", f"a certain {kind}", f"the {kind}"]

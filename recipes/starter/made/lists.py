@@ -71,6 +71,7 @@ def _kinds(bank: Bank) -> list[tuple[str, str, list[str]]]:
     ]
     if len(people) > 20:
         kinds += [("people", "Who took part in the meeting?", people)] * 4
+    kinds += [one for one in kinds if one[0] == "letters"] * 3
     return kinds + [("places", "Which places does the route pass through?", [*dict.fromkeys([*COUNTRY, *places])])] * 4
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 
 from made import frames
@@ -292,6 +292,58 @@ def all_options(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         return f"{frames.sentence(text)} {frames.fill(choice, b=answer)}"
 
     yield from beside(f"{text} {rest}".strip(), chosen, (named(item, item.place), named(item, other)), chance)
+
+
+QUANTITIES = """speed|v|m/s; mass|m|kg; power|P|W; length|L|m; pressure|p|kPa; current|I|A; resistance|R|Ω; energy|E|J
+temperature|T|°C; yield|y|%; concentration|c|mol/L; frequency|f|Hz; force|F|N; slope|s|; ratio|r|; area|S|cm^2"""
+PART_STYLES = ("({a}) {t}", "({a}) {t}", "{A}) {t}", "{a}. {t}", "({i}) {t}", "{t}")
+
+
+def several_parts(bank: Bank, chance: Random) -> Iterator[tuple[Item, Made]]:
+    """Options of several parts, which may have letters of their own: what counts is the letter chosen at the end."""
+    for item in bank.draw("options", chance):
+        asked, draws = _parts(item, chance)
+        style, joint = chance.choice(PART_STYLES), chance.choice((", ", ", ", "; ", " "))
+        options = {}
+        for _ in range(chance.randint(4, 8)):
+            parts = [told.format(chance.choice(values)) for told, values in draws]
+            options[joint.join(map(_part(style), range(len(parts)), parts))] = parts
+        place = chance.randrange(len(options))
+        choices = tuple(options)
+        listed = "\n".join(f"({letter}) {choice}" for letter, choice in zip(LETTERS, choices, strict=False))
+        whole = Item("made", f"{asked}\n{listed}", (f"({LETTERS[place]}) {choices[place]}",), choices)
+        # The work leads to no option: its first part is one of the right option's, the others are anyone's.
+        work = [options[choices[place]][0], *(told.format(chance.choice(values)) for told, values in draws[1:])]
+        shown = " ".join(frames.sentence(_part(style)(n, part)) for n, part in enumerate(work))
+        start = frames.sentence(chance.choice(frames.wordings("neutral")))
+        before = "" if chance.random() < 0.2 else f"{start} {shown} "
+        frame = "The answer is ({x})." if chance.random() < 0.5 else chance.choice(LETTER_FRAMES)
+        for label, chosen in _two_places(whole, chance):
+            yield whole, Made(label, before + frames.fill(frame, x=LETTERS[chosen]))
+
+
+def _parts(item: Item, chance: Random) -> tuple[str, list[tuple[str, list[str]]]]:
+    """A question of several parts, and for each part how it is told and its possible values."""
+    count = chance.randint(2, 4)
+    if chance.random() < 0.4 and all(len(choice) < 40 for choice in item.choices):
+        stem = item.question.split("\n")[0]
+        return f"{stem} Answer for each of the {count} cases.", [("{}", [*item.choices])] * count
+    named = [part.split("|") for part in chance.sample(re.split(r"; |\n", QUANTITIES), count)]
+    form = chance.choice(("{n} = {{}} {u}", "{n}, {s} = {{}} {u}", "{s} = {{}} {u}", "{{}} {u}"))
+    size = chance.choice((1, 10, 100, 1000))
+    draws = [
+        (
+            form.format(n=name.capitalize(), s=symbol, u=unit).strip(),
+            [f"{chance.uniform(0.1, 1) * size:.{chance.randint(0, 3)}f}" for _ in range(4)],
+        )
+        for name, symbol, unit in named
+    ]
+    asked = ", ".join(f"({letter}) the {name}" for letter, (name, *_) in zip("abcd", named, strict=False))
+    return f"From what is given, calculate {asked}.", draws
+
+
+def _part(style: str) -> Callable[[int, str], str]:
+    return lambda n, text: frames.fill(style, a="abcd"[n], A="ABCD"[n], i=("i", "ii", "iii", "iv")[n], t=text)
 
 
 def eliminated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
