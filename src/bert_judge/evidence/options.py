@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 _LABEL = re.compile(r"(?<!\S)\(?(?:([A-J])[).:]|([a-j])\))(?=\s)")
+_INDENT = re.compile(r"^[ \t]*", re.MULTILINE)
 _LINK = re.compile(r"(?:\s+(?:or|and)|[,;])+$")
 _LETTER = re.compile(r"\s*(?:(?:option|answer|choice)\s+)?\(?([A-J])[).:]?\s*", re.IGNORECASE)
 _WHOLE = re.compile(r"\s*\(?([A-J])[).:]\s+(.+)", re.DOTALL)
@@ -38,7 +39,8 @@ def find_options(question: str) -> dict[str, str]:
     """
     labels = list(_LABEL.finditer(question))
     capital = [label for label in labels if label[1]]
-    leading = [label for label in capital if not question[: label.start()].rpartition("\n")[2].strip()]
+    lines = {line.end() for line in _INDENT.finditer(question)}
+    leading = [label for label in capital if label.start() in lines]
     # An option may have parts with letters of their own: "(A) (a) iron, (b) lead".
     return _listed(leading, question) or _listed(capital, question) or _listed(labels, question)
 
@@ -47,7 +49,8 @@ def _listed(found: list[re.Match[str]], question: str) -> dict[str, str]:
     letters = [label[label.lastindex or 0].upper() for label in found]
     for start in reversed([n for n, letter in enumerate(letters) if letter == "A"]):
         options: dict[str, str] = {}
-        for n, letter in enumerate(letters[start:], start):
+        for n in range(start, len(letters)):
+            letter = letters[n]
             if ord(letter) - ord("A") != len(options):
                 break
             end = found[n + 1].start() if n + 1 < len(found) else len(question)
