@@ -58,7 +58,10 @@ def main() -> None:
 
 
 def measure(judge: Judge, dev: Sequence[Sample], test: Sequence[Sample]) -> str:
-    """A Markdown table: one line a source, then all of them; accuracies in per cent, the judge's with an interval."""
+    """A Markdown table: one line a source, then all of them; accuracies in per cent, the judge's with an interval.
+
+    Below it the calibration errors of all rows.
+    """
     scores = [verdict.score or 0.0 for verdict in judge.assess(test)]
     columns = {name: [_best(rule, sample) >= 0.5 for sample in test] for name, rule in RULES.items()}
     columns["BERTScore"] = bertscore_labels(dev, test)
@@ -73,7 +76,12 @@ def measure(judge: Judge, dev: Sequence[Sample], test: Sequence[Sample]) -> str:
     ]
     for name, rows in [*sorted(groups.items()), ("**all labelled sources**", labelled)]:
         lines.append(_line(name, test, scores, columns, rows))
-    return "\n".join(lines)
+    dev_scores = [verdict.score or 0.0 for verdict in judge.assess(dev)]
+    pooled = []
+    for name, rows, values in (("development", dev, dev_scores), ("test", test, scores)):
+        ece = expected_calibration_error(values, [int(row.gold or 0) for row in rows])
+        pooled.append(f"of all {len(rows):,} {name} rows {ece:.3f}")
+    return "\n".join([*lines, "", f"ECE, labelled rows and rows made in code: {', '.join(pooled)}."])
 
 
 def bertscore_labels(dev: Sequence[Sample], test: Sequence[Sample]) -> list[bool]:

@@ -67,6 +67,7 @@ _WHOLE_OPTION = re.compile(r"\(([A-J])\)\s+\S")  # a reference with letter and w
 _CHOSEN = re.compile(r"(?<![\w'’])(?<!\d )([A-J])\)?[\s\"'*}\])]*(?:\.(?=\s|$)|$)")  # "the answer is (F)."
 _AND = r"[,;/&+|•*-]|\b(?:and|or)\b"
 _LETTERS = re.compile(rf"(?<![\w'’])[A-Z](?:\s*(?:{_AND})(?:\s|{_AND})*[A-Z](?![\w'’]))+")  # "A, E and I"
+_ASKED = "asked "  # before the key of a value that only repeats the question
 _START = attrgetter("start")
 
 
@@ -121,7 +122,7 @@ def find_evidence(candidate: str, references: Sequence[str], question: str | Non
     asked = words(question or "")
     expected = reference_keys | _STOP_WORDS | {word.key for word in asked}
     expected |= {quantity.key for quantity in find_quantities(asked)}
-    expected |= {word.key for word in candidate_words if word.key.startswith("asked ")}
+    expected |= {word.key for word in candidate_words if word.key.startswith(_ASKED)}
     return Evidence(
         candidate=tuple(word.span for word in candidate_words if word.key in reference_keys),
         references=tuple(shared),
@@ -198,20 +199,24 @@ def _answering(
     found: list[Word], candidate: str, every: list[list[Word]], references: Sequence[str], question: str
 ) -> list[Word]:
     """The words of a candidate, with names of their own for values that the question has and all references convert."""
-    given: dict[str, list[str]] = {}
+    given: dict[str, set[str]] = {}
     for kept, text in zip(every, references, strict=True):
         for word in kept:
             if any(map(str.isdigit, word.key)):
-                given.setdefault(word.key, []).append(text[slice(*word.span)])
+                given.setdefault(word.key, set()).add(text[slice(*word.span)])
     if not given or not question:
         return found
-
-    def is_asked(word: Word) -> bool:
-        told = candidate[slice(*word.span)]
-        stands = re.search(rf"(?<!\w){re.escape(told)}(?!\w)", question, re.IGNORECASE)
-        return stands is not None and all(_figures(told) != _figures(other) for other in given[word.key])
-
-    return [word._replace(key=f"asked {word.key}") if word.key in given and is_asked(word) else word for word in found]
+    told = {(word.key, candidate[slice(*word.span)]) for word in found if word.key in given}
+    asked = {
+        (key, text)
+        for key, text in told
+        if re.search(rf"(?<!\w){re.escape(text)}(?!\w)", question, re.IGNORECASE)
+        and all(_figures(text) != _figures(other) for other in given[key])
+    }
+    return [
+        word._replace(key=_ASKED + word.key) if (word.key, candidate[slice(*word.span)]) in asked else word
+        for word in found
+    ]
 
 
 def _figures(text: str) -> list[str]:
