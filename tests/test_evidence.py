@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bert_judge.evidence import (
@@ -92,6 +92,14 @@ def test_different_keys(one: str, other: str) -> None:
         ("2 weeks, 14 months", "14 days", ["2 weeks"], ["14 days"], 1.0),
         ("a 5-mile run", "8.04672 km", ["5-mile"], ["8.04672 km"], 1.0),
         ("-5 m", "5 m", [], [], 0.0),
+        ("It boils at 212 °F.", "100 °C", ["212 °F"], ["100 °C"], 1.0),
+        ("98.6 degrees Fahrenheit", "37°C", ["98.6 degrees Fahrenheit"], ["37°C"], 1.0),
+        ("100 Celsius", "212 degrees F", ["100 Celsius"], ["212 degrees F"], 1.0),
+        ("-40 °F", "-40 °C", ["-40 °F"], ["-40 °C"], 1.0),
+        ("100 °F", "100 °C", [], [], 0.0),
+        ("20 °C and 10 °C", "30 °C", [], [], 0.0),
+        ("100 degrees", "100 °C", ["100"], ["100"], 0.5),
+        ("5 f", "-15 °C", [], [], 0.0),
         ("10^-2 m", "1 m", [], [], 0.0),
         (f"{'9' * 400} m and {'9' * 400} %", "1 m", [], [], 0.0),
         ("in the 1990s", "1990 seconds", ["1990"], ["1990"], 0.5),
@@ -207,6 +215,7 @@ def test_evidence_is_shared_by_both_sides(candidate: str, references: list[str])
 
 
 @given(TEXT)
+@example("(A) B")
 def test_a_text_covers_itself(text: str) -> None:
     found = find_evidence(text, [text])
     assert found.recall == (float(bool(words(text))),)

@@ -29,6 +29,8 @@ _SIZES = {
     for kind, sizes in _UNITS.items()
     for unit, size in zip(sizes.split()[::2], sizes.split()[1::2], strict=True)
 }
+_SCALES = {"c", "f", "celsiu", "fahrenheit", "degree"}
+_DEGREES = re.compile(r"\s?(?:(?:°|degrees?)\s?[cf]|(?:(?:°|degrees?)\s?)?(?:celsius|fahrenheit))\b", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d{1,30}(\.\d{1,30})?")  # of any sensible size
 _PERCENT = ("%", " %", " percent", " per cent")
 
@@ -47,21 +49,31 @@ class Quantity(NamedTuple):
         return f"{float(self.value):.9g} {self.kind}"
 
 
-def find_quantities(found: Sequence[Word]) -> list[Quantity]:
+def find_quantities(found: Sequence[Word], text: str) -> list[Quantity]:
     """The numbers with a unit among the words of a text; "1 hour and 30 minutes" is one."""
     quantities: list[Quantity] = []
     for place, (number, unit) in enumerate(pairwise(found)):
-        if unit.key not in _SIZES or unit.start - number.end > 1 or not _NUMBER.fullmatch(number.key):
+        if (unit.key not in _SIZES and unit.key not in _SCALES) or not _NUMBER.fullmatch(number.key):
             continue
-        kind, size = _SIZES[unit.key]
-        here = Quantity(place, place + 2, kind, Fraction(number.key) * size)
-        before = quantities[-1] if quantities else None
-        between = [word.key for word in found[before.last : place]] if before else ["none"]
-        if before and between in ([], ["and"]) and before.kind == kind and 0 < here.value < before.value:
-            quantities[-1] = Quantity(before.first, here.last, kind, before.value + here.value)
-        else:
-            quantities.append(here)
+        if unit.key in _SCALES:
+            if degrees := _DEGREES.match(text, number.end):
+                last = place + 2 + (unit.end < degrees.end())  # "degrees Celsius" are two words
+                quantities.append(Quantity(place, last, "°C", _celsius(Fraction(number.key), degrees[0])))
+        elif unit.start - number.end <= 1:
+            kind, size = _SIZES[unit.key]
+            here = Quantity(place, place + 2, kind, Fraction(number.key) * size)
+            before = quantities[-1] if quantities else None
+            between = [word.key for word in found[before.last : place]] if before else ["none"]
+            if before and between in ([], ["and"]) and before.kind == kind and 0 < here.value < before.value:
+                quantities[-1] = Quantity(before.first, here.last, kind, before.value + here.value)
+            else:
+                quantities.append(here)
     return quantities
+
+
+def _celsius(value: Fraction, degrees: str) -> Fraction:
+    """A temperature in degrees Celsius."""
+    return (value - 32) * 5 / 9 if "f" in degrees.casefold() else value
 
 
 def find_shares(found: Sequence[Word], text: str, others: Set[str]) -> Iterator[tuple[int, int, int, str]]:

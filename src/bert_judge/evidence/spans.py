@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from bert_judge.evidence.folding import fold
 from bert_judge.evidence.numbers import ORDINALS, SMALL, TENS, numbers_in_words
-from bert_judge.evidence.quantities import find_quantities, find_shares
+from bert_judge.evidence.quantities import Quantity, find_quantities, find_shares
 
 _FRACTIONS, _EXPONENTS = "\u00bc-\u00be\u2150-\u215e", "\u2070\u00b9\u00b2\u00b3\u2074-\u2079"  # ½ …, ² …
 _SIGN = r"(?:(?<![\w)\]}])-)?"  # no dash between words, and no minus between numbers
@@ -121,7 +121,7 @@ def find_evidence(candidate: str, references: Sequence[str], question: str | Non
     shared = [tuple(word.span for word in kept if word.key in candidate_keys) for kept in reference_words]
     asked = words(question or "")
     expected = reference_keys | _STOP_WORDS | {word.key for word in asked}
-    expected |= {quantity.key for quantity in find_quantities(asked)}
+    expected |= {quantity.key for quantity in find_quantities(asked, question or "")}
     expected |= {word.key for word in candidate_words if word.key.startswith(_ASKED)}
     return Evidence(
         candidate=tuple(word.span for word in candidate_words if word.key in reference_keys),
@@ -187,11 +187,14 @@ def compared_words(
         said = _listed(said, candidate)
         wanted = [_listed(found, text) for found, text in zip(wanted, references, strict=True)]
     keys, others = {word.key for word in said}, {word.key for found in wanted for word in found}
-    kinds = {quantity.kind for quantity in find_quantities(said)}
-    theirs = {quantity.kind for found in wanted for quantity in find_quantities(found)} if kinds else set()
-    both = kinds & theirs
-    joined = _joined(_valued(said, candidate, both, others), others)
-    every = [_joined(_valued(found, text, both, keys), keys) for found, text in zip(wanted, references, strict=True)]
+    ours = find_quantities(said, candidate)
+    theirs = [find_quantities(found, text) if ours else [] for found, text in zip(wanted, references, strict=True)]
+    kinds = {one.kind for one in ours} & {one.kind for quantities in theirs for one in quantities}
+    joined = _joined(_valued(said, candidate, [one for one in ours if one.kind in kinds], others), others)
+    every = [
+        _joined(_valued(found, text, [one for one in quantities if one.kind in kinds], keys), keys)
+        for found, text, quantities in zip(wanted, references, theirs, strict=True)
+    ]
     return _answering(joined, candidate, every, references, question or ""), every
 
 
@@ -226,11 +229,14 @@ def _figures(text: str) -> list[str]:
 
 
 def _chosen(found: list[Word], candidate: str, references: Sequence[str]) -> list[Word]:
-    """The words of a candidate, with a chosen letter that no reference begins with as a name of its own."""
+    """The words of a candidate, with a chosen letter that no reference begins with as a name of its own.
+
+    A letter that ends one of the references, repeated whole, is not chosen: the B of "(A) B".
+    """
     options = [_WHOLE_OPTION.match(reference) for reference in references]
     letters = {option[1] for option in options if option}
     *_, last = (None, *_CHOSEN.finditer(candidate)) if all(options) else (None,)
-    if last is None or last[1] in letters:
+    if last is None or last[1] in letters or any(candidate.endswith(reference) for reference in references):
         return found
     return [word._replace(key=f"option {word.key}") if word.start == last.start(1) else word for word in found]
 
@@ -243,19 +249,21 @@ def _listed(found: list[Word], text: str) -> list[Word]:
     ]
 
 
-def _valued(found: list[Word], text: str, kinds: Set[str], others: Set[str]) -> list[Word]:
-    """The words, with quantities of these kinds as one word each, and shares as numbers that the others have."""
+def _valued(found: list[Word], text: str, quantities: Sequence[Quantity], others: Set[str]) -> list[Word]:
+    """The words, with these quantities as one word each, and shares as numbers that the others have."""
     values = [
-        (quantity.first, quantity.last, Word(quantity.key, found[quantity.first].start, found[quantity.last - 1].end))
-        for quantity in (find_quantities(found) if kinds else ())
-        if quantity.kind in kinds
+        (one.first, one.last, Word(one.key, found[one.first].start, found[one.last - 1].end)) for one in quantities
     ]
     values += [
         (first, last, Word(key, found[first].start, end)) for first, last, end, key in find_shares(found, text, others)
     ]
-    for first, last, value in sorted(values, reverse=True):
-        found = [*found[:first], value, *found[last:]]
-    return found
+    valued: list[Word] = []
+    place = 0
+    for first, last, value in sorted(values):
+        if first >= place:
+            valued += [*found[place:first], value]
+            place = last
+    return [*valued, *found[place:]]
 
 
 def _joined(found: list[Word], keys: Set[str]) -> list[Word]:
