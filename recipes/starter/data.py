@@ -84,6 +84,7 @@ AGAIN = {
     # a small difference overlooked
     "expressions": 3_600,
     "explanations": 8_000,
+    "beside the point": 4_000,
     "close dates": 2_400,
     "collected": 4_000,
     "lists": 900,
@@ -100,7 +101,7 @@ AGAIN = {
     "long text, answer at its start": 2_000,
     "long text, answer in its middle": 1_800,
 }
-LABELLED_AGAIN = 12_000
+LABELLED_AGAIN = 24_000
 # People said whether these answers are right, not whether they agree with the reference: right ones that share no word
 # with it would teach a judge to accept anything.
 BEYOND_REFERENCES = ("efficientqa", "sas_nq")

@@ -221,14 +221,30 @@ def test_wordings(path):
     assert set(re.findall(r"\{(\w)\}", "".join(frames))) <= set("xabXAB123qt")
 
 
-def test_explanations_have_right_answers_in_six_wordings_and_wrong_ones():
+def test_explanations_have_right_answers_in_six_wordings_wrong_ones_and_texts_beside_the_point():
     lines = [line.split(" | ") for line in (RECIPE / "made" / "explanations.txt").read_text("utf-8").splitlines()]
-    questions = [line[0] for line in lines[::2]]
-    assert len(set(questions)) == len(questions) == len(lines) / 2
-    for (question, *right), wrong in zip(lines[::2], lines[1::2], strict=True):
+    questions = [line[0] for line in lines[::3]]
+    assert len(set(questions)) == len(questions) == len(lines) / 3
+    for (question, *right), wrong, beside in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
         assert question.endswith("?")
-        assert len(right) >= 6 and len(wrong) >= 4
-        assert len({*right, *wrong}) == len(right) + len(wrong), question
+        assert len(right) >= 6 and len(wrong) >= 4 and len(beside) == 6
+        assert len({*right, *wrong, *beside}) == len(right) + len(wrong) + len(beside), question
+
+
+def test_text_beside_the_point_is_right_only_with_a_right_explanation_in_it(by_kind):
+    lines = [line.split(" | ") for line in (RECIPE / "made" / "explanations.txt").read_text("utf-8").splitlines()]
+    alone = 0
+    for row in by_kind["beside the point"]:
+        (_, *right), wrong, beside = next(
+            lines[place : place + 3] for place in range(0, len(lines), 3) if lines[place][0] in row.question
+        )
+        explained, misled, told = (
+            any(text.casefold().rstrip(".") in row.candidate.casefold() for text in texts)
+            for texts in (right, wrong, beside)
+        )
+        assert explained == bool(row.gold), row
+        alone += told and not explained and not misled
+    assert alone > len(by_kind["beside the point"]) / 4
 
 
 @pytest.mark.parametrize("task", OWN)

@@ -56,6 +56,7 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Iterator[tuple[Item, Made]]], in
     "close dates": (close.close_dates, 1_800),
     "close names": (close.close_names, 1_800),
     "explanations": (close.explanations, 1_200),
+    "beside the point": (close.beside_the_point, 1_000),
     # options, yes and no
     "letters": (over("options", options.letters), 1_000),
     "option texts": (over("options", options.option_words), 1_000),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 from made import frames, pools
-from made.bank import Bank, Made
-from made.frames import split
+from made.bank import Bank, Item, Made
+from made.choosing import beside, told, upper
+from made.frames import draw, split
 from made.twins import ROUNDS, Rows, item_of, other_digit, table, twins
 from made.values import Date, in_words, ordinal
 
@@ -204,21 +206,48 @@ _NAMED = table(pools.NAMES)
 
 
 def explanations(bank: Bank, chance: Random) -> Rows:
-    """A short explanation in other words, and one that has the matter the wrong way round.
+    """A short explanation in other words, and one that has the matter the wrong way round."""
+    for item, right, _ in _explained(chance):
+        said = chance.choice(_EXPLAINED)
+        for label, text in ((1, right), (0, item.wrong)):
+            yield item, Made(label, _say(said, text))
 
-    `explanations.txt` has two lines for each question: itself and right answers in several words; wrong ones.
+
+def beside_the_point(bank: Bank, chance: Random) -> Rows:
+    """Text about a question's very own matter that explains nothing; with an explanation in it, as right as that."""
+    for item, right, points in _explained(chance):
+        said, first = chance.choice(_EXPLAINED), chance.random() < 0.5
+        texts = chance.sample(points, chance.choice((1, 1, 1, 2)))
+        if chance.random() < 0.2:
+            texts.insert(0, told(draw("vague", chance), item, chance))
+        whole = " ".join(upper(frames.sentence(text)) for text in texts)
+        alone = whole if len(texts) > 1 else chance.choice((texts[0], _say(said, texts[0].rstrip("."))))
+
+        def answered(answer: str, whole: str = whole, said: str = said, first: bool = first) -> str:
+            own = frames.sentence(_say(said, answer))
+            return f"{own} {whole}" if first else f"{whole} {own}"
+
+        yield from ((item, made) for made in beside(alone, answered, (right, item.wrong), chance))
+
+
+def _explained(chance: Random) -> Iterator[tuple[Item, str, list[str]]]:
+    """Questions that ask for an explanation, with a right one in other words, and texts that are beside the point.
+
+    `explanations.txt` has three lines for each question: itself and right answers in several words; wrong ones; texts
+    about its matter that do not answer it.
     """
     lines = table((Path(__file__).parent / "explanations.txt").read_text(encoding="utf-8"))
     for _ in range(ROUNDS):
-        place = chance.randrange(0, len(lines), 2)
-        (question, *rights), wrongs = lines[place], lines[place + 1]
+        place = chance.randrange(0, len(lines), 3)
+        (question, *rights), wrongs, points = lines[place : place + 3]
         reference, same = chance.sample(rights, 2)
         right, wrong = same if chance.random() < 0.9 else reference, chance.choice(wrongs)
         item = item_of(question, reference, chance, wrong)
-        item = replace(item, same=tuple(other for other in rights if other != reference))
-        told = chance.choice(_EXPLAINED)
-        for label, text in ((1, right), (0, wrong)):
-            yield item, Made(label, frames.fill(told, x=text, y=text[:1].upper() + text[1:]))
+        yield replace(item, same=tuple(other for other in rights if other != reference)), right, points
+
+
+def _say(frame: str, text: str) -> str:
+    return frames.fill(frame, x=text, y=text[:1].upper() + text[1:])
 
 
 _EXPLAINED = """{x}|{x}|{x}|{y}.|{y}.|In short: {x}.|Put simply: {x}.|My answer: {x}|The point is this: {x}.|Answer: {x}
