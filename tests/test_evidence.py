@@ -100,6 +100,21 @@ def test_different_keys(one: str, other: str) -> None:
         ("20 °C and 10 °C", "30 °C", [], [], 0.0),
         ("100 degrees", "100 °C", ["100"], ["100"], 0.5),
         ("5 f", "-15 °C", [], [], 0.0),
+        ("signed on 1918-11-11", "11 November 1918", ["1918-11-11"], ["11 November 1918"], 1.0),
+        (
+            "Nov. 11th, 1918, a Monday",
+            "the 11th of November in 1918",
+            ["Nov. 11th, 1918"],
+            ["11th of November in 1918"],
+            1.0,
+        ),
+        ("signed on 1918-11-01", "11 November 1918", [], [], 0.0),
+        ("July 4, 1776, not July 2, 1776", "July 4, 1776", ["July 4, 1776"], ["July 4, 1776"], 1.0),
+        ("November 1918", "11 November 1918", ["November", "1918"], ["November", "1918"], 2 / 3),
+        ("In 1918. November 11", "11 November 1918", ["1918", "November", "11"], ["11", "November", "1918"], 1.0),
+        ("40 November 1918", "11 November 1918", ["November", "1918"], ["November", "1918"], 2 / 3),
+        ("June 23, 1997", "June 19, 1997 or June 1997", ["June", "1997"], ["June", "1997", "June", "1997"], 0.8),
+        ("1976/August 15, 1971/1934", "August 15, 1971", ["August 15, 1971"], ["August 15, 1971"], 1.0),
         ("10^-2 m", "1 m", [], [], 0.0),
         (f"{'9' * 400} m and {'9' * 400} %", "1 m", [], [], 0.0),
         ("in the 1990s", "1990 seconds", ["1990"], ["1990"], 0.5),
@@ -220,6 +235,11 @@ def test_a_text_covers_itself(text: str) -> None:
     found = find_evidence(text, [text])
     assert found.recall == (float(bool(words(text))),)
     assert found.references[0] == tuple(word.span for word in content_of(compared_words(text, [text])[0]))
+
+
+def test_a_reference_with_less_of_a_date_is_enough() -> None:
+    found = find_evidence("June 23, 1997", ["June 19, 1997", "1997"])
+    assert found.recall == (2 / 3, 1.0)
 
 
 SPANS = st.lists(st.integers(0, 40), unique=True, max_size=12).map(

@@ -31,12 +31,19 @@ _SIZES = {
 }
 _SCALES = {"c", "f", "celsiu", "fahrenheit", "degree"}
 _DEGREES = re.compile(r"\s?(?:(?:°|degrees?)\s?[cf]|(?:(?:°|degrees?)\s?)?(?:celsius|fahrenheit))\b", re.IGNORECASE)
+DATE = "date"  # a kind
+MONTHS = "january february march april may june july august september october november december".split()
+_MONTH = {month: number for number, month in enumerate(MONTHS, 1)}
+_DAYS = {str(day) for day in range(1, 32)}
+_IN_DATES = {"the", "of", "in", "st", "nd", "rd", "th"}
+_ORDERS = ((0, 1, 2), (1, 0, 2), (2, 1, 0))  # where day, month and year stand
+_YEAR = re.compile(r"[12]\d{3}")
 _NUMBER = re.compile(r"-?\d{1,30}(\.\d{1,30})?")  # of any sensible size
 _PERCENT = ("%", " %", " percent", " per cent")
 
 
 class Quantity(NamedTuple):
-    """Words `first` to `last` (exclusive) of a text are a number with a unit; `kind` is what it is told in."""
+    """Words `first` to `last` (exclusive) of a text are a number with a unit or a date; `kind` says of what."""
 
     first: int
     last: int
@@ -50,7 +57,34 @@ class Quantity(NamedTuple):
 
 
 def find_quantities(found: Sequence[Word], text: str) -> list[Quantity]:
-    """The numbers with a unit among the words of a text; "1 hour and 30 minutes" is one."""
+    """The numbers with a unit, and the dates of day, month and year, among the words of a text."""
+    return [*_measures(found, text), *_dates(found, text)]
+
+
+def _dates(found: Sequence[Word], text: str) -> Iterator[Quantity]:
+    """Dates as "11 November 1918", "November 11th, 1918" and "1918-11-11": their value is 19181111."""
+    if not any(word.key in _MONTH for word in found):
+        return
+    kept = [place for place, word in enumerate(found) if word.key not in _IN_DATES]
+    for places in zip(kept, kept[1:], kept[2:], strict=False):
+        for order in _ORDERS:
+            day, month, year = (found[places[part]] for part in order)
+            if month.key not in _MONTH or day.key not in _DAYS or not _YEAR.fullmatch(year.key):
+                continue
+            if order[0] < 2 or text[year.end : month.start] == "-":  # not "in 1918. November 11"
+                value = int(year.key) * 10_000 + _MONTH[month.key] * 100 + int(day.key)
+                yield Quantity(places[0], places[2] + 1, DATE, Fraction(value))
+
+
+def in_full(found: Sequence[Word], quantities: Sequence[Quantity]) -> bool:
+    """Whether a text names no month and no year but in these dates."""
+    inside = {place for one in quantities if one.kind == DATE for place in range(one.first, one.last)}
+    loose = (word.key for place, word in enumerate(found) if place not in inside)
+    return not any(key in _MONTH or _YEAR.fullmatch(key) for key in loose)
+
+
+def _measures(found: Sequence[Word], text: str) -> list[Quantity]:
+    """The numbers with a unit; "1 hour and 30 minutes" is one."""
     quantities: list[Quantity] = []
     for place, (number, unit) in enumerate(pairwise(found)):
         if (unit.key not in _SIZES and unit.key not in _SCALES) or not _NUMBER.fullmatch(number.key):

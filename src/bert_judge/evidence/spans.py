@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from bert_judge.evidence.folding import fold
 from bert_judge.evidence.numbers import ORDINALS, SMALL, TENS, numbers_in_words
-from bert_judge.evidence.quantities import Quantity, find_quantities, find_shares
+from bert_judge.evidence.quantities import DATE, MONTHS, Quantity, find_quantities, find_shares, in_full
 
 _FRACTIONS, _EXPONENTS = "\u00bc-\u00be\u2150-\u215e", "\u2070\u00b9\u00b2\u00b3\u2074-\u2079"  # ½ …, ² …
 _SIGN = r"(?:(?<![\w)\]}])-)?"  # no dash between words, and no minus between numbers
@@ -36,11 +36,10 @@ _WORD = re.compile(
     r"|[\u3040-\u30ff\u3400-\u9fff]"  # kana and han have no spaces: each character is a word
     rf"|(?:[^\W\d_{_FRACTIONS}{_EXPONENTS}][\u0300-\u036f]*)+"  # letters of any script
 )
-_MONTHS = "january february march april may june july august september october november december".split()
 _SPELLINGS = {
     **{word: str(value) for word, value in (SMALL | TENS | ORDINALS).items()},
     **dict(zip("ii iii iv vi vii viii ix".split(), "2346789", strict=True)),
-    **{month[:3]: month for month in _MONTHS},
+    **{month[:3]: month for month in MONTHS},
     "sept": "september",
     "hundred": "100",
     "thousand": "1000",
@@ -141,7 +140,7 @@ def words(text: str) -> list[Word]:
         found[first:last] = [Word(key, start, end)]
     if not _UNITS.keys().isdisjoint(word.key for word in found):
         found = [_unit(before, word) for before, word in pairwise([Word("", 0, 0), *found])]
-    months = {match.start(1): _MONTHS[int(match[1]) - 1] for match in _ISO_DATE.finditer(text)}
+    months = {match.start(1): MONTHS[int(match[1]) - 1] for match in _ISO_DATE.finditer(text)}
     if months:
         found = [word._replace(key=months.get(word.start, word.key)) for word in found]
     options = {match.start(match.lastindex or 0) for match in _OPTION.finditer(text)}
@@ -177,10 +176,11 @@ def compared_words(
     """The words of a candidate and of each reference.
 
     "Sea water" is one word where the other side has "seawater", and so is a number with its unit where the other side
-    has a quantity of the kind: "1 km" is "1,000 m", and "5 km" has nothing in common with "5 miles". Where both sides
-    list letters, an "A" or "I" among them is no article or pronoun. Where the references name options, the letter of
-    another one that is chosen at last is no symbol or unit in their words: "(F)" is not the f of "(G) f = 5 Hz". A
-    value that stands so in the question is no answer where all references convert it ("3 days" to "72 hours").
+    has a quantity of the kind: "1 km" is "1,000 m", and "5 km" has nothing in common with "5 miles"; so are dates of
+    day, month and year, where no reference has less of a date. Where both sides list letters, an "A" or "I" among them
+    is no article or pronoun. Where the references name options, the letter of another one that is chosen at last is no
+    symbol or unit in their words: "(F)" is not the f of "(G) f = 5 Hz". A value that stands so in the question is no
+    answer where all references convert it ("3 days" to "72 hours").
     """
     said, wanted = _chosen(words(candidate), candidate, references), [words(reference) for reference in references]
     if _LETTERS.search(candidate) and any(map(_LETTERS.search, references)):
@@ -190,6 +190,8 @@ def compared_words(
     ours = find_quantities(said, candidate)
     theirs = [find_quantities(found, text) if ours else [] for found, text in zip(wanted, references, strict=True)]
     kinds = {one.kind for one in ours} & {one.kind for quantities in theirs for one in quantities}
+    if DATE in kinds and not all(map(in_full, wanted, theirs)):
+        kinds.discard(DATE)  # "1918" or "May 1918" may be enough
     joined = _joined(_valued(said, candidate, [one for one in ours if one.kind in kinds], others), others)
     every = [
         _joined(_valued(found, text, [one for one in quantities if one.kind in kinds], keys), keys)
