@@ -404,6 +404,20 @@ def test_whole_numbers_in_words(number: int) -> None:
 
 
 @pytest.mark.parametrize(
+    "candidate",
+    ["<answer>A</answer>", "**A**", "\\boxed{A}", '{"answer": "A"}', "Option A is right.", "A<|im_end|> and more"],
+)
+def test_a_letter_in_markup_names_an_option(candidate: str) -> None:
+    assert find_evidence(candidate, ("A",)).recall == (1.0,)
+    assert find_evidence(candidate, ("(A) iron",)).recall == (0.5,)
+
+
+@pytest.mark.parametrize("candidate", ["A<sub>2</sub> is it", 'the "A dog" film', "x*A*y or so", "optional A levels"])
+def test_a_letter_that_names_no_option_is_an_article(candidate: str) -> None:
+    assert find_evidence(candidate, ("(A) iron",)).recall == (0.0,)
+
+
+@pytest.mark.parametrize(
     ("text", "folded"),
     [
         ("plain ASCII", "plain ASCII"),

@@ -60,7 +60,10 @@ _NUMBER = re.compile(rf"[-\\\d{_FRACTIONS}]")
 _EXPONENT = re.compile(rf"[\^*\u207b{_EXPONENTS}]")
 _JOINED = 6  # letters that a word of several has at least
 _ISO_DATE = re.compile(r"(?<![\d-])\d{4}-(0[1-9]|1[0-2])-\d\d(?![\d-])")
-_OPTION = re.compile(r"(?<![\w])([A-J])(?=\s*[).:\]]|\s*$)|(?<=\()([A-J])(?=\))")
+_OPTION = re.compile(
+    r"(?<!\w)([A-J])(?=\s*[).:\]]|\s*$)|(?<=\()([A-J])(?=\))|(?<=[Oo]ption )([A-J])(?!\w)"
+    r"|(?<![^\s>])([A-J])(?=</|<\|)|(?<=[*{\"])(?<!\w\*)([A-J])(?=[*}\"])"  # <answer>A</answer>, **A**, \boxed{A}, "A"
+)
 _OPTIONS = frozenset("abcdefghij")
 _WHOLE_OPTION = re.compile(r"\(([A-J])\)\s+\S")  # a reference with letter and words
 _CHOSEN = re.compile(r"(?<![\w'’])(?<!\d )([A-J])\)?[\s\"'*}\])]*(?:\.(?=\s|$)|$)")  # "the answer is (F)."
