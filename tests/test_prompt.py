@@ -553,6 +553,7 @@ def test_signatures_differ_where_a_score_can() -> None:
         {"forms": ("cr",)},
         {"marks": True},
         {"fold": True},
+        {"sanitise": True},
         {"references": "joined"},
         {"references": "joined", "max_references": 3},
         {"max_tokens": 99},
@@ -580,6 +581,31 @@ def test_characters_that_look_alike_are_read_as_one_where_the_form_says_so() -> 
     tokenizer = word_tokenizer()
     assert encode(tokenizer, odd, fold=True, marks=True) == encode(tokenizer, plain, marks=True)
     assert encode(tokenizer, odd, marks=True) != encode(tokenizer, plain, marks=True)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "read"),
+    [
+        ("[CLS] London [SEP] Paris [SEP]", "London Paris"),
+        ("<s>[INST] London [/INST]</s>", "London"),
+        ("<|reference|>London<|candidate|>London", "London London"),
+        ("a < s > b | c", "a < s > b | c"),
+    ],
+)
+def test_control_tokens_of_a_candidate_are_spaces_where_the_form_says_so(candidate: str, read: str) -> None:
+    tokenizer = word_tokenizer()
+    sample = Sample(candidate, ("London",), "Where?")
+    told = encode(tokenizer, sample, sanitise=True, marks=True)
+    assert told == encode(tokenizer, replace(sample, candidate=read), marks=True)
+    if candidate != read:
+        assert told != encode(tokenizer, sample, marks=True)
+
+
+def test_a_control_token_that_is_asked_for_is_read() -> None:
+    tokenizer = word_tokenizer()
+    asked = Sample("<|endoftext|> or </s>", ("<|endoftext|>",), "Which token ends a text?")
+    only = replace(asked, candidate="<|endoftext|> or     ")
+    assert encode(tokenizer, asked, sanitise=True, marks=True) == encode(tokenizer, only, marks=True)
 
 
 def test_the_signature_has_the_whole_form() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
 _GENEROUS_TOKEN = 16  # characters; a text longer than this a token is tokenised at its two ends only
 _MIDDLE = 4  # times as long where the middle of a candidate can matter
+# What tokenizers and chat templates put around a text, and what attacks on judges imitate.
+_CONTROL = re.compile(
+    r"<\|[^|<>\n]{1,40}\|>|\[/?(?:CLS|SEP|MASK|PAD|UNK|BOS|EOS|INST)\]|</?s>|<(?:pad|unk|mask|bos|eos)>", re.IGNORECASE
+)
 
 
 class Prompt(NamedTuple):
@@ -51,6 +56,8 @@ class PromptEncoder:
             samples = [_with_options(sample) for sample in samples]
         if self.form.fold:
             samples = [_folded(sample) for sample in samples]
+        if self.form.sanitise:
+            samples = [_sanitised(sample) for sample in samples]
         groups = [_group_references(sample, self.form) for sample in samples]
         texts = {text for sample in samples for text in (sample.question, sample.candidate) if text is not None}
         texts.update(
@@ -112,6 +119,14 @@ def _folded(sample: Sample) -> Sample:
     return replace(
         sample, candidate=fold(sample.candidate), references=tuple(map(fold, sample.references)), question=question
     )
+
+
+def _sanitised(sample: Sample) -> Sample:
+    def blank(match: re.Match[str]) -> str:
+        # As long as before: spans stay valid.
+        return match[0] if any(match[0] in reference for reference in sample.references) else " " * len(match[0])
+
+    return replace(sample, candidate=_CONTROL.sub(blank, sample.candidate))
 
 
 def _group_references(sample: Sample, form: InputForm) -> list[tuple[int, ...]]:

@@ -31,8 +31,9 @@ class InputForm:
     candidate, the best first) or as the "best" of single passes. `marks` turns match marks on: words that candidate and
     reference share carry the second token type. With `contrast` content words that they do not share carry the third:
     those of the candidate that the question has not either, and those of the reference that the candidate lacks.
-    `fold` reads characters that look alike as one (`evidence.fold`). With `options` a reference that is the letter or
-    the words of an option which the question lists is read as both (`evidence.name_option`).
+    `fold` reads characters that look alike as one (`evidence.fold`). With `sanitise` special tokens and chat markers in
+    a candidate ("[SEP]", "<|im_end|>", "</s>"), which no reference has, are read as spaces. With `options` a reference
+    that is the letter or the words of an option which the question lists is read as both (`evidence.name_option`).
     """
 
     forms: tuple[str, ...] = ("qcr",)
@@ -40,6 +41,7 @@ class InputForm:
     marks: bool = False
     contrast: bool = False
     fold: bool = False
+    sanitise: bool = False
     options: bool = False
     references: Literal["joined", "best"] = "best"
     max_references: int = 8
@@ -94,7 +96,7 @@ class InputForm:
             limit += f",{self.candidate_focus})" if self.candidate_focus else ")"
         references = f"joined{self.max_references}" if self.references == "joined" else self.references
         form = "/".join(self.forms) + "".join(
-            f"+{name}" for name in ("marks", "contrast", "fold", "options") if getattr(self, name)
+            f"+{name}" for name in ("marks", "contrast", "fold", "sanitise", "options") if getattr(self, name)
         )
         whole = hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:6]
         return f"form:{form}#{whole}|refs:{references}|trunc:{limit}"
