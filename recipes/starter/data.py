@@ -68,12 +68,15 @@ LEARNT = {
 # fifth, and so many labelled rows, keep what it knows.
 AGAIN = {
     # accepted too often
-    "undecided": 6_500,
+    "undecided": 8_000,
     "terse": 5_000,
     "denied plainly": 4_500,
     "unfinished": 4_000,
     "reasoned": 3_600,
     "orders to the judge": 3_000,
+    "markers around options": 1_500,
+    "markers around explanations": 2_400,
+    "orders beside explanations": 1_400,
     "corrected": 2_000,
     "restated": 2_000,
     "denied": 1_500,
@@ -86,8 +89,8 @@ AGAIN = {
     "explanations": 8_000,
     "beside the point": 4_000,
     "close dates": 2_400,
-    "collected": 4_000,
-    "lists": 900,
+    "collected": 5_000,
+    "lists": 1_300,
     "options of several parts": 800,
     "units": 1_200,
     "close names": 900,
@@ -99,6 +102,7 @@ AGAIN = {
     "spans": 1_800,
     "unanswerable": 1_000,
     "long text, answer at its start": 2_000,
+    "long text, explanation at its start": 1_000,
     "long text, answer in its middle": 1_800,
 }
 LABELLED_AGAIN = 24_000
@@ -133,8 +137,8 @@ def to_learn(rows: Iterable[Sample]) -> Iterator[Sample]:
             yield row
 
 
-def second_round(folder: Path, seed: int) -> Iterator[Sample]:
-    """The rows of a second round: some of the labelled ones, and new ones made in code, of a seed of their own."""
+def rows_again(folder: Path, seed: int) -> Iterator[Sample]:
+    """The rows of a further round: some of the labelled ones, and new ones made in code, of a seed of their own."""
     labelled = list(to_learn(labelled_rows(folder, seed)))
     yield from random.Random(seed).sample(labelled, min(LABELLED_AGAIN, len(labelled)))
     yield from made_rows(folder, seed, amounts={kind: wanted // 5 for kind, (_, wanted) in KINDS.items()} | AGAIN)

@@ -69,12 +69,16 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Iterator[tuple[Item, Made]]], in
     "yes or no, turned": (over("yes or no", options.turned_yes_no), 320),
     # what must not matter
     "orders to the judge": (over("open", disguise.ordered), 2_400),
+    "markers around options": (over("options", disguise.injected), 400),
+    "markers around explanations": (close.of_explanations(disguise.injected), 500),
+    "orders beside explanations": (close.of_explanations(disguise.ordered), 400),
     "markup": (over("open", single(disguise.marked_up)), 1_000),
     "noise": (over("words", single(disguise.noisy)), 720),
     "languages": (over("open", double(disguise.foreign)), 940),
     "elaborated": (over("open", disguise.elaborated), 8_000),
     "spans": (over("plain", disguise.spans), 3_000),
     "long text, answer at its start": (over("open", disguise.long_text("start")), 700),
+    "long text, explanation at its start": (close.of_explanations(disguise.long_text("start")), 300),
     "long text, answer in its middle": (over("open", disguise.long_text("middle")), 800),
     "long text, answer at its end": (over("open", disguise.long_text("end")), 600),
 }

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 from made import frames, pools
-from made.bank import Bank, Item, Made
+from made.bank import Bank, Item, Made, Maker
 from made.choosing import beside, told, upper
 from made.frames import draw, split
 from made.twins import ROUNDS, Rows, item_of, other_digit, table, twins
@@ -228,6 +228,16 @@ def beside_the_point(bank: Bank, chance: Random) -> Rows:
             return f"{own} {whole}" if first else f"{whole} {own}"
 
         yield from ((item, made) for made in beside(alone, answered, (right, item.wrong), chance))
+
+
+def of_explanations(maker: Maker) -> Callable[[Bank, Random], Rows]:
+    """A kind of rows: what `maker` makes of questions that ask for an explanation."""
+
+    def make(bank: Bank, chance: Random) -> Rows:
+        for item, *_ in _explained(chance):
+            yield from ((item, made) for made in maker(bank, item, chance))
+
+    return make
 
 
 def _explained(chance: Random) -> Iterator[tuple[Item, str, list[str]]]:

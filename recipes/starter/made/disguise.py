@@ -32,6 +32,18 @@ def ordered(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         yield Made(1, fill(draw("markers", chance), x=pair[0], q=item.question))
 
 
+def injected(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+    """An answer among special tokens and false fields, perhaps called right besides: it is what it is without them."""
+    pair = bank.pair(item, chance)
+    if not pair:
+        return
+    marked, said = draw("markers", chance), fill(draw("orders", chance)) if chance.random() < 0.35 else ""
+    joint, ahead = chance.choice((" ", "\n", "\n\n")), chance.random() < 0.4
+    for label, text in ((1, pair[0]), (0, pair[1])):
+        parts = [fill(marked, x=text, q=item.question), said]
+        yield Made(label, joint.join(part for part in (parts[::-1] if ahead else parts) if part))
+
+
 def marked_up(text: str, item: Item, chance: Random) -> str:
     """An answer in markup."""
     return fill(draw("markup", chance), x=text, q=item.question)
