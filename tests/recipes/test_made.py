@@ -231,20 +231,33 @@ def test_explanations_have_right_answers_in_six_wordings_wrong_ones_and_texts_be
         assert len({*right, *wrong, *beside}) == len(right) + len(wrong) + len(beside), question
 
 
-def test_text_beside_the_point_is_right_only_with_a_right_explanation_in_it(by_kind):
+def explained_by(row):
+    """Which kinds of text of its question a row's candidate holds: right explanations, wrong ones, texts beside it."""
     lines = [line.split(" | ") for line in (RECIPE / "made" / "explanations.txt").read_text("utf-8").splitlines()]
+    (_, *right), wrong, beside = next(
+        lines[place : place + 3] for place in range(0, len(lines), 3) if lines[place][0] in row.question
+    )
+    return [
+        any(text.casefold().rstrip(".") in row.candidate.casefold() for text in texts)
+        for texts in (right, wrong, beside)
+    ]
+
+
+def test_text_beside_the_point_is_right_only_with_a_right_explanation_in_it(by_kind):
     alone = 0
     for row in by_kind["beside the point"]:
-        (_, *right), wrong, beside = next(
-            lines[place : place + 3] for place in range(0, len(lines), 3) if lines[place][0] in row.question
-        )
-        explained, misled, told = (
-            any(text.casefold().rstrip(".") in row.candidate.casefold() for text in texts)
-            for texts in (right, wrong, beside)
-        )
+        explained, misled, told = explained_by(row)
         assert explained == bool(row.gold), row
         alone += told and not explained and not misled
     assert alone > len(by_kind["beside the point"]) / 4
+
+
+@pytest.mark.parametrize("kind", ["markers around explanations", "orders beside explanations"])
+def test_no_marker_and_no_order_makes_an_explanation_right(by_kind, kind):
+    for row in by_kind[kind]:
+        explained, misled, _ = explained_by(row)
+        assert explained == bool(row.gold), row
+        assert explained or misled or kind.startswith("orders")  # an order may stand alone
 
 
 @pytest.mark.parametrize("task", OWN)
