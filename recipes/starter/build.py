@@ -59,7 +59,7 @@ CONFIG = TrainConfig(
 # of trainings whose classification heads began apart is a poor judge (RESULTS.md).
 FIRST_SEED = 2
 ROUNDS = ((22, 23, 24), (31, 32, 33))  # the seeds of each round's trainings
-AGAIN = replace(CONFIG, num_train_epochs=1.0, learning_rate=6e-5, evaluations=1)
+FURTHER = replace(CONFIG, num_train_epochs=1.0, learning_rate=6e-5, evaluations=1)
 
 
 def main() -> None:
@@ -81,7 +81,7 @@ def main() -> None:
         folders = []
         for seed in seeds:
             again, _ = divide(rows_again(args.data, seed))
-            config = replace(AGAIN, seed=seed)
+            config = replace(FURTHER, seed=seed)
             folders.append(train(str(judge), [*again, *dev], args.work / f"again-{seed}", FORM, config).folder)
         judge = args.work / f"round-{number}"
         average(folders, judge)

@@ -5,9 +5,9 @@ numbers, months and units do not count ("1,000.0" = "1000", "Cafés" = "cafe", "
 "1/2" = "½" = "0.5", "III" = "3", "Sept" = "September", "1969-07-20" = "20 July 1969", "5 km" = "5
 kilometres", "x²" = "x^2"), and neither do characters that look alike. Function words and punctuation are no evidence,
 unless a text has nothing else; but the sign of a number is. A lone letter counts where it names an option ("(B)",
-"A.", or "a" and nothing else), and in a list of letters where the other side has one, too. Where both texts have
-quantities of one kind, a number counts with its unit: "1 km" = "1,000 m". Where the other text has the number, "25 %"
-and "one quarter" are 0.25.
+"A.", "**A**", "<b>A</b>", "option A", or "a" and nothing else), and in a list of letters where the other side has one,
+too. Where both texts have quantities of one kind, a number counts with its unit: "1 km" = "1,000 m". Where the other
+text has the number, "25 %" and "one quarter" are 0.25.
 """
 
 from __future__ import annotations
