@@ -31,6 +31,7 @@ from bert_judge.types import Sample, Verdict
 VERDICTS, SCORES, RUN, BAD_ROWS = "verdicts.jsonl", "scores.json", "run.json", "bad_rows.jsonl"
 CANDIDATES = "candidates.json"
 REPORT = "report.html"
+REPORTS = (REPORT, "report.md", "report.json")
 _PARTIAL = ".partial"
 _FLUSH_SECONDS = 0.5  # how much work a killed process can lose
 
@@ -56,6 +57,7 @@ def verdict_record(sample: Sample, verdict: Verdict, texts: bool = True) -> dict
         "matched_reference": verdict.matched_reference,
         "truncated": dict(verdict.truncated) or None,
         "details": dict(verdict.details) or None,
+        "failed": verdict.failed or None,
     }
     ours = {*record, *optional, "question", "references", "candidate"}
     optional |= {name: value for name, value in sample.meta.items() if name not in ours}
@@ -65,13 +67,17 @@ def verdict_record(sample: Sample, verdict: Verdict, texts: bool = True) -> dict
     return record | ({"candidate": sample.candidate} if texts else {})
 
 
-def check_folder(folder: Path) -> None:
-    """Raise OutputError where a result can't be written, as far as that shows without writing anything."""
+def check_folder(folder: str | Path) -> Path:
+    """The folder, if a result can be written there as far as that shows without writing; raises OutputError if not."""
+    if not str(folder).strip():
+        raise OutputError("--output_dir is empty; the name of a folder was expected, `.` for the one you are in.")
+    folder = Path(folder)
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not existing.is_dir():
         raise OutputError(f"{existing} is a file; a folder for the results was expected: choose another --output_dir.")
     if not os.access(existing, os.W_OK | os.X_OK):
         raise OutputError(f"{existing} can't be written to; choose another --output_dir, or change its permissions.")
+    return folder
 
 
 def model_folder(model: str, suffix: str = "") -> str:
@@ -142,20 +148,23 @@ def write_files(folder: Path, contents: Mapping[str, str | bytes | Iterable[str]
 class ResultFolder:
     """The folder of one result: what is there already, and how to write the rest. Making one changes nothing on disk.
 
-    `finished` says that the result is there, `rows_done` how many rows an interrupted run left. Raises OutputError
-    where it holds a result of another judge or input, unless `overwrite`; then that one stays until the new one is
-    whole.
+    `finished` says that the result is there, `failed` that it is there but for so many rows on which the judge failed,
+    `rows_done` how many rows an interrupted run left. Raises OutputError where it holds a result of another judge or
+    input, or files that no run of ours recorded, unless `overwrite`; then those stay until the new result is whole.
     """
 
     def __init__(self, folder: Path, identity: Identity, overwrite: bool = False) -> None:
-        check_folder(folder)
-        self.folder = folder
+        self.folder = check_folder(folder)
         self._identity = identity
         self._overwrite = overwrite
         self._partial = folder / (VERDICTS + _PARTIAL)
-        self.finished = self._is_ours(RUN) and not overwrite and (folder / VERDICTS).exists()
-        ours = not self.finished and self._is_ours(RUN + _PARTIAL)
-        self.rows_done, self._end = _whole_lines(self._partial) if ours else (0, 0)
+        whole = self._is_ours(RUN) and not overwrite and (folder / VERDICTS).exists()
+        self.failed = self._failed_rows() if whole else 0
+        self.finished = whole and not self.failed
+        begun = not whole and self._is_ours(RUN + _PARTIAL)
+        self.rows_done, self._end = _whole_lines(self._partial) if begun else (0, 0)
+        if not overwrite:
+            self._check_foreign()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -190,7 +199,13 @@ class ResultFolder:
 
     def records(self) -> Iterator[dict[str, Any]]:
         """The verdicts that are there, one record a row, as a stream. Raises OutputError for a damaged line."""
-        path = self.folder / VERDICTS if self.finished else self._partial
+        return self._read(self.folder / VERDICTS if self.finished else self._partial)
+
+    def earlier_records(self) -> Iterator[dict[str, Any]]:
+        """Those of a result with `failed` rows, which stays until a new one is whole; the same stream."""
+        return self._read(self.folder / VERDICTS)
+
+    def _read(self, path: Path) -> Iterator[dict[str, Any]]:
         with path.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
                 try:
@@ -255,6 +270,21 @@ class ResultFolder:
                 f"{self.folder} holds a result of {other}; choose another --output_dir, or pass --overwrite."
             )
         return not other
+
+    def _failed_rows(self) -> int:
+        summary = self.run().get("summary")
+        return int(summary.get("failed", 0)) if isinstance(summary, dict) else 0
+
+    def _check_foreign(self) -> None:
+        """Raise OutputError where a file stands in the way that no record of a run explains."""
+        if any((self.folder / name).exists() for name in (RUN, RUN + _PARTIAL)):
+            return
+        there = [name for name in (VERDICTS, SCORES, BAD_ROWS, *REPORTS) if (self.folder / name).exists()]
+        if there:
+            raise OutputError(
+                f"{self.folder} holds {', '.join(there)} of something else (there is no {RUN} of ours beside); choose "
+                "another --output_dir, or pass --overwrite."
+            )
 
     @contextmanager
     def _in_a_sentence(self) -> Iterator[None]:

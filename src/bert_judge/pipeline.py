@@ -77,14 +77,16 @@ class Rows(Protocol):
 class Summary:
     """What a result says in a few numbers. Shares are in [0, 1], intervals are 95 % Wilson intervals.
 
-    `mean_score` is over decided rows. `accuracy` is the share of candidates labelled right among the decided rows;
-    `accuracy_all` counts undecided rows as wrong. Both are None where the judge gives scores without labels.
-    `agreement` compares the judge's labels with the input's (gold) ones, where there are any.
+    Of the `undecided` rows `failed` ones are those on which the judge itself failed. `mean_score` is over decided rows.
+    `accuracy` is the share of candidates labelled right among the decided rows; `accuracy_all` counts undecided rows as
+    wrong. Both are None where the judge gives scores without labels. `agreement` compares the judge's labels with the
+    input's (gold) ones, where there are any.
     """
 
     rows: int
     judged: int
     undecided: int
+    failed: int
     truncated: int
     mean_score: float | None
     accuracy: float | None
@@ -95,9 +97,10 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far the judge's labels agree with the labels of the input, over `rows` rows that have both."""
+    """How far the judge's labels agree with the labels of the input, over `rows` rows that have both, of `labels`."""
 
     rows: int
+    labels: int
     accuracy: float | None
     accuracy_interval: tuple[float, float]
     f1: float | None
@@ -114,16 +117,17 @@ def score_source(
 ) -> Generator[int, None, None]:
     """Judge the samples of a source that `folder` lacks yet, and finish the result.
 
-    Yields the number of rows that are done, after each row. Memory does not grow with their number. A run that is
-    stopped (by Ctrl-C, say) keeps what is done and can go on later.
+    Yields the number of rows that are done, after each row. Of a result with failed rows those are judged again, and
+    the others kept. Memory does not grow with the number of rows. A run that is stopped (by Ctrl-C, say) keeps what is
+    done and can go on later.
     """
     start = time.time()
     with folder.writing():
         done, before = folder.rows_done, judge.costs
-        pairs = _with_verdicts(islice(source, done, None), judge)
-        for done in folder.append(verdict_record(sample, verdict, texts) for sample, verdict in pairs):
+        records = _failed_again(source, judge, folder, texts) if folder.failed else _rest(source, judge, done, texts)
+        for done in folder.append(records):
             yield done
-        seconds, judged = time.time() - start, done - folder.rows_done
+        seconds, judged = time.time() - start, folder.failed or done - folder.rows_done
         run = {
             "summary": asdict(summarise(folder.records())),
             "input": {"path": source.path, "format": source.format, "columns": dict(source.columns)},
@@ -134,15 +138,31 @@ def score_source(
         folder.finish(run, ({"line": row.line, "reason": row.reason, "row": row.text} for row in source.bad_rows))
 
 
+def _rest(source: Rows, judge: Judge, done: int, texts: bool) -> Iterator[dict[str, Any]]:
+    """The records of the rows after the first `done`."""
+    for sample, verdict in _with_verdicts(islice(source, done, None), judge):
+        yield verdict_record(sample, verdict, texts)
+
+
+def _failed_again(source: Rows, judge: Judge, folder: ResultFolder, texts: bool) -> Iterator[dict[str, Any]]:
+    """All records of a result, new ones for the rows on which the judge failed."""
+    rows = zip(source, folder.earlier_records(), strict=True)
+    pairs = _with_verdicts((sample for sample, record in rows if record.get("failed")), judge)
+    for record in folder.earlier_records():
+        yield verdict_record(*next(pairs), texts) if record.get("failed") else record
+
+
 def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
     """Count a result's records (lines of `verdicts.jsonl`), as a stream."""
-    rows = undecided = labelled = truncated = right = 0
+    rows = undecided = failed = labelled = truncated = right = golds = 0
     total = 0.0
     pairs: Counter[tuple[int, int]] = Counter()
     for record in records:
         rows += 1
         truncated += "truncated" in record
         undecided += record["score"] is None
+        failed += "failed" in record
+        golds += "gold" in record
         total += record["score"] or 0.0
         labelled += record["label"] is not None
         right += record["label"] == 1
@@ -153,20 +173,20 @@ def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
         rows=rows,
         judged=rows - undecided,
         undecided=undecided,
+        failed=failed,
         truncated=truncated,
         mean_score=total / (rows - undecided) if rows > undecided else None,
         accuracy=right / labelled if labelled else None,
         accuracy_interval=wilson_interval(right, labelled) if labelled else None,
         accuracy_all=right / (labelled + undecided) if labelled + undecided else None,
-        agreement=_agreement(confusion) if confusion.n else None,
+        agreement=_agreement(confusion, golds) if confusion.n else None,
     )
 
 
-def _agreement(confusion: Confusion) -> Agreement:
+def _agreement(confusion: Confusion, labels: int) -> Agreement:
     agreed = confusion.true_positive + confusion.true_negative
-    return Agreement(
-        confusion.n, confusion.accuracy, wilson_interval(agreed, confusion.n), confusion.f1, confusion.kappa
-    )
+    interval = wilson_interval(agreed, confusion.n)
+    return Agreement(confusion.n, labels, confusion.accuracy, interval, confusion.f1, confusion.kappa)
 
 
 def _with_verdicts(samples: Iterable[Sample], judge: Judge) -> Iterator[tuple[Sample, Verdict]]:

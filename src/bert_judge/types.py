@@ -55,6 +55,8 @@ class Verdict:
     right. `label` is 1 (right) or 0 (wrong). Both are `None` where the judge could not decide; that is counted and
     shown, and is never a wrong answer. `matched_reference` is the index of the reference that the candidate fits
     best. `truncated` maps each part that did not fit the judge's input to the number of its characters that were cut.
+    `failed` says that the judge itself did not work on this row (its endpoint gave no reply, say; `explanation` has the
+    cause): the row is undecided, and the next run judges it again.
     """
 
     score: float | None
@@ -63,6 +65,7 @@ class Verdict:
     matched_reference: int | None = None
     truncated: Mapping[str, int] = field(default_factory=dict, hash=False)
     details: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    failed: bool = False
 
 
 class Tokens(NamedTuple):

@@ -73,12 +73,12 @@ def test_judges_side_by_side(run):
     assert "<svg" in Path("out/evaluation.svg").read_text(encoding="utf-8")
 
 
-def test_what_is_judged_is_not_judged_again(run, monkeypatch: pytest.MonkeyPatch):
+def test_what_is_judged_is_not_judged_again(run):
     run(EXAMPLES, *QUICK)
-    first = found()
-    monkeypatch.setattr(command, "score_source", None)
+    first, verdicts = found(), Path("out/answers/starter/verdicts.jsonl").stat()
     run(EXAMPLES, *QUICK)
     assert found() == first
+    assert Path("out/answers/starter/verdicts.jsonl").stat().st_mtime_ns == verdicts.st_mtime_ns
 
 
 def test_saved_results_are_read(run):

@@ -336,7 +336,7 @@ def test_commands_and_help(capsys: pytest.CaptureFixture[str]):
 def test_help_is_that_of_the_judge(score):
     status, out, _ = score("--help", *STEADY)
     assert status == 0
-    assert "the judge (test_score:Steady)" in out
+    assert "what test_score:Steady takes:" in out
     assert "--fail_at N" in out
     assert "--runtime" not in out
 
@@ -389,7 +389,7 @@ def test_a_judge_that_raises_leaves_what_it_did(score, capsys: pytest.CaptureFix
     capsys.readouterr()
     status, _, err = score(EXAMPLES, "--output_dir", "out", *STEADY)
     assert status == 0
-    assert f"out has 40 of {len(ROWS)} rows already; going on from there." in err
+    assert f"out has 40 of {len(ROWS)} rows already; going on." in err
     assert f"| 40/{len(ROWS)} [" in err  # the bar begins where the run goes on
     assert f"{len(ROWS)}/{len(ROWS)}" in err
     assert score(EXAMPLES, "--output_dir", "whole", "--quiet", *STEADY)[0] == 0

@@ -97,7 +97,7 @@ def test_one_of_a_suite_is_what_the_judge_gives_alone(score) -> None:
 
 def test_a_judge_that_fails_is_named_and_what_is_done_stays(score) -> None:
     Path("broken").touch()
-    with pytest.raises(ModelError, match=r"^overlap of the suite: the endpoint is gone"):
+    with pytest.raises(ModelError, match=r"^the judge overlap: the endpoint is gone"):
         score("--quiet")
     before = Path("out/contained/run.json").read_text()
     assert Path("out/overlap/verdicts.jsonl.partial").read_text().count("\n") == 7
@@ -114,7 +114,7 @@ def test_a_judge_that_fails_is_named_and_what_is_done_stays(score) -> None:
 def test_results_of_another_suite_are_not_touched(score) -> None:
     score("--quiet")
     Path("suite.yaml").write_text(SUITE.replace("max_words: 8", "max_words: 9"))
-    with pytest.raises(OutputError, match=r"short of the suite: out/short holds a result of another judge"):
+    with pytest.raises(OutputError, match=r"^the judge short: out/short holds a result of another judge"):
         score("--quiet")
     with pytest.raises(OutputError, match="other options"):
         score("--quiet", "--limit", "5")
@@ -172,7 +172,7 @@ def test_a_cascade_in_a_suite_tells_of_its_stages(score) -> None:
         ("a: nobody_knows", "a of the suite: the model 'nobody_knows' was not found"),
         ("a: {judge_type: Nobody}", "a of the suite: there is no judge 'Nobody'"),
         ("a: {judge_type: RegexJudge, patern: x}", "a of the suite: the specification of a judge sets 'patern'"),
-        ("a: {judge_type: RegexJudge, pattern: '('}", "a of the suite: the pattern '(' is no regular expression"),
+        ("a: {judge_type: RegexJudge, pattern: '('}", "the judge a: the pattern '(' is no regular expression"),
     ],
 )
 def test_a_wrong_suite_is_told_in_a_sentence(score, text: str, said: str) -> None:
@@ -184,7 +184,7 @@ def test_a_wrong_suite_is_told_in_a_sentence(score, text: str, said: str) -> Non
 
 
 def test_a_suite_names_the_judges_and_flags_do_not(score) -> None:
-    with pytest.raises(InputError, match=r"--suite suite\.yaml names the judges; leave --judge_type RegexJudge out"):
+    with pytest.raises(InputError, match=r"--suite suite\.yaml names the judges; leave RegexJudge out"):
         score("--judge_type", "RegexJudge")
     with pytest.raises(InputError, match=r"nowhere\.yaml can't be read"):
         main([str(EXAMPLES), "--suite", "nowhere.yaml"])

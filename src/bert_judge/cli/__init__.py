@@ -11,10 +11,13 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from bert_judge.errors import BertJudgeError, OutputError
 from bert_judge.version import __version__
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 COMMANDS = {
     "score": "judge a file of answers",
@@ -49,7 +52,8 @@ commands:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; returns the exit status: 0 done, 1 an error that is said in a sentence, 2 wrong usage, 3 rows
-    are undecided (where that was asked for), 4 a judge misses the gate of audit, 130 stopped by Ctrl-C.
+    are undecided (where that was asked for), 4 a judge misses the gate of audit, 5 a judge failed on rows, 130 stopped
+    by Ctrl-C.
     """
     command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     name = f"bert-judge {command}" if command in COMMANDS else "bert-judge"
@@ -60,8 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BertJudgeError as error:
             print(f"{name}: {error}", file=sys.stderr)
             return 1
-        except KeyboardInterrupt:
-            print(f"\n{name}: stopped.", file=sys.stderr)
+        except KeyboardInterrupt as stopped:
+            print(f"\n{name}: {stopped or 'stopped.'}", file=sys.stderr)
             return 130
         except SystemExit as end:  # argparse leaves so, after --help and after wrong usage
             return int(end.code or 0)
@@ -86,6 +90,15 @@ def say(text: str) -> None:
     except OSError as error:
         _discard_output()
         raise OutputError(f"standard output can't be written ({error.strerror}); send it elsewhere.") from error
+
+
+def progress_bar(total: int, title: str, quiet: bool, done: int = 0, unit: str = "row") -> tqdm[Any]:
+    """A progress bar on standard error. The time that is left is told by the mean over the run: rows come in windows,
+    so that by the last ones alone it would jump.
+    """
+    from tqdm import tqdm
+
+    return tqdm(total=total, initial=done, unit=unit, desc=title, disable=quiet, dynamic_ncols=True, smoothing=0)
 
 
 @contextmanager

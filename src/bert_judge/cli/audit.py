@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from bert_judge.artifacts import check_folder, verdict_record, write_files
-from bert_judge.cli import log_shown, run, say
+from bert_judge.cli import log_shown, progress_bar, run, say
 from bert_judge.cli.flags import Parser, add_flags, read_config, spellings
 from bert_judge.evaluation.audit.items import Item, items_of, load_items, spread
 from bert_judge.evaluation.audit.tables import to_markdown, to_text
@@ -53,9 +53,7 @@ class AuditOptions:
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, make the trials, load the judge, judge them, and print what failed."""
     judge_type, judge_flags, options, gate = _parse(arguments)
-    folder = Path(options.output_dir) if options.output_dir else None
-    if folder:
-        check_folder(folder)
+    folder = None if options.output_dir is None else check_folder(options.output_dir)
     trials = make_trials(_items(options), options.families)
     with log_shown(not options.quiet):
         judge = find_judge(judge_type)(**judge_flags)
@@ -128,10 +126,8 @@ def _items(options: AuditOptions) -> Sequence[Item]:
 
 
 def _assess(trials: Sequence[Trial], judge: Judge, quiet: bool) -> Audit:
-    from tqdm import tqdm
-
     total = len(needed_samples(trials))
-    with tqdm(total=total, unit="row", desc="judging", disable=quiet, dynamic_ncols=True) as bar:
+    with progress_bar(total, "judging", quiet) as bar:
         return assess_trials(trials, judge, progress=lambda done: bar.update(done - bar.n))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated
 
-from bert_judge.cli import log_shown, run, say
+from bert_judge.cli import log_shown, progress_bar, run, say
 from bert_judge.cli.flags import Parser, add_flags, read_config
 from bert_judge.errors import InputError, OutputError
 from bert_judge.evaluation.cascades import (
@@ -121,10 +121,11 @@ def _check_place(output: Path) -> None:
 
 
 def _watch(quiet: bool) -> Watch:
-    from tqdm import tqdm
-
     def watch(name: str, verdicts: Iterable[Verdict], count: int) -> Iterable[Verdict]:
-        return tqdm(verdicts, desc=name, total=count, unit="row", disable=quiet, dynamic_ncols=True)
+        with progress_bar(count, name, quiet) as bar:
+            for verdict in verdicts:
+                yield verdict
+                bar.update()
 
     return watch
 

@@ -53,9 +53,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.flips < 0:
         raise InputError(f"flips is {options.flips}; a number of answers, 0 or more, was expected.")
     asked = Asked(margin=options.margin, resamples=options.resamples, seed=options.seed)
-    folder = Path(options.output_dir) if options.output_dir else None
-    if folder:
-        check_folder(folder)
+    folder = None if options.output_dir is None else check_folder(options.output_dir)
     runs = [load_run(path) for path in paths]
     entries, notes = entries_by(runs, options.by) if options.by else entries_of(runs, options.what)
     judges = judges_of(entries)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,6 +12,7 @@ from typing import Annotated, Any, Literal
 from bert_judge.artifacts import Identity, ResultFolder, check_folder, write_files
 from bert_judge.cli import log_shown, say
 from bert_judge.cli.flags import Parser, add_flags, read_config
+from bert_judge.cli.judging import judge_rows, say_failed
 from bert_judge.errors import InputError
 from bert_judge.evaluation.figure import can_draw, figure_bytes, require_matplotlib
 from bert_judge.evaluation.findings import Evaluation, Questions
@@ -27,13 +27,12 @@ from bert_judge.evaluation.labelled import (
     with_labels,
 )
 from bert_judge.evaluation.people import evaluate
-from bert_judge.evaluation.runs import Row, Run, load_run
+from bert_judge.evaluation.runs import Row, load_run
 from bert_judge.evaluation.slices import check_columns
 from bert_judge.evaluation.tables import to_markdown, to_text
 from bert_judge.evaluation.teacher import Teacher, teacher_in_column, teacher_of_run
 from bert_judge.judges import Judge
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
-from bert_judge.pipeline import score_source
 from bert_judge.sources import FORMATS, Source, open_source
 from bert_judge.utils import STARTER
 from bert_judge.version import __version__
@@ -89,7 +88,7 @@ def main(arguments: Sequence[str]) -> int:
     """Parse the flags, check everything, judge what is not judged yet, and compare with the labels."""
     options, paths = _parse(arguments)
     folder, asked, suffix = Path(options.output_dir), options.questions, _figure(options)
-    check_folder(folder)
+    check_folder(options.output_dir)
     files, folders = _sorted_out(paths, options)
     runs = [load_run(path) for path in folders]
     specs = read_judges(options.judges or ([STARTER] if files and not runs else []))
@@ -98,7 +97,8 @@ def main(arguments: Sequence[str]) -> int:
     rows = _labelled_rows(sources, saved, options)
     check_columns(rows, asked.by)
     teacher_run = _teacher_run(rows, options)
-    judges = [*_judge_all(specs, sources, options, ["bert-judge", "evaluate", *arguments]), *saved]
+    results = list[ResultFolder]()
+    judges = [*_judge_all(specs, sources, options, ["bert-judge", "evaluate", *arguments], results), *saved]
     judges = [replace(each, name=name) for each, name in zip(judges, distinct([j.name for j in judges]), strict=True)]
     common, judges = aligned(rows, judges)
     found = evaluate(common, judges, asked, _teacher(common, options, teacher_run))
@@ -110,7 +110,7 @@ def main(arguments: Sequence[str]) -> int:
         say(f"\nfiles  {folder}/: {', '.join(written)}")
         if suffix is None and options.figure is None:
             say("no figure: that needs the package matplotlib, `pip install 'bert-judge[plot]'`")
-    return 0
+    return say_failed(results, "bert-judge evaluate")
 
 
 def _parse(arguments: Sequence[str]) -> tuple[EvaluateOptions, list[str]]:
@@ -197,33 +197,32 @@ def _teacher(rows: Sequence[Row], options: EvaluateOptions, run: Judged | None) 
 
 
 def _judge_all(
-    specs: Sequence[JudgeSpec], sources: Sequence[Source], options: EvaluateOptions, command: list[str]
+    specs: Sequence[JudgeSpec],
+    sources: Sequence[Source],
+    options: EvaluateOptions,
+    command: list[str],
+    results: list[ResultFolder],
 ) -> Iterable[Judged]:
-    """The verdicts of each judge on all files; one judge is in memory at a time."""
+    """The verdicts of each judge on all files, whose `results` are added; one judge is in memory at a time."""
     stems = distinct([file_stem(source.path) for source in sources])
     for spec in specs:
         with log_shown(not options.quiet):
             judge = spec.make().judge
-        runs = []
         for source, stem in zip(sources, stems, strict=True):
             folder = Path(options.output_dir) / stem / spec.name
-            runs.append(_judge(source, judge.fitted(source), folder, spec.name, options, command))
+            results.append(_judge(source, judge.fitted(source), folder, spec.name, options, command))
+        runs = [load_run(result.folder) for result in results[-len(sources) :]]
         yield Judged(spec.name, runs[0].signature, [row for run in runs for row in run.rows])
 
 
-def _judge(source: Source, judge: Judge, folder: Path, name: str, options: EvaluateOptions, command: list[str]) -> Run:
-    """Run a judge on a file, or go on with it, with a progress bar."""
-    from tqdm import tqdm
-
+def _judge(
+    source: Source, judge: Judge, folder: Path, name: str, options: EvaluateOptions, command: list[str]
+) -> ResultFolder:
+    """The result of a judge on a file, there already or made now."""
     asked = {each: getattr(options, each) for each in ("map", "limit", "skip_bad_rows", "numbers_as_text")}
     result = ResultFolder(folder, Identity(judge.signature, source.sha256, asked), options.overwrite)
-    if not result.finished:
-        counts = score_source(source, judge, result, command=command)
-        bar = tqdm(total=len(source), unit="row", desc=name, disable=options.quiet, dynamic_ncols=True)
-        with bar, closing(counts):
-            for done in counts:
-                bar.update(done - bar.n)
-    return load_run(folder)
+    judge_rows(source, judge, result, name, texts=True, quiet=options.quiet, command=command)
+    return result
 
 
 def _left_out(rows: int, labelled: int, common: int) -> list[str]:

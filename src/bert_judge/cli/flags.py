@@ -8,6 +8,7 @@ in YAML holds the same names; flags win over it.
 from __future__ import annotations
 
 import argparse
+import csv
 import difflib
 import inspect
 import json
@@ -16,7 +17,7 @@ import types
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, NoReturn, Union, get_args, get_origin
 
 from bert_judge.errors import InputError
 
@@ -69,6 +70,25 @@ def read_config(path: str) -> dict[str, Any]:
     return {str(key).replace("-", "_"): value for key, value in values.items()}
 
 
+class Peeked(NamedTuple):
+    """What a command line and its `--config` file say, before the parser of all its flags can be made."""
+
+    values: dict[str, Any]
+    config: dict[str, Any]
+    path: str
+
+
+def peek(prog: str, arguments: Sequence[str], *names: str) -> Peeked:
+    """The values of the flags `names`, of the command line or else of the file of `--config`, and that file."""
+    first = Parser(prog, add_help=False)
+    for name in ("config", *names):
+        first.add_argument(*spellings(name))
+    given = vars(first.parse_known_args(arguments)[0])
+    config = read_config(given["config"]) if given["config"] else {}
+    config |= {name: ",".join(map(str, config[name])) for name in names if isinstance(config.get(name), list)}
+    return Peeked({name: given[name] or config.get(name) for name in names}, config, given["config"] or "")
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one sentence, and whose defaults can come from a file."""
 
@@ -119,6 +139,14 @@ def names_in(values: str | Sequence[str]) -> tuple[str, ...]:
     """The names in a text, or in several, separated by commas."""
     texts = [values] if isinstance(values, str) else values
     return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
+
+
+def columns_in(text: str) -> list[str]:
+    """The names of columns in a text, separated by commas; one that holds a comma stands in double quotes."""
+    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+    if not names or "" in names or len(set(names)) < len(names):
+        raise InputError(f"{text!r} was given as columns; different names, separated by commas, were expected.")
+    return names
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):

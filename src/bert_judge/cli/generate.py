@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from bert_judge.artifacts import check_folder
-from bert_judge.cli import log_shown, run, say
+from bert_judge.cli import log_shown, progress_bar, run, say
 from bert_judge.cli.flags import Parser, add_flags, read_config
 from bert_judge.cli.tasking import TaskOptions, read_tasks
 from bert_judge.generators import KeptGenerator, Options, make_generator, open_store
@@ -48,18 +47,14 @@ def main(arguments: Sequence[str]) -> int:
     """Check the tasks, load the model once, answer task by task."""
     values = _parse(arguments)
     options, sampling, own = _made(GenerateOptions, values), _made(Sampling, values), _made(Options, values)
-    output_dir = Path(options.output_dir)
-    check_folder(output_dir)
+    output_dir = check_folder(options.output_dir)
     tasks = list(read_tasks(_made(TaskOptions, values)))  # before the model: it takes longer to load
     with log_shown(not options.quiet):
         generator = make_generator(options.backend, options.model_path, sampling, own)
     kept = KeptGenerator(generator, open_store(options.store))
-    from tqdm import tqdm
-
     model = options.model_name or options.model_path + settings_suffix(sampling, own)
     for task in tasks:
-        bar = tqdm(total=len(task.questions), unit="answer", desc=task.name, disable=options.quiet, dynamic_ncols=True)
-        with bar:
+        with progress_bar(len(task.questions), task.name, options.quiet, unit="answer") as bar:
             folder = generate_candidates(
                 task,
                 kept,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,10 +12,11 @@ from typing import Annotated, Any
 from bert_judge.artifacts import CANDIDATES, Identity, ResultFolder, check_folder, scores_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, add_flags, names_in, read_config, spellings
+from bert_judge.cli.judging import judge_rows, say_failed
 from bert_judge.cli.tasking import TaskOptions, read_tasks
 from bert_judge.errors import InputError
 from bert_judge.judges import JUDGES, Judge, LLMJudge, find_judge
-from bert_judge.pipeline import CandidateRows, Summary, Task, score_source, summarise
+from bert_judge.pipeline import CandidateRows, Summary, Task, summarise
 
 _EXAMPLES = """examples:
   bert-judge judge --judge_type BERTJudge --tasks arc_easy_test,mmlu_test --candidate_model Llama-3.2-1B-Instruct
@@ -47,14 +47,14 @@ class _Result:
     rows: CandidateRows
     model: str
     judge: str
-    folder: Path
+    folder: ResultFolder
     summary: Summary
 
 
 def main(arguments: Sequence[str]) -> int:
     """Check tasks and candidates, load each judge once, judge everything, print a table."""
     names, flags, options, task_options = _parse(arguments)
-    check_folder(Path(options.output_dir))
+    check_folder(options.output_dir)
     kinds = {name: find_judge(name) for name in names}
     work = list(_candidates(read_tasks(task_options), options))
     command = ["bert-judge", "judge", *arguments]
@@ -67,6 +67,8 @@ def main(arguments: Sequence[str]) -> int:
             say(_costs(judge))
     if not options.quiet:
         say(_table(results))
+    if failed := say_failed([result.folder for result in results], "bert-judge judge"):
+        return failed
     return 3 if options.fail_on_undecided and any(result.summary.undecided for result in results) else 0
 
 
@@ -85,20 +87,13 @@ def _candidates(tasks: Iterator[Task], options: JudgeOptions) -> Iterator[tuple[
 def _judge(
     judge: Judge, name: str, model: str, rows: CandidateRows, options: JudgeOptions, command: Sequence[str]
 ) -> _Result:
-    from tqdm import tqdm
-
     fitted = judge.fitted(rows)
     path = scores_folder(Path(options.output_dir), rows.task.name, model, name, fitted.variant)
     identity = Identity(fitted.signature, rows.sha256, {"no_texts": options.no_texts})
     folder = ResultFolder(path, identity, options.overwrite)
-    if not folder.finished:
-        counts = score_source(rows, fitted, folder, texts=not options.no_texts, command=command)
-        title = f"{name} {rows.task.name} {model}"
-        bar = tqdm(total=len(rows), initial=folder.rows_done, unit="row", desc=title, disable=options.quiet)
-        with bar, closing(counts):
-            for done in counts:
-                bar.update(done - bar.n)
-    return _Result(rows, model, name, path, summarise(folder.records()))
+    title = f"{name} {rows.task.name} {model}"
+    judge_rows(rows, fitted, folder, title, texts=not options.no_texts, quiet=options.quiet, command=command)
+    return _Result(rows, model, name, folder, summarise(folder.records()))
 
 
 def _parse(arguments: Sequence[str]) -> tuple[tuple[str, ...], dict[str, Any], JudgeOptions, TaskOptions]:
@@ -154,7 +149,7 @@ def _table(results: Sequence[_Result]) -> str:
         right = "-" if summary.accuracy is None else f"{summary.accuracy:.1%}"
         interval = "" if summary.accuracy_interval is None else "[{:.1%}, {:.1%}]".format(*summary.accuracy_interval)
         score = "-" if summary.mean_score is None else f"{summary.mean_score:.3f}"
-        judge = f"{result.judge}/{result.folder.name}"
+        judge = f"{result.judge}/{result.folder.folder.name}"
         lines.append(
             f"{result.rows.task.name:22} {result.model:26} {judge:26} {summary.rows:7} {score:>7} {right:>7}  "
             f"{interval:16}{summary.undecided or ''}"

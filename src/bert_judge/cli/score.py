@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
+import re
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,14 +12,18 @@ from typing import Annotated, Any
 from bert_judge.artifacts import BAD_ROWS, REPORT, RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder
 from bert_judge.cli import log_shown, say
 from bert_judge.cli.cascade import cascade_report
-from bert_judge.cli.flags import Parser, add_flags, read_config, spellings
+from bert_judge.cli.flags import Parser, add_flags, columns_in, peek
+from bert_judge.cli.judging import add_judges, chosen_judges, judge_rows, say_failed
 from bert_judge.cli.suite import read_suite, suite_table, write_columns
 from bert_judge.errors import InputError, named_in_errors
+from bert_judge.evaluation.compare import compare_models, rankings
+from bert_judge.evaluation.compare_tables import Compared, to_text
+from bert_judge.evaluation.matching import Entry
 from bert_judge.evaluation.runs import load_run
-from bert_judge.judges import JUDGES, Judge, find_judge
+from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade
-from bert_judge.judges.naming import JudgeSpec
-from bert_judge.pipeline import score_source, summarise
+from bert_judge.judges.naming import JudgeSpec, distinct
+from bert_judge.pipeline import Agreement, summarise
 from bert_judge.report import write_report
 from bert_judge.sources import FORMATS, Source, open_source
 
@@ -28,10 +32,12 @@ _EXAMPLES = """examples:
   bert-judge score answers.jsonl --output_dir out
   bert-judge score answers.csv --map question=q,reference=gold,candidate=out
   zcat answers.jsonl.gz | bert-judge score - --output_dir out --limit 1000
-  bert-judge score answers.jsonl --model_path artefactory/BERTJudge --dtype float32
-  bert-judge score answers.jsonl --judge_type BERTScore --lang en --idf
-  bert-judge score answers.jsonl --judge_type my_module:MyJudge
-  bert-judge score answers.jsonl --suite suite.yaml        # several named judges, a folder each
+  bert-judge score answers.csv --candidates model_a,model_b   # a column for each model: all scored, and compared
+  bert-judge score answers.jsonl --judge artefactory/BERTJudge --dtype float32
+  bert-judge score answers.jsonl --judge BERTScore --lang en --idf
+  bert-judge score answers.jsonl --judge starter,containment  # several judges, a folder each
+  bert-judge score answers.jsonl --judge my_module:MyJudge
+  bert-judge score answers.jsonl --suite suite.yaml           # several judges with names and settings of their own
 
 Flags may be written with hyphens, too: --output-dir. A run that was stopped goes on where it stopped.
 """
@@ -45,6 +51,7 @@ class ScoreOptions:
     map: Annotated[
         Mapping[str, str] | None, "columns by name: question=q,reference=gold,candidate=out (also id=, label=)"
     ] = None
+    candidates: Annotated[str | None, "columns of several models' candidates, all scored and compared: a,b"] = None
     input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: told by the name)"] = None
     limit: Annotated[int | None, "judge only the first N rows"] = None
     skip_bad_rows: Annotated[bool, "set unreadable rows aside in bad_rows.jsonl instead of stopping"] = False
@@ -56,77 +63,126 @@ class ScoreOptions:
     quiet: Annotated[bool, "no progress bar and no table"] = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A judge's verdicts on a model's candidates: what they are called, and where they go."""
+
+    name: str
+    candidates: str
+    judge: str
+    source: Source
+    identity: Identity
+    folder: Path
+
+
 def main(arguments: Sequence[str]) -> int:
-    """Parse the flags, check everything, load the judge, judge, and print what came out."""
-    judge_type, judge_flags, options, file = _parse(arguments)
-    output_dir = Path(options.output_dir)
-    check_folder(output_dir)
-    source = open_source(
-        file,
-        columns=options.map,
-        input_format=options.input_format,
-        skip_bad_rows=options.skip_bad_rows,
-        numbers_as_text=options.numbers_as_text,
-        limit=options.limit,
-    )
-    identity = Identity(None, source.sha256, _what_is_written(options))
+    """Parse the flags, check everything, load the judges, judge, and print what came out."""
+    specs, options, file = _parse(arguments)
+    output_dir = check_folder(options.output_dir)
+    jobs = _jobs(specs, _open(file, options), options, output_dir)
     command = ["bert-judge", "score", *arguments]
-    if options.suite:
-        return _score_suite(read_suite(Path(options.suite)), source, identity, options, command)
-    ResultFolder(output_dir, identity, options.overwrite)  # refuses another input's result before a model loads
-    with log_shown(not options.quiet):
-        judge = find_judge(judge_type)(**judge_flags).fitted(source)
-    folder, status = _scored(source, judge, output_dir, identity, options, command)
-    if status:
-        return status
-    page = _page([folder], output_dir / REPORT, len(source), options)
+    results: dict[str, ResultFolder] = {}
+    for name, spec in specs.items():
+        with named_in_errors(f"the judge {name}") if len(specs) > 1 or options.suite else nullcontext():
+            with log_shown(not options.quiet):
+                judge = spec.make().judge
+            for job in (job for job in jobs if job.judge == name):
+                fitted = judge.fitted(job.source)
+                results[job.name] = ResultFolder(
+                    job.folder, replace(job.identity, signature=fitted.signature), options.overwrite
+                )
+                _judge(job, fitted, results[job.name], options, command)
+                if isinstance(fitted, Cascade) and len(jobs) > 1 and not options.quiet:
+                    say(f"{job.name}\n{cascade_report(fitted, results[job.name].records())}\n")
+    if len(jobs) == 1:
+        _say_one(results[jobs[0].name], jobs[0].source, fitted, options)
+    else:
+        _say_several(jobs, results, output_dir, options)
+    return say_failed(results.values(), "bert-judge score")
+
+
+def _open(file: str, options: ScoreOptions) -> dict[str, Source]:
+    """The input; with --candidates once for each of its columns, by the folder's name of that."""
+    columns = columns_in(options.candidates) if options.candidates else []
+    asked = dict(options.map or {})
+    if columns and "candidate" in asked:
+        raise InputError("--candidates and --map candidate= both name columns of candidates; give one of them.")
+    if columns and not {"label", "gold"} & asked.keys():
+        asked["label"] = ""  # a label can't be that of several candidates
+    folders = distinct([re.sub(r"[^\w.-]+", "_", column).strip("._") or "candidate" for column in columns])
+    maps = {name: {**asked, "candidate": column} for name, column in zip(folders, columns, strict=True)}
+    return {
+        name: open_source(
+            file,
+            columns=chosen,
+            input_format=options.input_format,
+            skip_bad_rows=options.skip_bad_rows,
+            numbers_as_text=options.numbers_as_text,
+            limit=options.limit,
+            model=name or None,
+        )
+        for name, chosen in (maps or {"": asked}).items()
+    }
+
+
+def _jobs(
+    specs: Mapping[str, JudgeSpec], sources: Mapping[str, Source], options: ScoreOptions, output_dir: Path
+) -> list[_Job]:
+    """Each judge on each column of candidates, in output_dir/COLUMN/JUDGE as far as there are several.
+
+    A folder with the result of another input is refused here, before a model loads.
+    """
+    jobs = []
+    for judge in specs:
+        for column, source in sources.items():
+            parts = [*([column] if column else []), *([judge] if len(specs) > 1 or options.suite else [])]
+            identity = Identity(None, source.sha256, _what_is_written(options, column, source))
+            folder = output_dir.joinpath(*parts)
+            ResultFolder(folder, identity, options.overwrite)
+            jobs.append(_Job("/".join(parts), column, judge, source, identity, folder))
+    return jobs
+
+
+def _judge(job: _Job, judge: Judge, folder: ResultFolder, options: ScoreOptions, command: list[str]) -> None:
+    if folder.finished and not options.quiet:
+        say(f"{folder.folder} holds this result already; --overwrite makes it anew.\n")
+    title = job.name or "judging"
+    judge_rows(job.source, judge, folder, title, texts=not options.no_texts, quiet=options.quiet, command=command)
+
+
+def _say_one(folder: ResultFolder, source: Source, judge: Judge, options: ScoreOptions) -> None:
+    page = _page([folder], folder.folder / REPORT, len(source), options)
     if not options.quiet:
         say(_report(folder, source, judge.signature, page))
         if isinstance(judge, Cascade):
             say("\n" + cascade_report(judge, folder.records()))
-    return 0
 
 
-def _scored(
-    source: Source,
-    judge: Judge,
-    output_dir: Path,
-    identity: Identity,
-    options: ScoreOptions,
-    command: list[str],
-    title: str = "judging",
-) -> tuple[ResultFolder, int]:
-    """The finished result of a judge, or an unfinished one with the status to leave with."""
-    folder = ResultFolder(output_dir, replace(identity, signature=judge.signature), options.overwrite)
-    if not folder.finished:
-        return folder, _judge(source, judge, folder, options, command, title)
-    if not options.quiet:
-        say(f"{folder.folder} holds this result already; --overwrite makes it anew.\n")
-    return folder, 0
+def _say_several(
+    jobs: Sequence[_Job], results: Mapping[str, ResultFolder], output_dir: Path, options: ScoreOptions
+) -> None:
+    """Write the table and the page of all results, and print how the judges, or the models, compare."""
+    rows, models = len(jobs[0].source), len({job.candidates for job in jobs})
+    path = write_columns(results, output_dir, candidate=models == 1)
+    page = _page(list(results.values()), path.with_name(f"{path.stem}.html"), rows * models, options)
+    if options.quiet:
+        return
+    say(f"{_columns_read(jobs[0].source)}\n")
+    if models > 1 and rows * len(jobs) <= PAGE_ROWS:
+        say(_comparison(jobs, results))
+        say(f"\nbert-judge compare {jobs[0].folder} {jobs[1].folder} shows the answers in which they differ")
+    else:
+        say(suite_table(results, "judge" if models == 1 else "candidates"))
+    below = "/".join(["CANDIDATES"] * (models > 1) + ["JUDGE"] * (len(jobs) > models))
+    say(f"\nfiles  {path}{page}, and in {output_dir}/{below}: {VERDICTS}, {SCORES}, {RUN}")
 
 
-def _score_suite(
-    suite: Mapping[str, JudgeSpec], source: Source, identity: Identity, options: ScoreOptions, command: list[str]
-) -> int:
-    """Judge with one named judge after the other; what is finished is kept, should one of them fail."""
-    folders = {name: Path(options.output_dir) / name for name in suite}
-    for path in folders.values():
-        ResultFolder(path, identity, options.overwrite)
-    results: dict[str, ResultFolder] = {}
-    for name, spec in suite.items():
-        with named_in_errors(f"{name} of the suite"), log_shown(not options.quiet):
-            judge = spec.make().judge.fitted(source)
-            results[name], status = _scored(source, judge, folders[name], identity, options, command, name)
-        if status:
-            return status
-        if isinstance(judge, Cascade) and not options.quiet:
-            say(f"{name}\n{cascade_report(judge, results[name].records())}\n")
-    path = write_columns(results, Path(options.output_dir))
-    page = _page(list(results.values()), path.with_name(f"{path.stem}.html"), len(source), options)
-    if not options.quiet:
-        say(suite_table(results))
-        say(f"\nfiles  {path}{page}, and in {options.output_dir}/NAME: {VERDICTS}, {SCORES}, {RUN}")
-    return 0
+def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder]) -> str:
+    """The models against each other, by each judge."""
+    runs = {job.name: load_run(results[job.name].folder) for job in jobs}
+    entries = [Entry(job.judge, runs[job.name].signature, job.candidates, runs[job.name].rows) for job in jobs]
+    models = compare_models(entries)
+    return to_text(Compared(models, rankings(models), None, ()), [], flips=0)
 
 
 def _page(results: Sequence[ResultFolder], path: Path, rows: int, options: ScoreOptions) -> str:
@@ -142,83 +198,41 @@ def _page(results: Sequence[ResultFolder], path: Path, rows: int, options: Score
     return f", {path.name}"
 
 
-def _parse(arguments: Sequence[str]) -> tuple[str, dict[str, Any], ScoreOptions, str]:
-    """The judge's name and flags, the options, and the file; flags win over the file of --config."""
-    first = Parser("bert-judge score", add_help=False)
-    first.add_argument(*spellings("judge_type"))
-    first.add_argument("--suite")
-    first.add_argument("--config")
-    known = first.parse_known_args(arguments)[0]
-    config = read_config(known.config) if known.config else {}
-    chosen, suite = known.judge_type or config.get("judge_type"), known.suite or config.get("suite")
-    if suite and chosen:
-        raise InputError(
-            f"--suite {suite} names the judges; leave --judge_type {chosen} out, or put it into the suite."
-        )
-    judge_type = str(chosen or "BERTJudge")
-    if ":" in judge_type or suite or find_judge(judge_type) is Cascade:
-        sys.path.append(str(Path.cwd()))  # a judge of one's own lies where one works
-
+def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ScoreOptions, str]:
+    """The judges by name, the options, and the file; flags win over the file of --config."""
+    peeked = peek("bert-judge score", arguments, "judge", "judge_type", "suite")
+    suite, given = peeked.values["suite"], peeked.values["judge"] or peeked.values["judge_type"]
+    if suite and given:
+        raise InputError(f"--suite {suite} names the judges; leave {given} out, or put it into that file.")
     parser = Parser("bert-judge score", "FILE [--output_dir FOLDER] [flags]", "Judge a file of answers.", _EXAMPLES)
     parser.add_argument("file", metavar="FILE", help="JSON lines, JSON, CSV, TSV, parquet, a datasets folder, or -")
     general = parser.add_argument_group("reading and writing")
     general.add_argument("--config", metavar="FILE", help="YAML with names and values of flags; flags win")
     own = add_flags(general, ScoreOptions)
-    judge_flags = []
-    if not suite:
-        group = parser.add_argument_group(f"the judge ({judge_type})")
-        group.add_argument(
-            *spellings("judge_type"), default=judge_type, metavar="NAME", help=f"{', '.join(JUDGES)}, or module:Class"
-        )
-        judge_flags = add_flags(group, find_judge(judge_type))
-    parser.set_config(config, known.config)
+    read_judges = None if suite else add_judges(parser, chosen_judges(peeked.values))
+    parser.set_config(peeked.config, peeked.path)
     values = parser.parse(arguments)
-    options = ScoreOptions(**{name: values[name] for name in own})
-    return judge_type, {name: values[name] for name in judge_flags}, options, values["file"]
+    specs = read_judges(values) if read_judges else read_suite(Path(str(suite)))
+    return specs, ScoreOptions(**{name: values[name] for name in own}), values["file"]
 
 
-def _what_is_written(options: ScoreOptions) -> dict[str, Any]:
+def _what_is_written(options: ScoreOptions, column: str, source: Source) -> dict[str, Any]:
     """The options that change the files: two runs that differ in them are not the same."""
-    names = ("map", "limit", "skip_bad_rows", "numbers_as_text", "no_texts")
-    return {name: getattr(options, name) for name in names}
-
-
-def _judge(
-    source: Source, judge: Judge, folder: ResultFolder, options: ScoreOptions, command: list[str], title: str
-) -> int:
-    """Run the judge with a progress bar; a run stopped by Ctrl-C says how to go on."""
-    from tqdm import tqdm
-
-    done, rows = folder.rows_done, len(source)
-    if done and not options.quiet:
-        print(f"{folder.folder} has {done} of {rows} rows already; going on from there.", file=sys.stderr)
-    counts = score_source(source, judge, folder, texts=not options.no_texts, command=command)
-    bar = tqdm(total=rows, initial=done, unit="row", desc=title, disable=options.quiet, dynamic_ncols=True)
-    try:
-        with bar, closing(counts):
-            for done in counts:
-                bar.update(done - bar.n)
-    except KeyboardInterrupt:
-        print(
-            f"\nstopped after {done} of {rows} rows; they are kept in {folder.folder}, "
-            "and the same command goes on from there.",
-            file=sys.stderr,
-        )
-        return 130
-    return 0
+    names = ("limit", "skip_bad_rows", "numbers_as_text", "no_texts")
+    asked = {**(options.map or {}), "candidate": source.columns["candidate"]} if column else options.map
+    return {"map": asked, **{name: getattr(options, name) for name in names}}
 
 
 def _report(folder: ResultFolder, source: Source, signature: str, page: str) -> str:
     """The table that a person reads."""
     summary = summarise(folder.records())
-    read = ", ".join(f"{role} from {name}" for role, name in source.columns.items())
     lines = [
-        f"read   {read}"
-        + ("" if "question" in source.columns else "; no question (name it with --map question=COLUMN)"),
+        _columns_read(source),
         "",
         _line("rows", summary.rows, f"{len(source.bad_rows)} set aside in {BAD_ROWS}" if source.bad_rows else ""),
         _line("judged", summary.judged),
         _line("undecided", summary.undecided),
+        *([_line("failed", summary.failed, "of these, as the judge failed")] if summary.failed else []),
         _line("truncated", summary.truncated, "inputs longer than the judge reads" if summary.truncated else ""),
         _line("mean score", _number(summary.mean_score)),
         _line("accuracy", _share(summary.accuracy), _interval(summary.accuracy_interval)),
@@ -228,13 +242,25 @@ def _report(folder: ResultFolder, source: Source, signature: str, page: str) -> 
     if agreement := summary.agreement:
         lines += [
             "",
-            f"agreement with the {agreement.rows} labels of the file",
+            _labels(agreement),
             _line("  accuracy", _share(agreement.accuracy), _interval(agreement.accuracy_interval)),
             _line("  F1", _number(agreement.f1)),
             _line("  Cohen's kappa", _number(agreement.kappa)),
         ]
     files = f"{folder.folder}/: {VERDICTS}, {SCORES}, {RUN}{page}"
     return "\n".join([*lines, "", f"judge  {signature}", f"files  {files}"])
+
+
+def _columns_read(source: Source) -> str:
+    read = ", ".join(f"{role} from {name}" for role, name in source.columns.items())
+    without = "" if "question" in source.columns else "; no question (name it with --map question=COLUMN)"
+    return f"read   {read}{without}"
+
+
+def _labels(agreement: Agreement) -> str:
+    if agreement.rows == agreement.labels:
+        return f"agreement with the {agreement.labels} labels of the file"
+    return f"agreement with {agreement.rows} of the {agreement.labels} labels of the file; the other rows are undecided"
 
 
 def _line(name: str, value: object, remark: str = "") -> str:

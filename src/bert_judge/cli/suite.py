@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +39,9 @@ def read_suite(path: Path) -> dict[str, JudgeSpec]:
     return judges
 
 
-def suite_table(results: Mapping[str, ResultFolder]) -> str:
-    """A line for each judge, and how many rows all of them call right."""
-    head = ["judge", "rows", "undecided", "score", "right", "95 % interval", "agree with labels"]
+def suite_table(results: Mapping[str, ResultFolder], what: str = "judge") -> str:
+    """A line for each result, and how many rows all of them call right."""
+    head = [what, "rows", "undecided", "score", "right", "95 % interval", "agree with labels"]
     body = []
     for name, folder in results.items():
         summary = summarise(folder.records())
@@ -61,24 +61,25 @@ def suite_table(results: Mapping[str, ResultFolder]) -> str:
     return Table("", head, body, _together([results[name] for name in labelling])).text()
 
 
-def write_columns(results: Mapping[str, ResultFolder], folder: Path) -> Path:
-    """Write a table with a row for each answer and a column for each judge: its labels, or its scores if it has none.
+def write_columns(results: Mapping[str, ResultFolder], folder: Path, *, candidate: bool = True) -> Path:
+    """Write a table with a row for each row of the input and a column for each result: its labels, or its scores if it
+    has none, and the candidate, if it is the same in all.
 
     It lies beside the folder, so that `FOLDER/*` are results and nothing else. An undecided verdict is an empty cell.
     Raises OutputError where the file can't be written.
     """
+    texts = ("id", "question", *(["candidate"] if candidate else []), "gold")
     kinds = {
         name: "label" if any(record["label"] is not None for record in result.records()) else "score"
         for name, result in results.items()
     }
     path = folder.parent / f"{folder.resolve().name}-suite.csv"
-    write_files(path.parent, {path.name: _lines(results, kinds)})
+    write_files(path.parent, {path.name: _lines(results, kinds, texts)})
     return path
 
 
-def _lines(results: Mapping[str, ResultFolder], kinds: Mapping[str, str]) -> Iterator[str]:
+def _lines(results: Mapping[str, ResultFolder], kinds: Mapping[str, str], texts: Sequence[str]) -> Iterator[str]:
     """The lines of the table, its head first."""
-    texts = ("id", "question", "candidate", "gold")
     line = io.StringIO(newline="")
     table = csv.writer(line)
     table.writerow([*texts, *results])

@@ -60,7 +60,7 @@ class TrainOptions:
 def main(arguments: Sequence[str]) -> int:
     """Check everything, read or build the dataset, train, and print how good the judge is."""
     options, config = _parse(arguments)
-    check_folder(Path(options.output_dir))
+    check_folder(options.output_dir)
     mix = _read_mix(options.training_mix)
     from bert_judge.training import read_examples, train
 

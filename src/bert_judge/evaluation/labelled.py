@@ -112,9 +112,9 @@ def pooled(runs: Sequence[Run], names: Sequence[str]) -> list[Judged]:
     An answer (its texts, and the other columns) that an earlier of these runs holds is left out, and counted.
     """
     groups: dict[tuple[str, int], list[int]] = {}
-    seen: Counter[tuple[str, str]] = Counter()
+    seen: Counter[tuple[str, ...]] = Counter()
     for place, run in enumerate(runs):
-        same = (run.signature, str(run.record["identity"].get("input_sha256")))
+        same = (run.signature, *run.answers)
         groups.setdefault((run.signature, seen[same]), []).append(place)
         seen[same] += 1
     found = []

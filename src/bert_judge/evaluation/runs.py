@@ -13,7 +13,7 @@ from bert_judge.errors import InputError
 from bert_judge.evidence import words
 
 _OURS = frozenset(
-    "id score label gold explanation matched_reference truncated details question references candidate".split()
+    "id score label gold explanation matched_reference truncated details failed question references candidate".split()
 )
 
 
@@ -35,6 +35,7 @@ class Row:
     matched_reference: int | None = None
     truncated: Mapping[str, int] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
+    failed: bool = False
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -75,6 +76,12 @@ class Run:
     def signature(self) -> str:
         """The signature of the judge that made it."""
         return str(self.record["identity"]["signature"])
+
+    @property
+    def answers(self) -> tuple[str, str]:
+        """What was judged: the digest of the input, and its column of candidates (a file may have one a model)."""
+        columns = self.record.get("input", {}).get("columns", {})
+        return str(self.record["identity"].get("input_sha256")), str(columns.get("candidate", ""))
 
 
 def load_run(folder: str | Path) -> Run:

@@ -197,6 +197,7 @@ class Cascade(Judge):
     def _window(self, window: Sequence[Sample]) -> Iterator[Verdict]:
         given: list[Verdict | None] = [None] * len(window)
         passed: list[dict[str, float | None]] = [{} for _ in window]
+        failed: set[int] = set()
         waiting = list(range(len(window)))
         try:
             for number, stage in enumerate(self.plan.deciding):
@@ -205,6 +206,8 @@ class Cascade(Judge):
                     label = stage.decide(verdict.score)
                     if label is None:
                         passed[row][stage.name] = verdict.score
+                        if verdict.failed:
+                            failed.add(row)
                     else:
                         given[row] = _decided(stage, replace(verdict, label=label), passed[row])
                 waiting = [row for row in waiting if given[row] is None]
@@ -213,11 +216,11 @@ class Cascade(Judge):
             raise
         last = self.plan.last
         rest = self._asked(len(self._judges) - 1, [window[row] for row in waiting]) if last else iter(())
-        for found, earlier in zip(given, passed, strict=True):
+        for row, (found, earlier) in enumerate(zip(given, passed, strict=True)):
             if found is not None:
                 yield found
             else:
-                yield _decided(last, next(rest), earlier) if last else _unsure(earlier)
+                yield _decided(last, next(rest), earlier) if last else _unsure(earlier, row in failed)
 
     def _asked(self, number: int, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """The verdicts of a stage, with its name in what it raises, and its rows and seconds added up."""
@@ -253,9 +256,9 @@ def _decided(stage: Stage, verdict: Verdict, passed: Mapping[str, float | None])
     )
 
 
-def _unsure(passed: Mapping[str, float | None]) -> Verdict:
+def _unsure(passed: Mapping[str, float | None], failed: bool) -> Verdict:
     scores = ", ".join(f"{name} {'undecided' if score is None else f'{score:.3g}'}" for name, score in passed.items())
-    return Verdict(None, None, f"no stage is sure ({scores})", details={"passed": dict(passed)})
+    return Verdict(None, None, f"no stage is sure ({scores})", details={"passed": dict(passed)}, failed=failed)
 
 
 def _stage(values: Mapping[str, Any]) -> Stage:

@@ -220,7 +220,7 @@ def _added(costs: Costs, reply: Reply | None, seconds: float) -> Costs:
 
 def _verdict(sample: Sample, question: Question, reply: Reply, think_token: str) -> Verdict:
     if reply.error is not None:
-        return Verdict(None, None, f"no reply: {reply.error}")
+        return Verdict(None, None, f"no reply: {reply.error}", failed=True)
     truncated = lost_characters(question, reply.truncated)
     details = {
         "reply": reply.text,

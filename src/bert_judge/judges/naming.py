@@ -26,7 +26,7 @@ from bert_judge.judges.base import Judge
 from bert_judge.metrics import METRICS, find_metric
 from bert_judge.utils import STARTER, find_model
 
-_YAML = (".yaml", ".yml")
+YAML = (".yaml", ".yml")
 
 
 class NamedJudge(NamedTuple):
@@ -54,21 +54,38 @@ class JudgeSpec:
         """
         if isinstance(given, Mapping):
             return _from_values(given, "the specification of a judge", None)
-        text = str(given).strip()
-        if not text:
-            raise InputError(f"an empty name of a judge was given; {_expected()} was expected.")
-        if text.endswith(_YAML):
-            return _from_values(_read_yaml(Path(text)), text, Path(text).stem)
-        if text in JUDGES or _is_class(text):
-            return _from_values({"judge_type": text}, text, text.rpartition(":")[2])
-        if text in METRICS:
-            find_metric(text)
-            return cls(text, JUDGES["RegexJudge"], {"pattern": "none", "metric": text})
-        return cls(_find_model(text), JUDGES["BERTJudge"], {"model_path": text})
+        named = read_name(str(given))
+        return _from_values(named.values, str(given), named.name)
 
     def make(self) -> NamedJudge:
         """Load the judge. Raises what its constructor does."""
         return NamedJudge(self.kind(**self.settings), self.name)
+
+
+class Named(NamedTuple):
+    """What the name of a judge stands for: its short name, and `judge_type` with the other values that it sets."""
+
+    name: str
+    values: Mapping[str, Any]
+
+
+def read_name(text: str) -> Named:
+    """What a text stands for (see the table above); a metric and a model are looked for, values are not checked.
+
+    Raises InputError for an unknown name and a file that can't be read, ModelError where there is no such model,
+    MissingExtraError where a metric's package is missing.
+    """
+    text = text.strip()
+    if not text:
+        raise InputError(f"an empty name of a judge was given; {_expected()} was expected.")
+    if text.endswith(YAML):
+        return Named(Path(text).stem, _read_yaml(Path(text)))
+    if text in JUDGES or _is_class(text):
+        return Named(text.rpartition(":")[2], {"judge_type": text})
+    if text in METRICS:
+        find_metric(text)
+        return Named(text, {"judge_type": "RegexJudge", "pattern": "none", "metric": text})
+    return Named(_find_model(text), {"judge_type": "BERTJudge", "model_path": text})
 
 
 def make_judge(given: str | Path | Mapping[str, Any]) -> NamedJudge:

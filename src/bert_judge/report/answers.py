@@ -117,15 +117,15 @@ def _with_task(run: Run) -> Run:
 
 def _inputs(runs: Sequence[Run], found: Sequence[_Found], merge: bool) -> list[int]:
     """The number of the answers that each run is on. One judge's runs on different files are on different answers."""
-    shas = [str(run.record["identity"].get("input_sha256")) for run in runs]
+    answers = [run.answers for run in runs]
     numbers: list[int] = []
     for place, run in enumerate(runs):
-        same = (numbers[i] for i in range(place) if shas[i] == shas[place])
+        same = (numbers[i] for i in range(place) if answers[i] == answers[place])
         alike = (
             numbers[i]
             for i in range(place if merge else 0)
             if runs[i].signature != run.signature
-            and not _judged_another(run, shas[place], numbers[i], runs, numbers, shas)
+            and not _judged_another(run, numbers[i], runs, numbers)
             and len(found[i].keys() & found[place].keys())
             >= SAME_ANSWERS * max(1, min(map(len, (found[i], found[place]))))
         )
@@ -133,12 +133,10 @@ def _inputs(runs: Sequence[Run], found: Sequence[_Found], merge: bool) -> list[i
     return numbers
 
 
-def _judged_another(
-    run: Run, sha: str, number: int, runs: Sequence[Run], numbers: Sequence[int], shas: Sequence[str]
-) -> bool:
-    """Whether the judge of a run is among the runs on these answers already, with another file."""
-    of_these = (i for i, own in enumerate(numbers) if own == number)
-    return any(runs[i].signature == run.signature and shas[i] != sha for i in of_these)
+def _judged_another(run: Run, number: int, runs: Sequence[Run], numbers: Sequence[int]) -> bool:
+    """Whether the judge of a run is among the runs on these answers already, with another input."""
+    of_these = (runs[i] for i, own in enumerate(numbers) if own == number)
+    return any(other.signature == run.signature and other.answers != run.answers for other in of_these)
 
 
 def _overlaps(runs: Sequence[Run], found: Sequence[_Found], inputs: Sequence[int]) -> Mapping[_Answer, _Answer]:

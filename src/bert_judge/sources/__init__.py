@@ -71,6 +71,7 @@ def open_source(
     skip_bad_rows: bool = False,
     numbers_as_text: bool = False,
     limit: int | None = None,
+    model: str | None = None,
 ) -> Source:
     """Check a whole file of answers, and return it as a stream of samples that can be read again and again.
 
@@ -89,13 +90,15 @@ def open_source(
 
     The first row that is no sample raises an `InputError`; with `skip_bad_rows` such rows are set aside as `bad_rows`.
     `numbers_as_text` takes numbers as text where text is needed, spelled as in the file. `limit` stops after that row.
+    `model` is kept as the column `model` of every row: whose candidates these are.
     """
     if limit is not None and limit < 1:
         raise InputError(f"the limit is {limit}; the number of rows to read, at least 1, was expected.")
     asked = asked_columns(columns)
     found = find_input(path, input_format)
     chosen = Columns(asked)
-    reader = RowReader(chosen.chosen, numbers_as_text=numbers_as_text, cells=found.format in ("csv", "tsv"))
+    cells = found.format in ("csv", "tsv")
+    reader = RowReader(chosen.chosen, numbers_as_text=numbers_as_text, cells=cells, model=model)
     reading = _Reading(found, found.stamp(), reader, limit, skip_bad_rows)
     sha256 = found.sha256()
     rows, bad_rows = _survey(reading, chosen)

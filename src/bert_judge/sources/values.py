@@ -69,11 +69,14 @@ def _is_nan(value: object) -> bool:
 class RowReader:
     """Makes samples from rows, by the columns chosen for each role."""
 
-    def __init__(self, columns: Mapping[str, str], *, numbers_as_text: bool, cells: bool) -> None:
+    def __init__(
+        self, columns: Mapping[str, str], *, numbers_as_text: bool, cells: bool, model: str | None = None
+    ) -> None:
         # `columns` may still gain roles while the first pass learns them, so it is looked at anew for every row.
         self._columns = columns
         self._numbers_as_text = numbers_as_text
         self._cells = cells
+        self._model = {} if model is None else {"model": model}
 
     def read(self, raw: RawRow, number: int) -> Sample | BadRow:
         """Return the sample of the `number`th row, or the bad row that it is."""
@@ -168,7 +171,7 @@ class RowReader:
             value = row.get(name)
             if isinstance(value, str | int | float) and name not in self._columns.values():
                 meta[name] = json.loads(value) if isinstance(value, NumberText) else value
-        return {name: value for name, value in meta.items() if not _is_nan(value)}
+        return {name: value for name, value in meta.items() if not _is_nan(value)} | self._model
 
     def _text(self, value: object, role: str) -> str:
         if type(value) is str:
