@@ -1,0 +1,120 @@
+"""`bert-judge show` and `bert-judge doctor` as their user meets them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bert_judge.cli import main
+from bert_judge.version import __version__
+
+ROWS = [
+    {"id": "a", "question": "Capital of France?", "reference": ["Paris", "Paris, France"], "candidate": "It is Paris."},
+    {"id": "b", "question": "Capital of Spain?", "reference": "Madrid", "candidate": "It is Rome.\nRome!", "label": 0},
+    {"id": "c", "question": "2+2?", "reference": "four", "candidate": "4", "label": 1},
+    {"id": "d", "question": "Long?", "reference": "yes", "candidate": "no " * 400 + "the end", "label": 0},
+]
+
+
+@pytest.fixture(autouse=True)
+def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    assert main(["score", "rows.jsonl", "--judge", "containment", "--output_dir", "out", "--quiet"]) == 0
+
+
+@pytest.fixture
+def show(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    def run(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        status = main(["show", *arguments])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def ids(out: str) -> list[str]:
+    return [line.split()[0] for line in out.splitlines() if line[:1] in "abcd" and line[1:3] == "  "]
+
+
+def test_which_rows(show) -> None:
+    cases = {
+        (): ["a", "b", "c", "d"],
+        ("--wrong",): ["b", "c", "d"],
+        ("--right",): ["a"],
+        ("--disagree",): ["c"],
+        ("--wrong", "--disagree"): ["c"],
+        ("--right", "--disagree"): [],
+        ("--undecided",): [],
+        ("--wrong", "--limit", "2"): ["b", "c"],
+        ("--id", "d"): ["d"],
+    }
+    for flags, expected in cases.items():
+        status, out, _ = show("out", *flags)
+        assert (status, ids(out)) == (0, expected), flags
+    assert "out: 3 of 4 rows (wrong)" in show("out", "--wrong")[1]
+    assert "2 of 3 rows are shown; --limit 0 shows all." in show("out", "--wrong", "--limit", "2")[1]
+
+
+def test_a_row_has_its_texts_and_the_reason(show) -> None:
+    out = show("out", "--id", "b")[1]
+    assert "b  incorrect  0.000  (human label: incorrect)" in out
+    assert [line.split()[0] for line in out.splitlines()[3:]] == ["question", "reference", "candidate", "Rome!"]
+    assert show("out", "--id", "a")[1].count("  reference ") == 2
+    assert main(["score", "rows.jsonl", "--judge", "starter", "--limit", "1", "--output_dir", "s", "--quiet"]) == 0
+    assert "  why         contains the reference" in show("s")[1]
+    long = show("out", "--id", "d")[1]
+    assert "characters …]" in long and long.count("no ") < 250 and "the end" in long
+    assert show("out", "--id", "d", "--full")[1].count("no ") >= 400
+
+
+def test_human_labels_of_a_file(show) -> None:
+    Path("human.jsonl").write_text("".join(json.dumps({"id": row["id"], "label": 1}) + "\n" for row in ROWS))
+    assert ids(show("out", "--labels", "human.jsonl", "--disagree")[1]) == ["b", "c", "d"]
+
+
+def test_several_results(show) -> None:
+    assert main(["score", "rows.jsonl", "--judge", "containment,exact_match", "--output_dir", "two", "--quiet"]) == 0
+    out = show("two", "--right")[1]
+    assert "two/containment: 1 of 4 rows (right)" in out
+    assert "two/exact_match: 0 of 4 rows (right)" in out
+
+
+def test_what_cannot_be_shown_is_a_sentence(show) -> None:
+    arguments = ["--judge", "RegexJudge", "--pattern", "none", "--metric", "token_f1"]
+    assert main(["score", "rows.jsonl", *arguments, "--output_dir", "scores", "--quiet"]) == 0
+    Path("plain.jsonl").write_text(json.dumps(ROWS[0]) + "\n")
+    assert main(["score", "plain.jsonl", "--judge", "containment", "--output_dir", "plain", "--quiet"]) == 0
+    said = {
+        ("nowhere",): "nowhere is not there",
+        ("rows.jsonl",): "rows.jsonl is a file; a folder that score or judge wrote was expected.",
+        ("out", "--id", "x"): "out has no row with the id 'x'.",
+        ("out", "--limit", "-1"): "a number of rows, or 0 for all, was expected.",
+        ("plain", "--disagree"): "plain has no human labels to disagree with; give them with --labels FILE.",
+    }
+    for flags, sentence in said.items():
+        status, _, err = show(*flags)
+        assert (status, err.count("\n")) == (1, 1)
+        assert sentence in err
+
+
+def test_doctor(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOCAL_MODELS_DIR", str(tmp_path / "models"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    for text in (
+        f"bert-judge {__version__}",
+        "transformers 5.",
+        "vllm         not there: pip install vllm",
+        f"LOCAL_MODELS_DIR: {tmp_path / 'models'} (not there yet)",
+        "HF_HUB_OFFLINE=1",
+        "native bfloat16",
+        "runs on ",
+        'P(correct) of "I\'d say it is Paris." 0.9',
+    ):
+        assert text in out
