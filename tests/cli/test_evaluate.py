@@ -203,12 +203,13 @@ def test_without_matplotlib_there_is_no_figure_unless_it_was_asked_for(run, monk
         ([str(EXAMPLES), "--judges", "containment", "--threshold", "7"], "on another scale"),
         ([str(EXAMPLES), "--min_precision", "2"], "min_precision is 2"),
         (["-"], "not standard input"),
-        (["."], "no result"),
+        (["empty"], "no result"),
         (["wrong.jsonl"], "all 3 labels are 0"),
         (["plain.jsonl"], "none of the 3 rows has a label"),
     ],
 )
 def test_mistakes_are_told_in_a_sentence(arguments: list[str], said: str):
+    Path("empty").mkdir()
     for name, label in (("wrong.jsonl", 0), ("plain.jsonl", None)):
         write(name, [{"reference": "r", "candidate": f"c{i}", "label": label} for i in range(3)])
     with pytest.raises(BertJudgeError, match=said):

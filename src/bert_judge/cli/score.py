@@ -142,7 +142,7 @@ def _page(results: Sequence[ResultFolder], path: Path, rows: int, options: Score
     return f", {path.name}"
 
 
-def _parse(arguments: Sequence[str]) -> tuple[str, dict[str, Any], ScoreOptions, str]:
+def _parse(arguments: Sequence[str]) -> tuple[str, dict[str, Any], ScoreOptions, list[str]]:
     """The judge's name and flags, the options, and the file; flags win over the file of --config."""
     first = Parser("bert-judge score", add_help=False)
     first.add_argument(*spellings("judge_type"))
@@ -159,8 +159,13 @@ def _parse(arguments: Sequence[str]) -> tuple[str, dict[str, Any], ScoreOptions,
     if ":" in judge_type or suite or find_judge(judge_type) is Cascade:
         sys.path.append(str(Path.cwd()))  # a judge of one's own lies where one works
 
-    parser = Parser("bert-judge score", "FILE [--output_dir FOLDER] [flags]", "Judge a file of answers.", _EXAMPLES)
-    parser.add_argument("file", metavar="FILE", help="JSON lines, JSON, CSV, TSV, parquet, a datasets folder, or -")
+    parser = Parser("bert-judge score", "FILE … [--output_dir FOLDER] [flags]", "Judge a file of answers.", _EXAMPLES)
+    parser.add_argument(
+        "file",
+        nargs="+",
+        metavar="FILE",
+        help="JSON lines, JSON, CSV, TSV, parquet, a folder of these or of datasets, or -",
+    )
     general = parser.add_argument_group("reading and writing")
     general.add_argument("--config", metavar="FILE", help="YAML with names and values of flags; flags win")
     own = add_flags(general, ScoreOptions)
