@@ -216,6 +216,16 @@ def test_mistakes_are_told_in_a_sentence(arguments: list[str], said: str):
         command.main([*arguments, "--quiet"])
 
 
+def test_a_folder_of_labelled_files_is_one_input(run):
+    Path("data").mkdir()
+    for part in (0, 1):
+        rows = [row for row in ROWS if "label" in row][part::2]
+        write(f"data/{part}.jsonl", [{**row, "level": n % 3, "note": f"{n}"} for n, row in enumerate(rows)])
+    printed = run("data", "--judges", "containment", "--by", "file,level", "--resamples", "100", "--output_dir", "out")
+    assert "By file" in printed and "1.jsonl" in printed and "By level" in printed and "By note" not in printed
+    assert Path("out/data/containment/run.json").exists()
+
+
 def test_judges_without_a_file_to_judge_are_told():
     score.main([str(EXAMPLES), "--judge_type", "RegexJudge", "--output_dir", "one", "--quiet"])
     with pytest.raises(InputError, match="only saved results were given"):

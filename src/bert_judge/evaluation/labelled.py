@@ -52,7 +52,8 @@ def rows_of(source: Source) -> list[Row]:
 
 def file_stem(path: str) -> str:
     """A file's name without its endings: `nq` of `data/nq.jsonl.gz`."""
-    return Path(path).name.partition(".")[0] or Path(path).name
+    name = Path(path).name or Path(path).resolve().name  # "." has no name of its own
+    return name.partition(".")[0] or name
 
 
 def read_labels(path: str | Path, columns: Asked | None = None) -> Labels:
