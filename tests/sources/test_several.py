@@ -122,11 +122,14 @@ def test_blank_references_among_several_are_passed_over(tmp_path: Path) -> None:
         open_source(path)
     path = tmp_path / "x.jsonl"
     path.write_text(
-        lines({"answer": "a", "output": "x"}, {"answer": "a", "answer_3": None, "answer_2": ["b"], "output": "x"})
+        lines(
+            {"answer": "a", "output": "x"},
+            {"answer": "a", "answer_3": None, "answer_4": [], "answer_2": ["b"], "output": "x"},
+        )
     )
     source = open_source(path)
     assert [sample.references for sample in source] == [("a",), ("a", "b")]
-    assert source.columns["reference"] == "answer + answer_2 + answer_3"
+    assert source.columns["reference"] == "answer + answer_2 + answer_3 + answer_4"
 
 
 def test_several_references_can_be_named_and_are_then_the_only_ones(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -34,7 +34,7 @@ from bert_judge.evaluation.teacher import Teacher, teacher_in_column, teacher_of
 from bert_judge.judges import Judge
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
 from bert_judge.pipeline import score_source
-from bert_judge.sources import FORMATS, Source, open_source
+from bert_judge.sources import FORMATS, ColumnMap, Source, open_source
 from bert_judge.sources.files import holds_answers
 from bert_judge.utils import STARTER
 from bert_judge.version import __version__
@@ -70,7 +70,7 @@ class EvaluateOptions:
     figure: Annotated[
         Literal["svg", "png", "pdf", "none"] | None, "format of the figure (default: svg if matplotlib is installed)"
     ] = None
-    map: Annotated[Mapping[str, str] | None, "columns by name: question=q,candidate=out,label=human"] = None
+    map: Annotated[ColumnMap | None, "columns by name: question=q,candidate=out,label=human"] = None
     input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: told by the name)"] = None
     limit: Annotated[int | None, "only the first N rows of each file"] = None
     skip_bad_rows: Annotated[bool, "set unreadable rows aside instead of stopping"] = False

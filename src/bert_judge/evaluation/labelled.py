@@ -13,7 +13,7 @@ from bert_judge.artifacts import ROW_COLUMNS
 from bert_judge.errors import InputError
 from bert_judge.evaluation.runs import Row, Run
 from bert_judge.sources import Source, open_source
-from bert_judge.sources.columns import Asked, Columns, asked_columns
+from bert_judge.sources.columns import ColumnMap, Columns, asked_columns
 from bert_judge.sources.files import Input, find_input
 from bert_judge.sources.values import RowReader
 from bert_judge.types import Sample
@@ -56,7 +56,7 @@ def file_stem(path: str) -> str:
     return name.partition(".")[0] or name
 
 
-def read_labels(path: str | Path, columns: Asked | None = None) -> Labels:
+def read_labels(path: str | Path, columns: ColumnMap | None = None) -> Labels:
     """People's labels from a file: one with texts as `score` reads it, or one with ids and labels alone.
 
     An answer that has several labels gets the one that most of them are, and none where they are even. Raises
@@ -155,7 +155,7 @@ def aligned(rows: Sequence[Row], judges: Sequence[Judged]) -> tuple[list[Row], l
     return [labelled[place] for place in common], kept
 
 
-def _labelled_rows(path: str | Path, columns: Asked | None) -> Iterable[Row]:
+def _labelled_rows(path: str | Path, columns: ColumnMap | None) -> Iterable[Row]:
     """The rows of a file with texts or without them; its first row says which it is."""
     found = find_input(path, None)
     asked = asked_columns(columns)

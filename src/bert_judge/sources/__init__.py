@@ -19,12 +19,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from bert_judge.errors import InputError
-from bert_judge.sources.columns import COLUMN_NAMES, Asked, Columns, asked_columns
+from bert_judge.sources.columns import COLUMN_NAMES, ColumnMap, Columns, asked_columns
 from bert_judge.sources.files import FORMATS, Input, Stamp, find_input
 from bert_judge.sources.values import BadRow, RawRow, RowReader, as_json
 from bert_judge.types import Sample
 
-__all__ = ["COLUMN_NAMES", "FORMATS", "BadRow", "Source", "open_source"]
+__all__ = ["COLUMN_NAMES", "FORMATS", "BadRow", "ColumnMap", "Source", "open_source"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class Source:
 def open_source(
     path: str | Path | Sequence[str | Path],
     *,
-    columns: Asked | None = None,
+    columns: ColumnMap | None = None,
     input_format: str | None = None,
     skip_bad_rows: bool = False,
     numbers_as_text: bool = False,

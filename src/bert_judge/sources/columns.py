@@ -33,7 +33,7 @@ COLUMN_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 With the name taken for the reference go those that are it and a number: `reference2`, `reference_3`, `Reference 4`.
 """
 
-Asked = Mapping[str, str | Sequence[str]]
+ColumnMap = Mapping[str, str | Sequence[str]]
 """What a user maps roles to: a column, or for the reference several."""
 
 MISSING: Final = object()
@@ -63,7 +63,7 @@ def role_title(role: str) -> str:
     return "label" if role == "gold" else role
 
 
-def asked_columns(columns: Asked | None) -> dict[str, tuple[str, ...]]:
+def asked_columns(columns: ColumnMap | None) -> dict[str, tuple[str, ...]]:
     """Return the user's mapping of roles to columns by our own names of the roles, refusing unknown ones."""
     asked: dict[str, tuple[str, ...]] = {}
     for given, named in (columns or {}).items():

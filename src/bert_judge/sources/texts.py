@@ -75,9 +75,9 @@ def read_csv(stream: BinaryIO, name: str, delimiter: str | None) -> Iterator[Raw
     csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
     lines = _TextLines(stream)
     kind = "CSV" if delimiter is None else "TSV"
-    head = _head(lines)
+    head: list[str] = []
     if delimiter is None:
-        head, delimiter = _delimited(head)
+        head, delimiter = _delimited(_head(lines))
     # Not `strict`, the reader would take the rest of a file into one cell where a quote is not closed, and say nothing.
     reader = csv.reader(chain(head, lines), delimiter=delimiter, strict=True)
     header: list[str] = []

@@ -64,8 +64,8 @@ class RowError(Exception):
 
 
 def _is_blank(value: object) -> bool:
-    """Whether nothing stands in a row: no such column, null, or blank text."""
-    return value is MISSING or value is None or (isinstance(value, str) and not value.strip())
+    """Whether nothing stands in a row: no such column, null, blank text, or an empty list."""
+    return value is MISSING or value is None or value == [] or (isinstance(value, str) and not value.strip())
 
 
 def _is_single(value: object) -> bool:
