@@ -220,12 +220,14 @@ def test_a_record_leaves_out_what_is_empty():
 
 
 def test_a_record_with_everything():
-    sample = Sample("c", ("r", "s"), "q", "7", 0, {"model": "m", "score": 3, "candidate": "x", "gold": 1})
+    columns = {"model": "m", "topic": "t", "score": 3, "candidate": "x", "gold": 1}
+    sample = Sample("c", ("r", "s"), "q", "7", 0, columns)
     verdict = Verdict(0.5, 1, "why", 1, {"candidate": 3}, {"logit": 0.0})
-    record = verdict_record(sample, verdict)
     said = {"id": "7", "score": 0.5, "label": 1, "gold": 0, "explanation": "why", "matched_reference": 1}
-    more = {"truncated": {"candidate": 3}, "details": {"logit": 0.0}, "model": "m"}
-    assert record == said | more | {"question": "q", "references": ["r", "s"], "candidate": "c"}
+    said |= {"truncated": {"candidate": 3}, "details": {"logit": 0.0}}
+    more = {"model": "m", "input_score": 3, "input_gold": 1}
+    texts = {"topic": "t", "input_candidate": "x", "question": "q", "references": ["r", "s"], "candidate": "c"}
+    assert verdict_record(sample, verdict) == said | more | texts
     assert verdict_record(sample, verdict, texts=False) == said | more
 
 

@@ -32,6 +32,12 @@ VERDICTS, SCORES, RUN, BAD_ROWS = "verdicts.jsonl", "scores.json", "run.json", "
 CANDIDATES = "candidates.json"
 REPORT = "report.html"
 REPORTS = (REPORT, "report.md", "report.json")
+ROW_COLUMNS = (
+    *("task", "source", "dataset", "subset", "category", "model", "candidate_model", "language", "split"),
+    *("label_by", "label_source"),
+)
+"""The columns of the input that say what a row is; a result made with `--no_texts` keeps their text, too."""
+
 _PARTIAL = ".partial"
 _FLUSH_SECONDS = 0.5  # how much work a killed process can lose
 
@@ -49,7 +55,10 @@ class Identity:
 
 
 def verdict_record(sample: Sample, verdict: Verdict, texts: bool = True) -> dict[str, Any]:
-    """A line of `verdicts.jsonl`. Empty values are left out, but for score and label (null: undecided)."""
+    """A line of `verdicts.jsonl`. Empty values are left out, but for score and label (null: undecided).
+
+    A column of the input that is called as a field of ours gets `input_` before its name.
+    """
     record: dict[str, Any] = {"id": sample.id, "score": verdict.score, "label": verdict.label}
     optional: dict[str, Any] = {
         "gold": sample.gold,
@@ -60,7 +69,12 @@ def verdict_record(sample: Sample, verdict: Verdict, texts: bool = True) -> dict
         "failed": verdict.failed or None,
     }
     ours = {*record, *optional, "question", "references", "candidate"}
-    optional |= {name: value for name, value in sample.meta.items() if name not in ours}
+    kept = {
+        name: value
+        for name, value in sample.meta.items()
+        if texts or name in (*ROW_COLUMNS, "file") or not isinstance(value, str)
+    }
+    optional |= {f"input_{name}" if name in ours else name: value for name, value in kept.items()}
     if texts:
         optional |= {"question": sample.question, "references": list(sample.references)}
     record |= {name: value for name, value in optional.items() if value is not None}

@@ -32,6 +32,7 @@ from bert_judge.errors import InputError, ModelError
 from bert_judge.generators import Generator as LanguageModel
 from bert_judge.generators import split_trace
 from bert_judge.judges.base import Judge
+from bert_judge.sources import BadRow
 from bert_judge.stats import Confusion, wilson_interval
 from bert_judge.types import Reply, Sample, Verdict
 from bert_judge.version import __version__
@@ -64,8 +65,8 @@ class Rows(Protocol):
         ...
 
     @property
-    def bad_rows(self) -> Sequence[Any]:
-        """Rows that were set aside, each with `line`, `reason` and `text`."""
+    def bad_rows(self) -> Sequence[BadRow]:
+        """Rows that were set aside."""
         ...
 
     def __len__(self) -> int: ...
@@ -135,7 +136,7 @@ def score_source(
             **({"costs": asdict(judge.costs.since(before))} if judge.costs and before else {}),
             **_circumstances(start, seconds, judged),
         }
-        folder.finish(run, ({"line": row.line, "reason": row.reason, "row": row.text} for row in source.bad_rows))
+        folder.finish(run, map(_bad_row, source.bad_rows))
 
 
 def _rest(source: Rows, judge: Judge, done: int, texts: bool) -> Iterator[dict[str, Any]]:
@@ -187,6 +188,12 @@ def _agreement(confusion: Confusion, labels: int) -> Agreement:
     agreed = confusion.true_positive + confusion.true_negative
     interval = wilson_interval(agreed, confusion.n)
     return Agreement(confusion.n, labels, confusion.accuracy, interval, confusion.f1, confusion.kappa)
+
+
+def _bad_row(row: BadRow) -> dict[str, Any]:
+    """A line of `bad_rows.jsonl`."""
+    place = {"file": row.file} if row.file else {}
+    return {**place, "line": row.line, "reason": row.reason, "row": row.text}
 
 
 def _with_verdicts(samples: Iterable[Sample], judge: Judge) -> Iterator[tuple[Sample, Verdict]]:
@@ -272,7 +279,7 @@ class CandidateRows:
         return {}
 
     @property
-    def bad_rows(self) -> Sequence[Any]:
+    def bad_rows(self) -> Sequence[BadRow]:
         """None is set aside."""
         return ()
 

@@ -203,16 +203,27 @@ def test_without_matplotlib_there_is_no_figure_unless_it_was_asked_for(run, monk
         ([str(EXAMPLES), "--judges", "containment", "--threshold", "7"], "on another scale"),
         ([str(EXAMPLES), "--min_precision", "2"], "min_precision is 2"),
         (["-"], "not standard input"),
-        (["."], "no result"),
+        (["empty"], "no result"),
         (["wrong.jsonl"], "all 3 labels are 0"),
         (["plain.jsonl"], "none of the 3 rows has a label"),
     ],
 )
 def test_mistakes_are_told_in_a_sentence(arguments: list[str], said: str):
+    Path("empty").mkdir()
     for name, label in (("wrong.jsonl", 0), ("plain.jsonl", None)):
         write(name, [{"reference": "r", "candidate": f"c{i}", "label": label} for i in range(3)])
     with pytest.raises(BertJudgeError, match=said):
         command.main([*arguments, "--quiet"])
+
+
+def test_a_folder_of_labelled_files_is_one_input(run):
+    Path("data").mkdir()
+    for part in (0, 1):
+        rows = [row for row in ROWS if "label" in row][part::2]
+        write(f"data/{part}.jsonl", [{**row, "level": n % 3, "note": f"{n}"} for n, row in enumerate(rows)])
+    printed = run("data", "--judges", "containment", "--by", "file,level", "--resamples", "100", "--output_dir", "out")
+    assert "By file" in printed and "1.jsonl" in printed and "By level" in printed and "By note" not in printed
+    assert Path("out/data/containment/run.json").exists()
 
 
 def test_judges_without_a_file_to_judge_are_told():

@@ -55,6 +55,22 @@ def test_values_have_the_types_of_the_signature():
     }
 
 
+@pytest.mark.parametrize(
+    ("texts", "columns"),
+    [
+        (["question=q,reference=right answer"], {"question": "q", "reference": "right answer"}),
+        (['reference="Right, ""so""", candidate = Model A ,'], {"reference": 'Right, "so"', "candidate": "Model A"}),
+        (["candidate=a=b,label="], {"candidate": "a=b", "label": ""}),
+        (['candidate="",reference=5" disk'], {"candidate": "", "reference": '5" disk'}),
+        (["question=q", "candidate=c,reference=r"], {"question": "q", "candidate": "c", "reference": "r"}),
+        (["reference=a,reference=b"], {"reference": ("a", "b")}),
+        (["reference=a", "reference=b,id=i", "reference=c"], {"reference": ("a", "b", "c"), "id": "i"}),
+    ],
+)
+def test_columns_are_named_with_commas_and_spaces_and_by_several_flags(texts: list[str], columns: dict[str, object]):
+    assert parser().parse([part for text in texts for part in ("--columns", text)])["columns"] == columns
+
+
 def test_a_class_gives_the_flags_of_its_constructor():
     assert parser(Judge).parse(["--model-path", "m"]) == {"model_path": "m", "batch_size": None}
 
@@ -68,6 +84,9 @@ def test_a_class_gives_the_flags_of_its_constructor():
         ("--mode slow", "invalid choice: 'slow'"),
         ("--columns q", "'q' is not of the form name=column,name=column"),
         ("--columns ,", "',' is not of the form name=column,name=column"),
+        ('--columns a="b', "is not of the form name=column"),
+        ('--columns a="b"c', 'double quotes: reference="right, in short"'),
+        ("--columns =b", "'=b' is not of the form name=column"),
         ("--treshold 1", "there is no flag --treshold, did you mean --threshold?"),
         ("--treshold=1", "there is no flag --treshold=1, did you mean --threshold?"),
         ("--lim 1", "there is no flag --lim, did you mean --limit?"),
@@ -115,6 +134,16 @@ def test_a_config_file_sets_defaults_and_flags_win(tmp_path: Path):
     assert values["threshold"] == 0.5  # no value: as if the line were not there
     assert values["columns"] == {"question": "q"}
     assert with_config(tmp_path, "") == vars(Options())
+
+
+def test_a_config_file_names_columns_as_they_are(tmp_path: Path):
+    text = 'columns:\n  reference: [right, "so, too"]\n  candidate: Model A, "big"\n  label:\n  id: 7\n'
+    columns = {"reference": ("right", "so, too"), "candidate": 'Model A, "big"', "label": "", "id": "7"}
+    assert with_config(tmp_path, text)["columns"] == columns
+    assert with_config(tmp_path, 'columns: a=b,c="d, e"')["columns"] == {"a": "b", "c": "d, e"}
+    assert with_config(tmp_path, text, "--columns id=n --columns label=y")["columns"] == {"id": "n", "label": "y"}
+    with pytest.raises(InputError, match=r'sets a column of columns to \{"b": 1\}; a name was expected'):
+        with_config(tmp_path, "columns:\n  a:\n    b: 1\n")
 
 
 @pytest.mark.parametrize(

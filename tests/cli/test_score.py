@@ -215,6 +215,36 @@ def test_the_config_file(score):
     assert len(verdicts("other")) == 4
 
 
+def test_a_folder_of_tables_with_their_columns_up_to_the_page(score, capsys: pytest.CaptureFixture[str]):
+    from bert_judge.evaluation.runs import load_run
+    from bert_judge.report import collect
+
+    head = 'Frage;"Antwort, kurz";Antwort 2;Modell;score\r\n'
+    rows = [f'"q{n % 4}\r\n, wie?";{n},5;;{{}};0,{n % 2}\r\n' for n in range(8)]
+    Path("answers").mkdir()
+    for name, encoding in (("a", "utf-8-sig"), ("b", "utf-16")):
+        cells = [row.format(f"{name} {n},5" if name == "a" or n % 4 else "nein") for n, row in enumerate(rows)]
+        Path(f"answers/{name}.csv").write_bytes((head + "".join(cells) + ";;;;\r\nkaputt\r\n").encode(encoding))
+    columns = ["--map", 'reference="Antwort, kurz",reference=Antwort 2', "--map", "candidate=Modell,question=Frage"]
+    status, out, _ = score("answers", *columns, "--skip_bad_rows", "--output_dir", "out", *STEADY)
+    assert status == 0
+    assert "reference from Antwort, kurz + Antwort 2, candidate from Modell, question from Frage" in out
+    assert [(v["id"], v["file"], v["references"], v["input_score"]) for v in verdicts()[7:9]] == [
+        ("8", "a.csv", ["7,5"], "0,1"),
+        ("10", "b.csv", ["0,5"], "0,0"),
+    ]
+    bad = [json.loads(line) for line in Path("out/bad_rows.jsonl").read_text().splitlines()]
+    assert [(row["file"], row["line"]) for row in bad] == [("a.csv", 19), ("b.csv", 19)]
+    facets = {facet.name: facet.levels for facet in collect([load_run("out")]).facets}
+    assert facets == {"file": ["a.csv", "b.csv"], "input_score": ["0,0", "0,1"]}
+    assert (
+        score("answers/a.csv", "answers/b.csv", *columns, "--skip_bad_rows", "--output_dir", "files", *STEADY)[0] == 0
+    )
+    assert same("out", "files")
+    assert main(["compare", "out", "--by", "file"]) == 0
+    assert "b.csv less a.csv" in capsys.readouterr().out
+
+
 def test_bad_rows_are_set_aside_when_asked(score):
     rows = [ROWS[0], '{"question": ', ROWS[1], {"question": "q", "references": ["r"]}, ROWS[2]]
     status, out, _ = score(write("rows.jsonl", rows), "--output_dir", "out", "--skip_bad_rows", *STEADY)
@@ -310,7 +340,6 @@ def test_models_that_are_no_judges(score, make_judge):
     ("arguments", "said"),
     [
         ([], "the following arguments are required: FILE"),
-        (["a", "b"], "nothing was expected here, not b"),
         (["a", "--treshold", "1"], "there is no flag --treshold, did you mean --threshold?"),
         (["a", "--limit", "x"], "'x' is no whole number"),
         (["a", "--runtime", "magic"], "invalid choice: 'magic'"),

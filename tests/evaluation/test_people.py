@@ -356,6 +356,10 @@ def test_answers_that_an_earlier_run_of_the_judge_holds_count_once():
     assert evaluate(found.rows, [found], ASKED).notes[0].startswith("half: 4 rows are left out")
     other = [replace(row, meta={**row.meta, "model": "another"}) for row in rows]
     assert pooled([runs[0], replace(runs[1], rows=other)], ["a", "b"])[0].repeated == 0
+    same = [replace(row, meta={**row.meta, "file": "b.csv", "seconds": 2}) for row in runs[1].rows]
+    assert (
+        pooled([runs[0], replace(runs[1], rows=same)], ["a", "b"])[0].repeated == 4
+    )  # what says nothing of the answer
     bare = [replace(each, rows=[Row(row.id, 1.0, 1) for row in each.rows]) for each in runs]
     assert pooled(bare, ["a", "b"])[0].repeated == 0  # ids alone may be those of other answers
 

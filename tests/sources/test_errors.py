@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
+import lzma
 import os
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from bert_judge.errors import InputError
@@ -23,6 +26,11 @@ def refused(path: str | Path, match: str, **options: object) -> str:
     assert message.endswith((".", "?"))
     assert "\n" not in message
     return message
+
+
+def zstd(text: str) -> bytes:
+    data: bytes = pa.Codec("zstd").compress(text.encode(), asbytes=True)
+    return data
 
 
 def made(folder: Path, name: str, content: str | bytes) -> Path:
@@ -46,10 +54,14 @@ def made(folder: Path, name: str, content: str | bytes) -> Path:
         (
             "x.jsonl",
             GOOD.encode() + b'{"answer": "\xff"}\n',
-            r"line 2 is not UTF-8 text \(the byte 0xff at its position 13",
+            r"line 2 is not UTF-8 text \(the byte 0xff \(ÿ in Windows-1252\) at its position 13",
         ),
         ("x.json", b'[{"answer": "a",\n "output": "\xff"}]', r"is not UTF-8 text: its line 2 holds the byte 0xff"),
-        ("x.csv", b'answer,output\n"a\nb",x\na,\xff\n', r"line 4 is not UTF-8 text \(the byte 0xff at its position 3"),
+        (
+            "x.csv",
+            b'answer,output\n"a\nb",x\na,\x81\n',
+            r"line 4 is not UTF-8 text \(the byte 0x81 at its position 3; save.*iconv",
+        ),
         ("x.csv", b"answer,\xff\na,b\n", r"line 1 is not UTF-8 .*its header must be right"),
         ("x.csv", 'answer,output\na,"x\nb,y\n', r"line 2 is not valid CSV \(unexpected end of data\)"),
         ("x.tsv", 'answer\toutput\na\t"x"y\n', r"line 2 is not valid TSV"),
@@ -68,6 +80,13 @@ def made(folder: Path, name: str, content: str | bytes) -> Path:
         ("x.jsonl.gz", gzip.compress(GOOD.encode(), mtime=0)[:10] + b"\xff" * 40, r"damaged gzip file"),
         ("x.parquet", "PAR1 but not more", r"x\.parquet cannot be read as parquet \("),
         ("x.parquet.gz", gzip.compress(b"PAR1", mtime=0), r"parquet file inside gzip.*unpack it first"),
+        ("x.parquet.zst", zstd("PAR1"), r"parquet file inside zstd.*unpack it first"),
+        ("x.jsonl.zst", GOOD, r"x\.jsonl\.zst is not zstd, though its name ends so"),
+        ("x.jsonl.zst", gzip.compress(GOOD.encode(), mtime=0), r"x\.jsonl\.zst is not zstd, though its name ends so"),
+        ("x.jsonl.zst", zstd(GOOD)[:-9], r"damaged or cut zstd file \(Truncated compressed stream\)"),
+        ("x.jsonl.zst", zstd(GOOD)[:6] + b"\xff" * 40, r"damaged or cut zstd file"),
+        ("x.jsonl.bz2", bz2.compress(GOOD.encode())[:-9], r"bzip2 file that was cut short"),
+        ("x.jsonl.xz", lzma.compress(GOOD.encode())[:20] + b"\xff" * 40, r"damaged xz file"),
     ],
 )
 def test_broken_files(tmp_path: Path, name: str, content: str | bytes, match: str) -> None:
@@ -104,9 +123,9 @@ def test_bad_rows(tmp_path: Path, row: dict[str, object], match: str) -> None:
     source = open_source(path, skip_bad_rows=True)
     assert list(source) == [Sample("x", ("a",), id="1"), Sample("x", ("a",), id="3")]
     assert source.rows == 2
-    ((line, reason, kept),) = source.bad_rows
-    assert (line, kept) == (2, text)
-    assert reason in refused(path, match)
+    (bad,) = source.bad_rows
+    assert (bad.line, bad.text, bad.file) == (2, text, "")
+    assert bad.reason in refused(path, match)
 
 
 def test_bad_rows_of_a_table_are_kept_as_json(tmp_path: Path) -> None:
@@ -132,7 +151,9 @@ def test_rows_before_the_columns_are_known_are_set_aside(tmp_path: Path) -> None
 
 def test_nothing_but_bad_rows(tmp_path: Path) -> None:
     path = made(tmp_path, "x.jsonl", '{"answer": "", "output": "x"}\n{\n')
-    refused(path, r"no good row: all 2 were set aside, the first because line 1 has an empty", skip_bad_rows=True)
+    refused(
+        path, r"no good row: all 2 were set aside, the first because .*x\.jsonl line 1 has an empty", skip_bad_rows=True
+    )
     path = made(tmp_path, "x.jsonl", "{\n")
     refused(path, r"no good row: all 1 were set aside", skip_bad_rows=True)
 
@@ -189,14 +210,17 @@ def test_formats_that_do_not_fit(tmp_path: Path) -> None:
     path = made(tmp_path, "x.jsonl", GOOD)
     refused(path, r"'xml' is no format of answers; expected one of jsonl, json", input_format="xml")
     refused(path, r"is no folder, but a saved dataset is one", input_format="datasets")
-    refused(tmp_path, r"is a folder, but a file was expected for the format csv", input_format="csv")
+    refused(
+        tmp_path, r"folder without answers: no file in it ends in \.csv \(or in one of these and", input_format="csv"
+    )
     assert open_source(made(tmp_path, "x.data", GOOD), input_format="jsonl").rows == 1
 
 
 def test_folders(tmp_path: Path) -> None:
     import datasets
 
-    refused(tmp_path, r"is a folder, but not one that `save_to_disk` of datasets wrote")
+    refused(tmp_path, r"is a folder without answers: no file in it ends in \.jsonl, .*no dataset of `save_to_disk`")
+    refused(tmp_path, r"not one that `save_to_disk` of datasets wrote", input_format="datasets")
     rows = datasets.Dataset.from_list([{"answer": "a", "output": "x"}])
     datasets.DatasetDict({"train": rows, "test": rows}).save_to_disk(tmp_path / "d")
     refused(

@@ -140,7 +140,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, pack: type[bytes]) -> N
     data = pack(as_lines(ROWS).encode())
     feed(monkeypatch, data)
     source = open_source("-")
-    copy = source._reading.input.location
+    copy = source._reading.input.files[0].location
     assert list(source) == list(source) == SAMPLES
     assert (source.path, source.format) == ("-", "jsonl")
     assert source.sha256 == hashlib.sha256(data).hexdigest()

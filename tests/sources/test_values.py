@@ -189,11 +189,6 @@ def test_numbers_of_a_parquet_file_as_text(tmp_path: Path) -> None:
         open_source(path)
 
 
-def test_meta_keeps_single_values_of_few_columns(tmp_path: Path) -> None:
-    row: Row = {"answer": "a", "output": "x", "task": "qa", "split": 3, "model": ["m"], "source": None, "extra": "no"}
-    assert only(tmp_path, row).meta == {"task": "qa", "split": 3}
-
-
 def test_ids_count_all_rows(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("id,answer,output\n,a,x\nk,,x\n\nk,a,x\n,a,x\n")

@@ -83,6 +83,7 @@ def test_a_file_is_read_anew_after_a_change() -> None:
         (ROWS, None, "no column 'question' for the question; it has q, gold"),
         (ROWS, {"question": "q", "reference": "answer"}, "no column 'answer' for the reference"),
         (ROWS, {"question": "q", "candidate": "gold"}, "names 'candidate'"),
+        (ROWS, {"question": "q", "reference": ("a", "b")}, "2 columns for the reference (a, b); a task has one"),
         ([*ROWS, {"q": " ", "gold": "x"}], MAP, "row 3 of a.jsonl has ' ' as its question"),
         ([*ROWS, {"q": "Why?", "gold": None}], MAP, "row 3 of a.jsonl has None as its reference"),
         ([{"q": "How many?", "gold": 4}], MAP, "row 1 of a.jsonl has 4 as its reference"),

@@ -17,7 +17,7 @@ from bert_judge.evaluation.audit.items import Item, items_of, load_items, spread
 from bert_judge.evaluation.audit.tables import to_markdown, to_text
 from bert_judge.evaluation.audit.trials import Audit, Gate, Outcome, Trial, assess_trials, make_trials, needed_samples
 from bert_judge.judges import JUDGES, Judge, find_judge
-from bert_judge.sources import FORMATS, open_source
+from bert_judge.sources import FORMATS, ColumnMap, open_source
 from bert_judge.version import __version__
 
 _EXAMPLES = """examples:
@@ -40,7 +40,7 @@ class AuditOptions:
     """What `audit` takes besides the gate and the flags of the judge."""
 
     data: Annotated[str | None, "labelled answers to make trials from (default: the items of the package)"] = None
-    map: Annotated[Mapping[str, str] | None, "columns by name: question=q,candidate=out,label=human"] = None
+    map: Annotated[ColumnMap | None, "columns by name: question=q,candidate=out,label=human"] = None
     input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: told by the name)"] = None
     skip_bad_rows: Annotated[bool, "leave unreadable rows out instead of stopping"] = False
     numbers_as_text: Annotated[bool, "take numbers in text columns as the text that stands there"] = False

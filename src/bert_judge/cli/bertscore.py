@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bert_judge.cli import log_shown, say
-from bert_judge.cli.flags import Parser, named_columns, spellings
+from bert_judge.cli.flags import AddUp, Parser, named_columns, spellings
 from bert_judge.errors import InputError
 
 Pair = tuple[str, Sequence[str]]
@@ -85,7 +85,11 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
         help='rows {"candidate": …, "references": […]} of a file (or standard input); JSON comes out',
     )
     texts.add_argument(
-        "--map", type=named_columns, metavar="NAME=COLUMN,…", help="with --json: candidate=answer,reference=gold"
+        "--map",
+        type=named_columns,
+        action=AddUp,
+        metavar="NAME=COLUMN,…",
+        help="with --json: candidate=answer,reference=gold",
     )
     shown = parser.add_argument_group("what is printed")
     shown.add_argument("-s", *spellings("seg_level"), action="store_true", help="the scores of each pair, too")

@@ -24,7 +24,7 @@ from bert_judge.evaluation.cascades import (
 from bert_judge.evaluation.tables import Table
 from bert_judge.judges.cascade import Cascade, Plan, StageUse
 from bert_judge.judges.naming import read_judges
-from bert_judge.sources import FORMATS, open_source
+from bert_judge.sources import FORMATS, ColumnMap, open_source
 from bert_judge.stats.certified import upper_bound
 from bert_judge.types import Verdict
 
@@ -46,7 +46,7 @@ class CascadeOptions:
 
     stages: Annotated[tuple[str, ...], "the judges, cheapest first; the last one decides what is left"] = ()
     calibration: Annotated[str, "file of labelled answers"]
-    map: Annotated[Mapping[str, str] | None, "columns by name: question=q,candidate=out,label=human"] = None
+    map: Annotated[ColumnMap | None, "columns by name: question=q,candidate=out,label=human"] = None
     input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: told by the name)"] = None
     limit: Annotated[int | None, "only the first N rows"] = None
     skip_bad_rows: Annotated[bool, "leave unreadable rows out instead of stopping"] = False

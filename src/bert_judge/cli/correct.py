@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from bert_judge.cli import say
-from bert_judge.cli.flags import Parser, named_columns
+from bert_judge.cli.flags import AddUp, Parser, named_columns
 from bert_judge.evaluation.correct import Corrected, correct
 from bert_judge.evaluation.labelled import read_labels
 from bert_judge.evaluation.runs import Run, load_run
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("run", metavar="FOLDER", help="a folder that score or judge wrote")
     parser.add_argument("--labels", metavar="FILE", help="people's labels, besides those in the run itself")
     parser.add_argument(
-        "--map", type=named_columns, metavar="NAME=COLUMN,…", help="columns of the file: label=is_right"
+        "--map", type=named_columns, action=AddUp, metavar="NAME=COLUMN,…", help="columns of the file: label=is_right"
     )
     parser.add_argument("--confidence", type=float, metavar="X", default=0.95, help="of the intervals (default: 0.95)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -33,7 +33,8 @@ from bert_judge.evaluation.tables import to_markdown, to_text
 from bert_judge.evaluation.teacher import Teacher, teacher_in_column, teacher_of_run
 from bert_judge.judges import Judge
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
-from bert_judge.sources import FORMATS, Source, open_source
+from bert_judge.sources import FORMATS, ColumnMap, Source, open_source
+from bert_judge.sources.files import holds_answers
 from bert_judge.utils import STARTER
 from bert_judge.version import __version__
 
@@ -48,7 +49,6 @@ A judge is starter, a folder or a name on the Hub (a BERTJudge), a name of `scor
 containment or exact_match (on the whole candidate), or a YAML file with judge_type and the flags of that judge.
 Verdicts are kept in OUTPUT_DIR/FILE/JUDGE: a run that was stopped goes on, and what is there is not judged again.
 """
-_SAVED_DATA = ("state.json", "dataset_dict.json")  # in a folder that datasets wrote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class EvaluateOptions:
     figure: Annotated[
         Literal["svg", "png", "pdf", "none"] | None, "format of the figure (default: svg if matplotlib is installed)"
     ] = None
-    map: Annotated[Mapping[str, str] | None, "columns by name: question=q,candidate=out,label=human"] = None
+    map: Annotated[ColumnMap | None, "columns by name: question=q,candidate=out,label=human"] = None
     input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: told by the name)"] = None
     limit: Annotated[int | None, "only the first N rows of each file"] = None
     skip_bad_rows: Annotated[bool, "set unreadable rows aside instead of stopping"] = False
@@ -144,15 +144,11 @@ def _sorted_out(paths: Sequence[str], options: EvaluateOptions) -> tuple[list[st
     """What is to be judged, and what is judged already."""
     if "-" in paths:
         raise InputError("evaluate reads its input more than once; a file was expected, not standard input.")
-    folders = [path for path in paths if Path(path).is_dir() and not _holds_data(Path(path))]
+    folders = [path for path in paths if Path(path).is_dir() and not holds_answers(Path(path))]
     files = [path for path in paths if path not in folders]
     if options.judges and not files:
         raise InputError("--judges names judges, but only saved results were given; give a labelled file to judge.")
     return files, folders
-
-
-def _holds_data(folder: Path) -> bool:
-    return any((folder / name).exists() for name in _SAVED_DATA)
 
 
 def _open(path: str, options: EvaluateOptions) -> Source:
@@ -168,7 +164,7 @@ def _open(path: str, options: EvaluateOptions) -> Source:
 
 def _labelled_rows(sources: Sequence[Source], saved: Sequence[Judged], options: EvaluateOptions) -> list[Row]:
     """The rows of the files, or else of the first saved result, with labels; checked before a model loads."""
-    rows = [row for source in sources for row in rows_of(source, options.limit, options.numbers_as_text)]
+    rows = [row for source in sources for row in rows_of(source)]
     if not sources:
         rows = list(saved[0].rows)
     if options.labels:

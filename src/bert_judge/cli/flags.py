@@ -1,8 +1,8 @@
 """Flags from signatures: what a function, class or dataclass takes is what the command line takes.
 
 A parameter `name: Annotated[T, "help"] = default` becomes `--name` (and `--na-me` for `na_me`); T is str, int, float,
-bool, Literal, tuple[str, ...] (`a,b c`), a mapping of texts (`a=b,c=d`), or one of these with None. A `--config` file
-in YAML holds the same names; flags win over it.
+bool, Literal, tuple[str, ...] (`a,b c`), a mapping to names of columns (`a=b,c="d, e"`), or one of these with None.
+A `--config` file in YAML holds the same names; flags win over it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import csv
 import difflib
 import inspect
 import json
+import re
 import shutil
 import types
 import typing
@@ -149,6 +150,21 @@ def columns_in(text: str) -> list[str]:
     return names
 
 
+class AddUp(argparse.Action):
+    """Columns by name, of which those of several flags add up; they replace what a config file names."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Keep them beside those of the flags before."""
+        earlier = getattr(namespace, self.dest, self.default)
+        setattr(namespace, self.dest, values if earlier is self.default else _together([earlier, values]))
+
+
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     """One spelling a flag (and a short one), and not more columns than can be read well."""
 
@@ -175,7 +191,7 @@ def _checked(path: str, action: argparse.Action, value: Any) -> Any:
             raise InputError(f"{path} sets {action.dest} to {value!r}; true or false was expected.")
         return value
     if action.type is named_columns and isinstance(value, dict):
-        value = ",".join(f"{name}={column}" for name, column in value.items())
+        return _together([{str(name): _columns_in(path, action.dest, own)} for name, own in value.items()])
     try:
         if isinstance(value, dict | list | bool):
             raise argparse.ArgumentTypeError(f"{json.dumps(value, default=str)} is no single value")
@@ -185,6 +201,14 @@ def _checked(path: str, action: argparse.Action, value: Any) -> Any:
     if action.choices and converted not in action.choices:
         raise InputError(f"{path} sets {action.dest} to {value!r}; one of {', '.join(action.choices)} was expected.")
     return converted
+
+
+def _columns_in(path: str, flag: str, value: Any) -> list[str]:
+    """The columns that a config file names for one thing: one, none (null), or a list."""
+    columns = value if isinstance(value, list) else [value]
+    if any(isinstance(column, dict | list | bool) for column in columns):
+        raise InputError(f"{path} sets a column of {flag} to {json.dumps(value, default=str)}; a name was expected.")
+    return ["" if column is None else str(column) for column in columns]
 
 
 def _add_flag(parser: argparse._ArgumentGroup, name: str, annotation: Any, default: Any, given_only: bool) -> None:
@@ -201,8 +225,8 @@ def _add_flag(parser: argparse._ArgumentGroup, name: str, annotation: Any, defau
     if given_only:
         default = argparse.SUPPRESS
     if annotation is bool:
-        action = argparse.BooleanOptionalAction if optional or default is True else "store_true"
-        parser.add_argument(*spellings(name), action=action, default=default, help=text)
+        switch = argparse.BooleanOptionalAction if optional or default is True else "store_true"
+        parser.add_argument(*spellings(name), action=switch, default=default, help=text)
     elif get_origin(annotation) is tuple:
         parser.add_argument(*spellings(name), nargs="+", action=_Names, default=default, metavar="NAME", help=text)
     elif get_origin(annotation) is Literal:
@@ -210,7 +234,10 @@ def _add_flag(parser: argparse._ArgumentGroup, name: str, annotation: Any, defau
     else:
         mapping = get_origin(annotation) in (dict, Mapping) or annotation is dict
         kind, metavar = (named_columns, "NAME=COLUMN,…") if mapping else _KINDS[annotation]
-        parser.add_argument(*spellings(name), type=kind, default=default, required=required, metavar=metavar, help=text)
+        action = AddUp if mapping else "store"
+        parser.add_argument(
+            *spellings(name), action=action, type=kind, default=default, required=required, metavar=metavar, help=text
+        )
 
 
 def _whole(text: str) -> int:
@@ -227,12 +254,35 @@ def _number(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text!r} is no number") from error
 
 
-def named_columns(text: str) -> dict[str, str]:
-    """`a=b,c=d` as a mapping; an empty value is allowed."""
-    pairs = [part.partition("=") for part in text.split(",") if part.strip()]
-    if not pairs or not all(equals for _, equals, _ in pairs):
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form name=column,name=column")
-    return {name.strip(): column.strip() for name, _, column in pairs}
+def named_columns(text: str) -> dict[str, str | tuple[str, ...]]:
+    """`a=b,c="d, e"` as a mapping; a name that is there several times has several columns. Empty ones are allowed."""
+    found, at = [], 0
+    while at < len(text):
+        pair = _PAIR.match(text, at)
+        if pair is None:
+            break
+        if pair["name"]:
+            found.append({pair["name"].strip(): [pair["plain"] or (pair["quoted"] or "").replace('""', '"')]})
+        at = pair.end()
+    if at < len(text) or not found:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not of the form name=column,name=column (a column with a comma or a quote in its name stands "
+            'in double quotes: reference="right, in short")'
+        )
+    return _together(found)
+
+
+_PAIR = re.compile(
+    r"""\s*(?:(?P<name>[^=,"]*[^=,"\s])\s*=\s*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^",\s](?:[^,]*[^,\s])?)?)\s*)?(?:,|$)"""
+)
+
+
+def _together(parts: Sequence[Mapping[str, str | Sequence[str]]]) -> dict[str, str | tuple[str, ...]]:
+    """Mappings as one: each name with its column, or with all of its columns."""
+    columns: dict[str, list[str]] = {}
+    for name, own in (pair for part in parts for pair in part.items()):
+        columns.setdefault(name, []).extend([own] if isinstance(own, str) else own)
+    return {name: own[0] if len(own) == 1 else tuple(own) for name, own in columns.items()}
 
 
 _KINDS: dict[Any, tuple[Callable[[str], Any], str]] = {str: (str, "TEXT"), int: (_whole, "N"), float: (_number, "X")}

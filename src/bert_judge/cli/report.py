@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -13,6 +13,7 @@ from bert_judge.evaluation.labelled import read_labels
 from bert_judge.report.finding import find_runs, left_out
 from bert_judge.report.words import tables
 from bert_judge.report.writing import check_path, write_report
+from bert_judge.sources import ColumnMap
 
 _EXAMPLES = """examples:
   bert-judge report out                                      # report.html, report.md and report.json
@@ -29,7 +30,7 @@ class ReportOptions:
     """What `report` takes besides the results and where the page goes."""
 
     labels: Annotated[str | None, "file with people's labels, of the same texts or the same ids"] = None
-    map: Annotated[Mapping[str, str] | None, "columns of that file by name: label=human,id=number"] = None
+    map: Annotated[ColumnMap | None, "columns of that file by name: label=human,id=number"] = None
     title: Annotated[str | None, "title of the page (default: the input's path)"] = None
     quiet: Annotated[bool, "print nothing"] = False
 

@@ -25,7 +25,7 @@ from bert_judge.judges.cascade import Cascade
 from bert_judge.judges.naming import JudgeSpec, distinct
 from bert_judge.pipeline import Agreement, summarise
 from bert_judge.report import write_report
-from bert_judge.sources import FORMATS, Source, open_source
+from bert_judge.sources import FORMATS, ColumnMap, Source, open_source
 
 PAGE_ROWS = 100_000
 _EXAMPLES = """examples:
@@ -48,9 +48,9 @@ class ScoreOptions:
     """What `score` takes besides the flags of the judge."""
 
     output_dir: Annotated[str, "folder for verdicts.jsonl, scores.json and run.json"] = "bert-judge-out"
-    map: Annotated[
-        Mapping[str, str] | None, "columns by name: question=q,reference=gold,candidate=out (also id=, label=)"
-    ] = None
+    map: Annotated[ColumnMap | None, "columns by name: question=q,reference=gold,candidate=out (also id=, label=)"] = (
+        None
+    )
     candidates: Annotated[str | None, "columns of several models' candidates, all scored and compared: a,b"] = None
     input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: told by the name)"] = None
     limit: Annotated[int | None, "judge only the first N rows"] = None
@@ -77,9 +77,9 @@ class _Job:
 
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, check everything, load the judges, judge, and print what came out."""
-    specs, options, file = _parse(arguments)
+    specs, options, files = _parse(arguments)
     output_dir = check_folder(options.output_dir)
-    jobs = _jobs(specs, _open(file, options), options, output_dir)
+    jobs = _jobs(specs, _open(files, options), options, output_dir)
     command = ["bert-judge", "score", *arguments]
     results: dict[str, ResultFolder] = {}
     for name, spec in specs.items():
@@ -101,25 +101,28 @@ def main(arguments: Sequence[str]) -> int:
     return say_failed(results.values(), "bert-judge score")
 
 
-def _open(file: str, options: ScoreOptions) -> dict[str, Source]:
+def _open(files: Sequence[str], options: ScoreOptions) -> dict[str, Source]:
     """The input; with --candidates once for each of its columns, by the folder's name of that."""
     columns = columns_in(options.candidates) if options.candidates else []
     asked = dict(options.map or {})
     if columns and "candidate" in asked:
         raise InputError("--candidates and --map candidate= both name columns of candidates; give one of them.")
+    if columns and "-" in files:
+        raise InputError("--candidates reads its input once for each column; a file was expected, not standard input.")
     if columns and not {"label", "gold"} & asked.keys():
         asked["label"] = ""  # a label can't be that of several candidates
     folders = distinct([re.sub(r"[^\w.-]+", "_", column).strip("._") or "candidate" for column in columns])
     maps = {name: {**asked, "candidate": column} for name, column in zip(folders, columns, strict=True)}
     return {
         name: open_source(
-            file,
+            files[0] if len(files) == 1 else files,
             columns=chosen,
             input_format=options.input_format,
             skip_bad_rows=options.skip_bad_rows,
             numbers_as_text=options.numbers_as_text,
             limit=options.limit,
             model=name or None,
+            without=columns,
         )
         for name, chosen in (maps or {"": asked}).items()
     }
@@ -198,14 +201,19 @@ def _page(results: Sequence[ResultFolder], path: Path, rows: int, options: Score
     return f", {path.name}"
 
 
-def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ScoreOptions, str]:
-    """The judges by name, the options, and the file; flags win over the file of --config."""
+def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ScoreOptions, list[str]]:
+    """The judges by name, the options, and the files; flags win over the file of --config."""
     peeked = peek("bert-judge score", arguments, "judge", "judge_type", "suite")
     suite, given = peeked.values["suite"], peeked.values["judge"] or peeked.values["judge_type"]
     if suite and given:
         raise InputError(f"--suite {suite} names the judges; leave {given} out, or put it into that file.")
-    parser = Parser("bert-judge score", "FILE [--output_dir FOLDER] [flags]", "Judge a file of answers.", _EXAMPLES)
-    parser.add_argument("file", metavar="FILE", help="JSON lines, JSON, CSV, TSV, parquet, a datasets folder, or -")
+    parser = Parser("bert-judge score", "FILE … [--output_dir FOLDER] [flags]", "Judge a file of answers.", _EXAMPLES)
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="JSON lines, JSON, CSV, TSV, parquet, a folder of these or of datasets, or -",
+    )
     general = parser.add_argument_group("reading and writing")
     general.add_argument("--config", metavar="FILE", help="YAML with names and values of flags; flags win")
     own = add_flags(general, ScoreOptions)
@@ -213,7 +221,7 @@ def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ScoreOptions
     parser.set_config(peeked.config, peeked.path)
     values = parser.parse(arguments)
     specs = read_judges(values) if read_judges else read_suite(Path(str(suite)))
-    return specs, ScoreOptions(**{name: values[name] for name in own}), values["file"]
+    return specs, ScoreOptions(**{name: values[name] for name in own}), values["files"]
 
 
 def _what_is_written(options: ScoreOptions, column: str, source: Source) -> dict[str, Any]:

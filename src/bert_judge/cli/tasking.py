@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Annotated
 
 from bert_judge.errors import InputError
 from bert_judge.pipeline import Task
+from bert_judge.sources import ColumnMap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +20,7 @@ class TaskOptions:
     tasks: Annotated[tuple[str, ...], "names of tasks, see bert-judge tasks: a,b or a b"] = ()
     tasks_dir: Annotated[str | None, "folder with files of tasks of your own"] = None
     dataset: Annotated[str | None, "a file instead of a task: JSON lines, CSV or parquet"] = None
-    map: Annotated[Mapping[str, str] | None, "its columns: question=q,reference=gold"] = None
+    map: Annotated[ColumnMap | None, "its columns: question=q,reference=gold"] = None
     limit: Annotated[int | None, "only the first N rows of each task"] = None
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bert_judge.artifacts import ROW_COLUMNS
 from bert_judge.errors import InputError
 from bert_judge.evaluation.runs import Row, Run
 from bert_judge.sources import Source, open_source
-from bert_judge.sources.columns import Columns, asked_columns
+from bert_judge.sources.columns import ColumnMap, Columns, asked_columns
 from bert_judge.sources.files import Input, find_input
-from bert_judge.sources.values import NumberText, RowReader
+from bert_judge.sources.values import RowReader
 from bert_judge.types import Sample
 
 _NO_TEXT = "(no text)"
@@ -44,29 +44,19 @@ class Labels:
     where: str
 
 
-def rows_of(source: Source, limit: int | None = None, numbers_as_text: bool = False) -> list[Row]:
-    """The rows of a file of answers, with all single values of its other columns, not only those that `score` keeps.
-
-    `limit` and `numbers_as_text` are what the source was opened with; rows that it set aside are left out. Rows without
-    a column `source` have the file's name there.
-    """
-    found = find_input(source.path, source.format)
-    reader = RowReader(source.columns, numbers_as_text=numbers_as_text, cells=found.format in ("csv", "tsv"))
-    taken, name = {*source.columns.values()}, file_stem(source.path)
-    rows = []
-    for number, raw in enumerate(islice(found.rows(), limit), 1):
-        sample = reader.read(raw, number)
-        if isinstance(sample, Sample):
-            rows.append(_row(sample, {"source": name, **_single_values(raw.values or {}, taken)}))
-    return rows
+def rows_of(source: Source) -> list[Row]:
+    """The rows of a file of answers. Those without a column `source` have the file's name there."""
+    name = file_stem(source.path)
+    return [_row(sample, {"source": name, **sample.meta}) for sample in source]
 
 
 def file_stem(path: str) -> str:
     """A file's name without its endings: `nq` of `data/nq.jsonl.gz`."""
-    return Path(path).name.partition(".")[0] or Path(path).name
+    name = Path(path).name or Path(path).resolve().name  # "." has no name of its own
+    return name.partition(".")[0] or name
 
 
-def read_labels(path: str | Path, columns: Mapping[str, str] | None = None) -> Labels:
+def read_labels(path: str | Path, columns: ColumnMap | None = None) -> Labels:
     """People's labels from a file: one with texts as `score` reads it, or one with ids and labels alone.
 
     An answer that has several labels gets the one that most of them are, and none where they are even. Raises
@@ -109,7 +99,7 @@ def check_votes(rows: Sequence[Row], labels: Labels) -> None:
 def pooled(runs: Sequence[Run], names: Sequence[str]) -> list[Judged]:
     """Saved runs as judges; those of one signature on different inputs are one judge, called as the first of them.
 
-    An answer (its texts, and the other columns) that an earlier of these runs holds is left out, and counted.
+    An answer (its texts, and what `ROW_COLUMNS` say of it) that an earlier run holds is left out, and counted.
     """
     groups: dict[tuple[str, int], list[int]] = {}
     seen: Counter[tuple[str, ...]] = Counter()
@@ -165,19 +155,19 @@ def aligned(rows: Sequence[Row], judges: Sequence[Judged]) -> tuple[list[Row], l
     return [labelled[place] for place in common], kept
 
 
-def _labelled_rows(path: str | Path, columns: Mapping[str, str] | None) -> Iterable[Row]:
+def _labelled_rows(path: str | Path, columns: ColumnMap | None) -> Iterable[Row]:
     """The rows of a file with texts or without them; its first row says which it is."""
     found = find_input(path, None)
     asked = asked_columns(columns)
     first = next((raw.values for raw in found.rows() if raw.values is not None), None)
     if first is None or Columns(asked).learn(first):
-        return rows_of(open_source(path, columns=columns, numbers_as_text=True), numbers_as_text=True)
-    return _without_texts(found, Columns({**asked, "candidate": _NO_TEXT, "reference": _NO_TEXT}))
+        return rows_of(open_source(path, columns=columns, numbers_as_text=True))
+    return _without_texts(found, Columns({**asked, "candidate": (_NO_TEXT,), "reference": (_NO_TEXT,)}))
 
 
 def _without_texts(found: Input, columns: Columns) -> Iterator[Row]:
     """Rows that are nothing but an id and a label, and further columns."""
-    reader = RowReader(columns.chosen, numbers_as_text=True, cells=found.format in ("csv", "tsv"))
+    reader = RowReader(columns.chosen, numbers_as_text=True)
     for number, raw in enumerate(found.rows(), 1):
         values = {**(raw.values or {}), _NO_TEXT: _NO_TEXT}
         columns.learn(values)
@@ -186,20 +176,11 @@ def _without_texts(found: Input, columns: Columns) -> Iterator[Row]:
             raise InputError(f"{found.name} row {sample.line} {sample.reason}; fix it.")
         if "id" not in columns.chosen:
             raise InputError(f"{found.name} has neither texts nor ids by which its labels could be matched; add them.")
-        yield Row(sample.id, None, None, sample.gold, meta=_single_values(values, {*columns.chosen.values()}))
+        yield Row(sample.id, None, None, sample.gold, meta={**sample.meta})
 
 
 def _row(sample: Sample, meta: Mapping[str, Any]) -> Row:
     return Row(sample.id, None, None, sample.gold, sample.question, sample.references, sample.candidate, meta={**meta})
-
-
-def _single_values(values: Mapping[str, object], taken: Collection[str]) -> dict[str, Any]:
-    """The columns that have no role and hold a single value, numbers as numbers."""
-    return {
-        name: json.loads(value) if isinstance(value, NumberText) else value
-        for name, value in values.items()
-        if name not in taken and isinstance(value, str | int | float)
-    }
 
 
 def _majority(rows: Iterable[Row], key_of: Callable[[Row], _Key]) -> dict[_Key, Row]:
@@ -240,8 +221,8 @@ def _without_repeats(runs: Iterable[Sequence[Row]]) -> list[Row]:
 
 
 def _columns(row: Row) -> str:
-    """The other columns of a row, such as the model that gave the answer."""
-    return json.dumps(row.meta, sort_keys=True, default=str)
+    """The columns of a row that say what it is, such as the model that gave the answer."""
+    return json.dumps([row.meta.get(name) for name in ROW_COLUMNS], default=str)
 
 
 def _occurrences(rows: Iterable[Row], by_texts: bool = True) -> Iterator[tuple[tuple[str, ...], int]]:

@@ -26,7 +26,10 @@ from bert_judge.judges.naming import distinct
 MOST_LEVELS = 200
 """A column of the input with more different values than this is no filter."""
 
-_FIRST = ("task", "model", "candidate_model", "source", "dataset", "subset", "category", "language", "split", "input")
+_FIRST = (
+    *("task", "model", "candidate_model", "source", "dataset", "subset", "category", "language", "split"),
+    *("input", "file"),
+)
 _WHOSE = ("task", "model", "candidate_model")  # answers that differ in one of these are not the same answer
 
 

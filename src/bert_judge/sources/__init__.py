@@ -5,35 +5,37 @@
     for sample in source:
         ...
 
-Read are JSON lines, a JSON list, CSV and TSV (all of them also with gzip), parquet, and folders that `save_to_disk` of
-datasets wrote. Rows pass one at a time, so the size of a file does not matter to memory.
+Read are JSON lines, a JSON list, CSV and TSV (all of them also compressed), parquet, and folders that `save_to_disk` of
+datasets wrote; several of these, and folders of them, are read one after the other. Rows pass one at a time, so the
+size of a file does not matter to memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
 from bert_judge.errors import InputError
-from bert_judge.sources.columns import COLUMN_NAMES, Columns, asked_columns
+from bert_judge.sources.columns import COLUMN_NAMES, ColumnMap, Columns, asked_columns
 from bert_judge.sources.files import FORMATS, Input, Stamp, find_input
-from bert_judge.sources.values import META_COLUMNS, BadRow, RawRow, RowReader, as_json
+from bert_judge.sources.values import BadRow, RawRow, RowReader, as_json
 from bert_judge.types import Sample
 
-__all__ = ["COLUMN_NAMES", "FORMATS", "META_COLUMNS", "BadRow", "Source", "open_source"]
+__all__ = ["COLUMN_NAMES", "FORMATS", "BadRow", "ColumnMap", "Source", "open_source"]
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
     """A checked file of answers; iterate over it, as often as needed, for its samples. Made by `open_source`.
 
-    `path` is as it was given, `format` one of `FORMATS`, and `sha256` the digest of the bytes of the file (of a folder,
-    of the names and bytes of its data files in sorted order). `rows` counts the samples. `columns` tells which column
-    was chosen for the question, reference, candidate, id and gold (the label), as far as there is one. `bad_rows` are
-    the rows that were set aside.
+    `path` is as it was given, several with commas between them. `format` is one of `FORMATS`, or those of several files
+    with commas between them. `sha256` is the digest of the bytes of the file (of a dataset, of the names and bytes of
+    its data files in sorted order; of several files, of their names and digests). `rows` counts the samples. `columns`
+    tells which column was chosen for the question, reference, candidate, id and gold (the label), as far as there is
+    one; several of the reference have a plus between them. `bad_rows` are the rows that were set aside.
     """
 
     path: str
@@ -64,48 +66,51 @@ class Source:
 
 
 def open_source(
-    path: str | Path,
+    path: str | Path | Sequence[str | Path],
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnMap | None = None,
     input_format: str | None = None,
     skip_bad_rows: bool = False,
     numbers_as_text: bool = False,
     limit: int | None = None,
     model: str | None = None,
+    without: Collection[str] = (),
 ) -> Source:
     """Check a whole file of answers, and return it as a stream of samples that can be read again and again.
 
-    `path` is a file, a folder saved by datasets, or "-" for standard input. `input_format` is one of `FORMATS`; left
-    out, it is told by the file's name or beginning.
+    `path` is a file, a folder saved by datasets, or "-" for standard input; or a folder with files of known formats,
+    which are read in the order of their names; or several of all these. `input_format` is one of `FORMATS`; left out,
+    it is told by a file's name or beginning. Rows of several files say in `meta["file"]` from which they are.
 
     `columns` maps roles ("question", "reference", "candidate", "id", "label") to the names of columns, or to dotted
     paths into them such as "doc.answer" or "resps.0"; roles that it does not name are recognised by `COLUMN_NAMES`.
-    An empty name leaves a question, id or label unread.
+    An empty name leaves a question, id or label unread. A reference may have several columns (a list of names), of
+    which blank ones are passed over; those named `reference2`, `answer_2` and so on are recognised.
 
     A candidate that is null is an empty answer; a question that is null or blank is no question; half a character
     ("\\ud83d" alone) becomes U+FFFD. A reference may be a text, a list of texts, an object with such a list as "text"
     (SQuAD), or in CSV a cell with a JSON list of texts; a question may be a list of chat messages, of which the last
     one of the user is taken. Labels are 0/1, true/false, correct/incorrect, yes/no, or nothing. A sample without an id
-    has the number of its row, from 1, as its id. `meta` keeps single values of the columns in `META_COLUMNS` alone.
+    has the number of its row, from 1, as its id. `meta` keeps all other columns that hold nothing but
+    numbers, truth values and texts of up to 200 characters.
 
     The first row that is no sample raises an `InputError`; with `skip_bad_rows` such rows are set aside as `bad_rows`.
     `numbers_as_text` takes numbers as text where text is needed, spelled as in the file. `limit` stops after that row.
-    `model` is kept as the column `model` of every row: whose candidates these are.
+    `model` is kept as the column `model` of every row: whose candidates these are. Columns in `without` are not kept.
     """
     if limit is not None and limit < 1:
         raise InputError(f"the limit is {limit}; the number of rows to read, at least 1, was expected.")
     asked = asked_columns(columns)
     found = find_input(path, input_format)
     chosen = Columns(asked)
-    cells = found.format in ("csv", "tsv")
-    reader = RowReader(chosen.chosen, numbers_as_text=numbers_as_text, cells=cells, model=model)
+    reader = RowReader(chosen.chosen, numbers_as_text=numbers_as_text, model=model, without=without)
     reading = _Reading(found, found.stamp(), reader, limit, skip_bad_rows)
     sha256 = found.sha256()
     rows, bad_rows = _survey(reading, chosen)
     reading.check_unchanged()
-    return Source(
-        str(path), found.format, sha256, rows, MappingProxyType(chosen.chosen), tuple(bad_rows), _reading=reading
-    )
+    given = str(path) if isinstance(path, str | Path) else ", ".join(map(str, path))
+    names = {role: " + ".join(own) for role, own in chosen.chosen.items()}
+    return Source(given, found.format, sha256, rows, MappingProxyType(names), tuple(bad_rows), _reading=reading)
 
 
 @dataclass(frozen=True)
@@ -133,7 +138,8 @@ class _Reading:
         return InputError(f"{self.input.name} was changed while it was being read; start again when it is complete.")
 
     def where(self, bad: BadRow) -> str:
-        return f"{'line' if self.input.by_line else 'row'} {bad.line} {bad.reason}"
+        file = self.input.file(bad.file)
+        return f"{file.name} {'line' if file.by_line else 'row'} {bad.line} {bad.reason}"
 
 
 def _survey(reading: _Reading, columns: Columns) -> tuple[int, list[BadRow]]:
@@ -154,7 +160,7 @@ def _survey(reading: _Reading, columns: Columns) -> tuple[int, list[BadRow]]:
         raise missing
     if kept and not reading.skip_bad_rows:
         more = f" (and {bad - 1} more)" if bad > 1 else ""
-        raise InputError(f"{name} {reading.where(kept[0])}{more}; fix it, or set such rows aside with --skip_bad_rows.")
+        raise InputError(f"{reading.where(kept[0])}{more}; fix it, or set such rows aside with --skip_bad_rows.")
     if not good:
         raise InputError(
             f"{name} has no good row: all {bad} were set aside, the first because {reading.where(kept[0])}; fix them."
@@ -166,10 +172,10 @@ def _learning(reading: _Reading, columns: Columns) -> Iterator[RawRow]:
     """Yield the rows, with the columns learnt from each before it is read."""
     for raw in reading.raw_rows():
         if raw.values is not None and not columns.learn(raw.values):
-            missing = columns.missing(reading.input.name)
+            missing = columns.missing(reading.input.file(raw.file).name)
             if missing and not reading.skip_bad_rows:
                 raise missing
-            text = raw.text or as_json(raw.values)
-            yield RawRow(raw.line, None, "lacks the column of the candidate or of the reference", text)
+            reason = "lacks the column of the candidate or of the reference"
+            yield raw._replace(values=None, reason=reason, text=raw.text or as_json(raw.values))
         else:
             yield raw

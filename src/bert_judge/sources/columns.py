@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from bert_judge.errors import InputError
@@ -27,12 +28,19 @@ COLUMN_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("id", "uid", "question_id", "qid", "sample_id", "doc_id"),
     "gold": ("label", "is_correct", "correct", "human_label", "gold_label"),
 }
-"""The recognised column names of each role, compared without regard to case; the first that a file has is taken."""
+"""The recognised column names of each role, compared without regard to case; the first that a file has is taken.
+
+With the name taken for the reference go those that are it and a number: `reference2`, `reference_3`, `Reference 4`.
+"""
+
+ColumnMap = Mapping[str, str | Sequence[str]]
+"""What a user maps roles to: a column, or for the reference several."""
 
 MISSING: Final = object()
 """What `lookup` answers where a row has no such column; `None` is a null that stands in the file."""
 
 _SHOWN_COLUMNS = 30
+_WITH_NUMBER = re.compile(r"(.*?)[ _-]?([0-9]{1,4})", re.DOTALL)
 
 
 def lookup(row: Mapping[str, object], column: str) -> object:
@@ -55,11 +63,12 @@ def role_title(role: str) -> str:
     return "label" if role == "gold" else role
 
 
-def asked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
+def asked_columns(columns: ColumnMap | None) -> dict[str, tuple[str, ...]]:
     """Return the user's mapping of roles to columns by our own names of the roles, refusing unknown ones."""
-    asked: dict[str, str] = {}
-    for given, column in (columns or {}).items():
+    asked: dict[str, tuple[str, ...]] = {}
+    for given, named in (columns or {}).items():
         role = "gold" if given == "label" else given
+        own = tuple(column for column in ([named] if isinstance(named, str) else named) if column)
         if role not in COLUMN_NAMES:
             known = ", ".join(map(role_title, COLUMN_NAMES))
             raise InputError(f"{given!r} is nothing that a column can be mapped to; expected one of {known}.")
@@ -67,23 +76,28 @@ def asked_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
             raise InputError(
                 "both 'label' and 'gold' are mapped to a column, and they mean the same; give one of them."
             )
-        if not column and role in REQUIRED:
+        if not own and role in REQUIRED:
             raise InputError(f"the {role} is mapped to no column, but it is needed; name its column.")
-        asked[role] = column
+        if len(own) > 1 and role != "reference":
+            raise InputError(
+                f"the {given} is mapped to {len(own)} columns ({', '.join(own)}), and only the reference can have "
+                "several; name one."
+            )
+        asked[role] = own
     return asked
 
 
 class Columns:
-    """The column of each role, learnt from the rows as they pass.
+    """The columns of each role, learnt from the rows as they pass: one, but for references, which may have several.
 
-    The two needed columns are settled by the first row that has both. The others may be missing there, as in files
+    The two needed roles are settled by the first row that has both. The others may be missing there, as in files
     that carry a label only where there is one, and are settled by the first row that has them.
     """
 
-    def __init__(self, asked: Mapping[str, str]) -> None:
-        self.chosen: dict[str, str] = {role: column for role, column in asked.items() if column}
+    def __init__(self, asked: Mapping[str, tuple[str, ...]]) -> None:
+        self.chosen: dict[str, tuple[str, ...]] = {role: columns for role, columns in asked.items() if columns}
         self._asked = dict(asked)
-        self._unseen = dict(self.chosen)
+        self._unseen = [(role, column) for role, columns in asked.items() for column in columns]
         self._ready = False
         self._first: tuple[str, ...] | None = None
         self._last: tuple[str, ...] | None = None
@@ -91,8 +105,7 @@ class Columns:
     def learn(self, row: Mapping[str, object]) -> bool:
         """Take one more row into account; return whether the needed columns are known by now."""
         if self._unseen:
-            unseen = self._unseen.items()
-            self._unseen = {role: column for role, column in unseen if lookup(row, column) is MISSING}
+            self._unseen = [pair for pair in self._unseen if lookup(row, pair[1]) is MISSING]
         names = tuple(row)
         if names == self._last:
             return self._ready
@@ -104,22 +117,26 @@ class Columns:
             self.chosen.update(found)
         return self._ready
 
-    def _recognise(self, names: Iterable[str]) -> dict[str, str]:
+    def _recognise(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
         # A column that the user gave to one role must not be recognised for another one.
-        taken = set(self.chosen.values())
+        taken = {column for columns in self.chosen.values() for column in columns}
         by_name: dict[str, str] = {}
         for name in names:
             if name not in taken:
                 by_name.setdefault(name.strip().lower(), name)
-        found = {}
+        found: dict[str, tuple[str, ...]] = {}
         for role, known in COLUMN_NAMES.items():
             match = next((by_name[name] for name in known if name in by_name), None)
             if match is not None and role not in self.chosen and role not in self._asked:
-                found[role] = match
+                found[role] = (match,)
+        if "reference" not in self._asked:
+            own = [*self.chosen.get("reference", ()), *found.get("reference", ())]
+            if several := _numbered(own, by_name):
+                found["reference"] = several
         return found
 
-    def _lacking(self, names: tuple[str, ...], found: Mapping[str, str]) -> list[str]:
-        present = {role for role, column in self._asked.items() if column and _has(names, column)}
+    def _lacking(self, names: tuple[str, ...], found: Mapping[str, tuple[str, ...]]) -> list[str]:
+        present = {role for role, columns in self._asked.items() if any(_has(names, column) for column in columns)}
         return [role for role in REQUIRED if role not in found and role not in present]
 
     def missing(self, source: str) -> InputError | None:
@@ -128,11 +145,11 @@ class Columns:
             return None
         first = self._first
         lacking = [] if self._ready else self._lacking(first, self._recognise(first))
-        named = [role for role in lacking if role in self._asked] or ([] if lacking else list(self._unseen))
+        unseen = [pair for pair in self._unseen if not lacking or pair[0] in lacking]
         found = ", ".join(first[:_SHOWN_COLUMNS]) + (", …" if len(first) > _SHOWN_COLUMNS else "")
         found = found or "none at all"
-        if named:
-            role, column = role_title(named[0]), self._asked[named[0]]
+        if unseen:
+            role, column = role_title(unseen[0][0]), unseen[0][1]
             return InputError(
                 f"{source} has no column {column!r}, which was named for the {role}: found {found}; "
                 f"name one of these with --map {role}=COLUMN."
@@ -142,6 +159,22 @@ class Columns:
             roles = " and none for the ".join(lacking)
             return InputError(f"{source} has no column for the {roles}: found {found}; name it with --map {remedy}.")
         return None
+
+
+def _numbered(own: Sequence[str], by_name: Mapping[str, str]) -> tuple[str, ...]:
+    """The columns of the reference so far, and those among `by_name` with its name and a number, in their order.
+
+    Without any so far only those called `reference1`, `reference2` … are: `answer1` to `answer4` may be options.
+    """
+    base = _split(own[0])[0] if own else "reference"
+    more = [name for plain, name in by_name.items() if _split(plain)[0] == base]
+    return tuple(sorted({*own, *more}, key=lambda name: _split(name)[1]))
+
+
+def _split(name: str) -> tuple[str, int]:
+    """`reference_2` as reference and 2; a name without a number has -1."""
+    found = _WITH_NUMBER.fullmatch(name.strip().lower())
+    return (found[1], int(found[2])) if found else (name.strip().lower(), -1)
 
 
 def _has(names: tuple[str, ...], column: str) -> bool:

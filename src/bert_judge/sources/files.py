@@ -1,26 +1,25 @@
-"""Find an input, learn its format, and open it: files, gzip, pipes, standard input and folders of datasets."""
+"""Find an input, learn its format, and open it: files, pipes, standard input, folders of files and of datasets."""
 
 from __future__ import annotations
 
 import difflib
-import gzip
 import hashlib
-import io
 import os
 import shutil
 import stat
 import sys
 import tempfile
 import weakref
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from bert_judge.artifacts import RUN
 from bert_judge.errors import InputError
-from bert_judge.sources.tables import data_files, dataset_folder, read_datasets, read_parquet
+from bert_judge.sources.streams import CHUNK, MAGIC_BYTES, PACKINGS, Packing, opened, packing_of, readable
+from bert_judge.sources.tables import data_files, dataset_folder, is_dataset, read_datasets, read_parquet
 from bert_judge.sources.texts import read_csv, read_json_list, read_jsonl
 from bert_judge.sources.values import RawRow
 
@@ -36,8 +35,6 @@ _SUFFIXES: Final = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
-_CHUNK = 1 << 20
-_GZIP_MAGIC = b"\x1f\x8b"
 _PARQUET_MAGIC = b"PAR1"
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 
@@ -46,13 +43,17 @@ Stamp = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class Input:
-    """An input that was found: `name` is for messages, `location` is where its bytes are."""
+class InputFile:
+    """One file, or one saved dataset: `name` is for messages, `location` is where its bytes are.
+
+    `label` is what its rows say that they are from, where they have to.
+    """
 
     name: str
     location: Path
     format: str
-    compressed: bool
+    packing: Packing | None = None
+    label: str = ""
     # Keeps the temporary copy of a pipe on disk for as long as the input is in use.
     spool: _Spool | None = None
 
@@ -63,18 +64,18 @@ class Input:
 
     def stamp(self) -> Stamp:
         """Return the sizes and times of change of the files as they are now."""
-        with _readable(self.name):
+        with readable(self.name):
             return tuple((state.st_size, state.st_mtime_ns) for state in (file.stat() for file in self._files()))
 
     def sha256(self) -> str:
         """Return the digest of the bytes of the file, or of the names and bytes of a dataset's data files."""
         digest = hashlib.sha256()
-        with _readable(self.name):
+        with readable(self.name):
             for file in self._files():
                 if self.format == "datasets":
                     digest.update(file.name.encode() + b"\0")
                 with file.open("rb") as stream:
-                    while chunk := stream.read(_CHUNK):
+                    while chunk := stream.read(CHUNK):
                         digest.update(chunk)
         return digest.hexdigest()
 
@@ -85,55 +86,144 @@ class Input:
         elif self.format == "datasets":
             yield from read_datasets(self.location, self.name)
         else:
-            with _readable(self.name), _opened(self.location, self.compressed) as stream:
+            with readable(self.name, self.packing), opened(self.location, self.packing) as stream:
                 if self.format == "jsonl":
                     yield from read_jsonl(stream)
                 elif self.format == "json":
                     yield from read_json_list(stream, self.name)
                 else:
-                    yield from read_csv(stream, self.name, "," if self.format == "csv" else "\t")
+                    yield from read_csv(stream, self.name, "\t" if self.format == "tsv" else None)
 
     def _files(self) -> list[Path]:
         return data_files(self.location) if self.format == "datasets" else [self.location]
 
 
-def find_input(path: str | Path, input_format: str | None) -> Input:
-    """Find what `path` names, copying it to a temporary file where it can be read only once."""
+@dataclass(frozen=True)
+class Input:
+    """What was found: one file, or several that are read one after the other."""
+
+    files: tuple[InputFile, ...]
+
+    @property
+    def name(self) -> str:
+        """What messages call the whole."""
+        first, *others = self.files
+        return first.name + (f" (and {len(others)} more)" if others else "")
+
+    @property
+    def format(self) -> str:
+        """The formats of the files, each once."""
+        return ", ".join(dict.fromkeys(file.format for file in self.files))
+
+    def stamp(self) -> Stamp:
+        """Return the sizes and times of change of all files as they are now."""
+        return tuple(each for file in self.files for each in file.stamp())
+
+    def sha256(self) -> str:
+        """Return the digest of the one file, or of the labels and digests of several."""
+        if len(self.files) == 1:
+            return self.files[0].sha256()
+        parts = [f"{file.label}\0{file.sha256()}\n" for file in self.files]
+        return hashlib.sha256("".join(parts).encode()).hexdigest()
+
+    def rows(self) -> Iterator[RawRow]:
+        """Yield the rows of all files, from the start; of several, each row says from which it is."""
+        for file in self.files:
+            for row in file.rows():
+                yield row._replace(file=file.label) if file.label else row
+
+    def file(self, label: str) -> InputFile:
+        """The file that a row says it is from."""
+        return next(each for each in self.files if each.label == label)
+
+
+def find_input(path: str | Path | Sequence[str | Path], input_format: str | None) -> Input:
+    """Find what `path` names: a file, a folder, or several of these.
+
+    What can be read only once is copied to a temporary file.
+    """
     if input_format is not None and input_format not in FORMATS:
         raise InputError(f"{input_format!r} is no format of answers; expected one of {', '.join(FORMATS)}.")
-    given, place = str(path), Path(path)
+    paths = [path] if isinstance(path, str | Path) else path
+    files = [file for each in paths for file in _found(str(each), input_format)]
+    if not files:
+        raise InputError("no file was given; the path of a file with answers was expected.")
+    if len(files) > 1:
+        names = Counter(Path(file.name).name for file in files)
+        files = [
+            replace(file, label=short if names[short := Path(file.name).name] == 1 else file.name) for file in files
+        ]
+    return Input(tuple(files))
+
+
+def _found(given: str, input_format: str | None) -> list[InputFile]:
+    """What one path names: a file, a saved dataset, or the files in a folder."""
+    place = Path(given)
     if given == "-":
-        name, spool = "standard input", _Spool("standard input", sys.stdin.buffer)
-    else:
-        name, mode = given, _mode(place)
-        if stat.S_ISDIR(mode):
-            return _found_folder(place, name, input_format)
-        spool = None
-        if not stat.S_ISREG(mode):
-            with _readable(name), place.open("rb") as stream:
-                spool = _Spool(name, stream)
+        return [_found_file("standard input", place, input_format, _Spool("standard input", sys.stdin.buffer))]
+    mode = _mode(place)
+    if stat.S_ISDIR(mode):
+        return _found_in_folder(place, given, input_format)
+    spool = None
+    if not stat.S_ISREG(mode):
+        with readable(given), place.open("rb") as stream:
+            spool = _Spool(given, stream)
+    return [_found_file(given, place, input_format, spool)]
+
+
+def _found_file(name: str, place: Path, input_format: str | None, spool: _Spool | None = None) -> InputFile:
     if input_format == "datasets":
         raise InputError(f"{name} is no folder, but a saved dataset is one; give the folder or another format.")
     location = spool.path if spool else place
-    with _readable(name), location.open("rb") as stream:
-        magic = stream.read(len(_PARQUET_MAGIC))
-    if not magic:
+    with readable(name), location.open("rb") as stream:
+        start = stream.read(MAGIC_BYTES)
+    if not start:
         raise InputError(f"{name} is empty; rows with a candidate and a reference were expected.")
-    compressed = magic.startswith(_GZIP_MAGIC) if spool else place.suffix.lower() == ".gz"
-    known = input_format or _SUFFIXES.get(Path(place.stem if compressed else place.name).suffix.lower())
-    if compressed and known == "parquet":
-        raise InputError(f"{name} is a parquet file inside gzip, which cannot be read row by row; unpack it first.")
-    if known is None and magic == _PARQUET_MAGIC:
+    packing = packing_of(place, start)
+    known = input_format or _format_by_name(place)
+    if packing and known == "parquet":
+        raise InputError(
+            f"{name} is a parquet file inside {packing.name}, which cannot be read row by row; unpack it first."
+        )
+    if known is None and start.startswith(_PARQUET_MAGIC):
         known = "parquet"
     elif known is None or known == "json":
-        known = _sniffed(name, location, compressed, otherwise="jsonl" if given == "-" else None)
-    return Input(name, location, known, compressed, spool)
+        known = _sniffed(name, location, packing, otherwise="jsonl" if str(place) == "-" else None)
+    return InputFile(name, location, known, packing, spool=spool)
 
 
-def _found_folder(place: Path, name: str, input_format: str | None) -> Input:
-    if input_format not in (None, "datasets"):
-        raise InputError(f"{name} is a folder, but a file was expected for the format {input_format}; give the file.")
-    return Input(name, dataset_folder(place, name), "datasets", compressed=False)
+def _found_in_folder(place: Path, name: str, input_format: str | None) -> list[InputFile]:
+    """The dataset that was saved in a folder, or the files of a known format in it, by their names."""
+    if input_format == "datasets" or (input_format is None and is_dataset(place)):
+        return [InputFile(name, dataset_folder(place, name), "datasets")]
+    if (place / RUN).exists():
+        raise InputError(
+            f"{name} is a folder with a result, which holds no answers to judge; give the file that was judged."
+        )
+    with readable(name):
+        files = _known_files(place, input_format)
+    if not files:
+        endings = [suffix for suffix, kind in _SUFFIXES.items() if input_format in (None, kind)]
+        raise InputError(
+            f"{name} is a folder without answers: no file in it ends in {', '.join(endings)} (or in one of these and "
+            f"{', '.join(each.suffix for each in PACKINGS)}), and it is no dataset of `save_to_disk`; give a file."
+        )
+    return [_found_file(str(path), path, input_format) for path in files]
+
+
+def holds_answers(folder: Path) -> bool:
+    """Whether a folder is a saved dataset, or has files of known formats in it but no result of ours."""
+    return is_dataset(folder) or (not (folder / RUN).exists() and bool(_known_files(folder, None)))
+
+
+def _known_files(folder: Path, input_format: str | None) -> list[Path]:
+    files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    return [path for path in files if (known := _format_by_name(path)) and input_format in (None, known)]
+
+
+def _format_by_name(path: Path) -> str | None:
+    packed = path.suffix.lower() in {each.suffix for each in PACKINGS}
+    return _SUFFIXES.get(Path(path.stem if packed else path.name).suffix.lower())
 
 
 def _mode(place: Path) -> int:
@@ -151,9 +241,9 @@ def _mode(place: Path) -> int:
         raise InputError(f"{place} cannot be read ({error.strerror}); give the path of a readable file.") from error
 
 
-def _sniffed(name: str, location: Path, compressed: bool, *, otherwise: str | None) -> str:
-    with _readable(name), _opened(location, compressed) as stream:
-        while chunk := stream.read(_CHUNK):
+def _sniffed(name: str, location: Path, packing: Packing | None, *, otherwise: str | None) -> str:
+    with readable(name, packing), opened(location, packing) as stream:
+        while chunk := stream.read(CHUNK):
             start = chunk.lstrip(_BLANK)[:1]
             if start:
                 break
@@ -171,35 +261,13 @@ def _sniffed(name: str, location: Path, compressed: bool, *, otherwise: str | No
     )
 
 
-def _opened(location: Path, compressed: bool) -> BinaryIO:
-    # The lines of a buffered reader come much faster than those of a gzip file itself.
-    return io.BufferedReader(gzip.GzipFile(location), _CHUNK) if compressed else location.open("rb")
-
-
-@contextmanager
-def _readable(name: str) -> Iterator[None]:
-    """Turn what can go wrong while reading into a sentence."""
-    try:
-        yield
-    except gzip.BadGzipFile as error:
-        raise InputError(f"{name} is not gzip, though its name ends so ({error}); rename or pack it.") from error
-    except EOFError as error:
-        raise InputError(f"{name} is a gzip file that was cut short; copy or pack it again.") from error
-    except zlib.error as error:
-        raise InputError(f"{name} is a damaged gzip file ({error}); copy or pack it again.") from error
-    except OSError as error:
-        raise InputError(
-            f"{name} cannot be read ({error.strerror or error}); give the path of a readable file."
-        ) from error
-
-
 class _Spool:
     """A temporary copy on disk of a stream that can be read only once; it goes when this object goes."""
 
     def __init__(self, name: str, stream: BinaryIO) -> None:
-        with _readable(name):
+        with readable(name):
             handle, path = tempfile.mkstemp(prefix="bert-judge-")
             self.path = Path(path)
             weakref.finalize(self, self.path.unlink, missing_ok=True)
             with os.fdopen(handle, "wb") as copy:
-                shutil.copyfileobj(stream, copy, _CHUNK)
+                shutil.copyfileobj(stream, copy, CHUNK)

@@ -72,6 +72,11 @@ def dataset_folder(folder: Path, name: str) -> Path:
     return folder
 
 
+def is_dataset(folder: Path) -> bool:
+    """Whether `save_to_disk` of datasets wrote the folder."""
+    return any((folder / name).is_file() for name in ("dataset_dict.json", "state.json"))
+
+
 def data_files(folder: Path) -> list[Path]:
     """Return the files that hold the rows of a saved dataset, in the order of their names."""
     return sorted(folder.glob("*.arrow"))

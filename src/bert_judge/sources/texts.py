@@ -5,7 +5,9 @@ from __future__ import annotations
 import codecs
 import csv
 import json
+import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import BinaryIO, Final
 
 from bert_judge.errors import InputError
@@ -16,6 +18,12 @@ _CHUNK = 1 << 18
 _LARGEST_CELL = 1 << 30
 # A JSON error so close to the end of what was read so far may come from the cut, not from the file.
 _LONGEST_TOKEN = 16
+_DELIMITERS = (",", ";", "\t")
+_OPENING = r'(?m:^|(?<=[,;\t]))"'  # a quote where a cell may begin, whatever the delimiter
+_QUOTED = re.compile(_OPENING + r'(?:[^"]|"")*"')
+_OPEN = re.compile(_OPENING)
+_SAVE_AS_UTF8 = 'save it as UTF-8, in Excel as "CSV UTF-8", or convert it with iconv -f WINDOWS-1252 -t UTF-8'
+_EXCELS_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 
 
 def read_jsonl(stream: BinaryIO) -> Iterator[RawRow]:
@@ -57,20 +65,28 @@ def read_json_list(stream: BinaryIO, name: str) -> Iterator[RawRow]:
         raise buffer.broken("there is more after the end of the list")
 
 
-def read_csv(stream: BinaryIO, name: str, delimiter: str) -> Iterator[RawRow]:
-    """Yield one row for each record below the header, which may span many lines."""
+def read_csv(stream: BinaryIO, name: str, delimiter: str | None) -> Iterator[RawRow]:
+    """Yield one row for each record below the header, which may span many lines.
+
+    Without a delimiter, the one that the header has most of is taken: a comma, a semicolon or a tab; or that of a first
+    line `sep=;`, as Excel writes it. Records of blank cells alone are passed over, as blank lines are.
+    """
     # The limit is the whole process's; it only ever grows.
     csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
     lines = _TextLines(stream)
+    kind = "CSV" if delimiter is None else "TSV"
+    head: list[str] = []
+    if delimiter is None:
+        head, delimiter = _delimited(_head(lines))
     # Not `strict`, the reader would take the rest of a file into one cell where a quote is not closed, and say nothing.
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    reader = csv.reader(chain(head, lines), delimiter=delimiter, strict=True)
     header: list[str] = []
     line = 1
     while True:
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            cells, problem = [], f"is not valid {'CSV' if delimiter == ',' else 'TSV'} ({error})"
+            cells, problem = [], f"is not valid {kind} ({error})"
         else:
             problem = lines.problem
         if cells is None:
@@ -81,9 +97,33 @@ def read_csv(stream: BinaryIO, name: str, delimiter: str) -> Iterator[RawRow]:
             yield RawRow(line, None, problem, as_json(cells))
         elif cells and not header:
             header = _header(cells, name)
-        elif cells:
+        elif any(cells):
             yield _cells_row(line, header, cells)
         line, lines.problem = reader.line_num + 1, ""
+
+
+def _head(lines: Iterator[str]) -> list[str]:
+    """The lines of the first record: up to one with text, after which no quoted cell is open."""
+    head: list[str] = []
+    is_open = False
+    for line in lines:
+        head.append(line)
+        if line.strip() and ('"' in line or not is_open):
+            is_open = _OPEN.search(_unquoted(head)) is not None
+            if not is_open:
+                break
+    return head
+
+
+def _unquoted(lines: list[str]) -> str:
+    return _QUOTED.sub("", "".join(lines))
+
+
+def _delimited(head: list[str]) -> tuple[list[str], str]:
+    """The head and its delimiter; a line that only names the delimiter becomes a blank one."""
+    if head and (told := _EXCELS_LINE.fullmatch(head[-1])):
+        return [*head[:-1], "\n"], told[1]
+    return head, max(_DELIMITERS, key=_unquoted(head).count)
 
 
 def _header(cells: list[str], name: str) -> list[str]:
@@ -96,7 +136,7 @@ def _header(cells: list[str], name: str) -> list[str]:
 def _cells_row(line: int, header: list[str], cells: list[str]) -> RawRow:
     if len(cells) != len(header):
         return RawRow(line, None, f"has {len(cells)} cells where the header has {len(header)}", as_json(cells))
-    return RawRow(line, dict(zip(header, cells, strict=True)))
+    return RawRow(line, dict(zip(header, cells, strict=True)), cells=True)
 
 
 def _object_row(line: int, value: object, text: str) -> RawRow:
@@ -107,7 +147,13 @@ def _object_row(line: int, value: object, text: str) -> RawRow:
 
 
 def _not_utf8(error: UnicodeDecodeError) -> str:
-    return f"is not UTF-8 text (the byte 0x{error.object[error.start]:02x} at its position {error.start + 1})"
+    return f"is not UTF-8 text (the byte {_byte(error)} at its position {error.start + 1}; {_SAVE_AS_UTF8})"
+
+
+def _byte(error: UnicodeDecodeError) -> str:
+    byte = error.object[error.start : error.start + 1]
+    meant = byte.decode("cp1252", errors="ignore")
+    return f"0x{byte.hex()}" + (f" ({meant} in Windows-1252)" if meant.isprintable() and meant else "")
 
 
 def _cause(error: ValueError | RecursionError) -> str:
@@ -158,8 +204,7 @@ class _JsonBuffer:
         except UnicodeDecodeError as error:
             line = self._line + kept.count("\n") + error.object.count(b"\n", 0, error.start)
             raise InputError(
-                f"{self._name} is not UTF-8 text: its line {line} holds the byte 0x{error.object[error.start]:02x}; "
-                "save it as UTF-8."
+                f"{self._name} is not UTF-8 text: its line {line} holds the byte {_byte(error)}; {_SAVE_AS_UTF8}."
             ) from error
         self._text, self._at = kept + read, 0
         return bool(data)

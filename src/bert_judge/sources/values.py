@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
 from bert_judge.sources.columns import MISSING, lookup
 from bert_judge.types import Sample
 
-META_COLUMNS: Final = (
-    *("task", "source", "dataset", "subset", "category", "model", "candidate_model", "language", "split"),
-    *("label_by", "label_source"),
-)
-"""The further columns that a `Sample` keeps as `meta`, where they hold a single value; all others are dropped."""
+KEPT_CHARACTERS: Final = 200
+"""A column is kept as `meta` of samples if no text in it is longer than this, and it holds no lists or objects."""
 
 _LABELS: Final[Mapping[str, int | None]] = {
     **dict.fromkeys(("1", "1.0", "true", "correct", "yes"), 1),
@@ -36,29 +33,46 @@ class NumberText(str):
 class RawRow(NamedTuple):
     """One row as it was read: its line (or row) number, and its values or the reason why there are none.
 
-    `text` is the row as it stands in the file, and empty where it has no text of its own there.
+    `text` is the row as it stands in the file, and empty where it has no text of its own there. `cells` says that all
+    values are text, as in CSV. `file` is the label of its file where there are several.
     """
 
     line: int
     values: Mapping[str, object] | None
     reason: str = ""
     text: str = ""
+    cells: bool = False
+    file: str = ""
 
 
 class BadRow(NamedTuple):
     """A row that was set aside.
 
     `line` is the line of the file where the row starts (JSON lines, CSV, TSV) or else the number of the row, from 1.
-    `reason` says what is wrong with it, and `text` is the row itself: as it stands in the file, or as JSON.
+    `reason` says what is wrong with it, and `text` is the row itself: as it stands in the file, or as JSON. `file` is
+    the file, where there are several.
     """
 
     line: int
     reason: str
     text: str
+    file: str = ""
 
 
 class RowError(Exception):
     """Why a row is no sample; never leaves this package."""
+
+
+def _is_blank(value: object) -> bool:
+    """Whether nothing stands in a row: no such column, null, blank text, or an empty list."""
+    return value is MISSING or value is None or value == [] or (isinstance(value, str) and not value.strip())
+
+
+def _is_single(value: object) -> bool:
+    """Whether a value is short text, a number, a truth value, or null."""
+    if isinstance(value, str):
+        return len(value) <= KEPT_CHARACTERS
+    return value is None or isinstance(value, int | float)
 
 
 def _is_nan(value: object) -> bool:
@@ -70,54 +84,63 @@ class RowReader:
     """Makes samples from rows, by the columns chosen for each role."""
 
     def __init__(
-        self, columns: Mapping[str, str], *, numbers_as_text: bool, cells: bool, model: str | None = None
+        self,
+        columns: Mapping[str, Sequence[str]],
+        *,
+        numbers_as_text: bool,
+        model: str | None = None,
+        without: Collection[str] = (),
     ) -> None:
         # `columns` may still gain roles while the first pass learns them, so it is looked at anew for every row.
         self._columns = columns
         self._numbers_as_text = numbers_as_text
-        self._cells = cells
+        # Learnt by the first pass, too, so that a column is kept for all rows or for none.
+        self._not_kept: set[str] = set(without)
         self._model = {} if model is None else {"model": model}
 
     def read(self, raw: RawRow, number: int) -> Sample | BadRow:
         """Return the sample of the `number`th row, or the bad row that it is."""
         if raw.values is None:
-            return BadRow(raw.line, raw.reason, raw.text)
+            return BadRow(raw.line, raw.reason, raw.text, raw.file)
         try:
-            return self._sample(raw.values, number)
+            return Sample(
+                candidate=self._candidate(raw.values),
+                references=self._references(raw.values, raw.cells),
+                question=self._question(raw.values),
+                id=self._id(raw.values, number),
+                gold=self._gold(raw.values),
+                meta=self._meta(raw.values, raw.file),
+            )
         except RowError as error:
-            return BadRow(raw.line, str(error), raw.text or as_json(raw.values))
-
-    def _sample(self, row: Mapping[str, object], number: int) -> Sample:
-        return Sample(
-            candidate=self._candidate(row),
-            references=self._references(row),
-            question=self._question(row),
-            id=self._id(row, number),
-            gold=self._gold(row),
-            meta=self._meta(row),
-        )
+            return BadRow(raw.line, str(error), raw.text or as_json(raw.values), raw.file)
 
     def _value(self, row: Mapping[str, object], role: str) -> object:
-        column = self._columns.get(role)
-        return MISSING if column is None else lookup(row, column)
+        columns = self._columns.get(role)
+        return lookup(row, columns[0]) if columns else MISSING
 
     def _candidate(self, row: Mapping[str, object]) -> str:
         value = self._value(row, "candidate")
         if value is MISSING:
-            raise RowError(f"has no candidate: the column {self._columns['candidate']!r} is missing")
+            raise RowError(f"has no candidate: the column {self._columns['candidate'][0]!r} is missing")
         # No answer at all is the candidate's fault, and is judged like any other.
         return "" if value is None else self._text(value, "candidate")
 
-    def _references(self, row: Mapping[str, object]) -> tuple[str, ...]:
-        column, value = self._columns["reference"], self._value(row, "reference")
+    def _references(self, row: Mapping[str, object], cells: bool) -> tuple[str, ...]:
+        columns = self._columns["reference"]
+        if len(columns) > 1:
+            columns = [column for column in columns if not _is_blank(lookup(row, column))] or columns[:1]
+        return tuple(text for column in columns for text in self._references_in(row, column, cells))
+
+    def _references_in(self, row: Mapping[str, object], column: str, cells: bool) -> list[str]:
+        value = lookup(row, column)
         if value is MISSING:
             raise RowError(f"has no reference: the column {column!r} is missing")
         if isinstance(value, Mapping) and "text" in value:
             value = value["text"]
-        if self._cells and isinstance(value, str):
+        if cells and isinstance(value, str):
             value = _cell_list(value)
         values = value if isinstance(value, list) else [] if value is None else [value]
-        texts = tuple(self._text(each, "reference") for each in values)
+        texts = [self._text(each, "reference", column) for each in values]
         if not texts:
             raise RowError(f"has no reference: the column {column!r} holds {_show(value)}")
         if not all(map(str.strip, texts)):
@@ -141,7 +164,7 @@ class RowReader:
                     return content
                 parts = [part.get("text") for part in content if isinstance(part, Mapping)]
                 return "\n".join(part for part in parts if isinstance(part, str))
-        column = self._columns["question"]
+        column = self._columns["question"][0]
         raise RowError(f"has a list in the column {column!r}, in which no message of a user was found as the question")
 
     def _id(self, row: Mapping[str, object], number: int) -> str:
@@ -149,7 +172,7 @@ class RowReader:
         if value is MISSING or value is None or value == "":
             return str(number)
         if isinstance(value, list | Mapping):
-            raise RowError(f"has {_show(value)} in the column {self._columns['id']!r}, where an id was expected")
+            raise RowError(f"has {_show(value)} in the column {self._columns['id'][0]!r}, where an id was expected")
         return _whole(str(value))
 
     def _gold(self, row: Mapping[str, object]) -> int | None:
@@ -161,22 +184,26 @@ class RowReader:
         if label is None or isinstance(label, int):
             return label
         raise RowError(
-            f"has {_show(value)} in the column {self._columns['gold']!r}, where a label was expected (0/1, true/false, "
-            "correct/incorrect or yes/no; `--map label=` reads no label)"
+            f"has {_show(value)} in the column {self._columns['gold'][0]!r}, where a label was expected (0/1, "
+            "true/false, correct/incorrect or yes/no; `--map label=` reads no label)"
         )
 
-    def _meta(self, row: Mapping[str, object]) -> dict[str, object]:
-        meta: dict[str, object] = {}
-        for name in META_COLUMNS:
-            value = row.get(name)
-            if isinstance(value, str | int | float) and name not in self._columns.values():
+    def _meta(self, row: Mapping[str, object], file: str) -> dict[str, object]:
+        meta: dict[str, object] = {"file": file} if file else {}
+        taken = {column for columns in self._columns.values() for column in columns}
+        for name, value in row.items():
+            if name in taken or name in self._not_kept:
+                continue
+            if not _is_single(value):
+                self._not_kept.add(name)
+            elif name.strip() and not _is_blank(value):
                 meta[name] = json.loads(value) if isinstance(value, NumberText) else value
         return {name: value for name, value in meta.items() if not _is_nan(value)} | self._model
 
-    def _text(self, value: object, role: str) -> str:
+    def _text(self, value: object, role: str, column: str | None = None) -> str:
         if type(value) is str:
             return value if value.isascii() else _whole(value)
-        column = self._columns[role]
+        column = column or self._columns[role][0]
         if isinstance(value, NumberText | int | float | Decimal) and not isinstance(value, bool):
             if self._numbers_as_text:
                 return str(value)

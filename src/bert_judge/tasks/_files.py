@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ROLES = ("question", "reference")
 
 
-def from_file(path: str | Path, columns: Mapping[str, str] | None = None) -> Dataset:
+def from_file(path: str | Path, columns: Mapping[str, str | Sequence[str]] | None = None) -> Dataset:
     """A dataset with `question` and `reference` out of a file, as a task returns it.
 
     The file is parquet, JSON, JSON lines or CSV, or a folder of such files or one that `save_to_disk` wrote. `columns`
@@ -28,7 +28,14 @@ def from_file(path: str | Path, columns: Mapping[str, str] | None = None) -> Dat
     unknown = [role for role in columns or {} if role not in ROLES]
     if unknown:
         raise InputError(f"the map names {unknown[0]!r}; a task has only a question and a reference.")
-    chosen = {role: (columns or {}).get(role, role) for role in ROLES}
+    chosen: dict[str, str] = {}
+    for role in ROLES:
+        column = (columns or {}).get(role, role)
+        if not isinstance(column, str):
+            raise InputError(
+                f"the map names {len(column)} columns for the {role} ({', '.join(column)}); a task has one."
+            )
+        chosen[role] = column
     rows = _load(path, chosen)
 
     def read(row: dict[str, Any], index: int) -> dict[str, Any]:

@@ -1,0 +1,103 @@
+"""Open a file as a stream of UTF-8: unpacked where it is compressed, decoded where it is UTF-16."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple, cast
+
+from bert_judge.errors import InputError
+
+CHUNK: Final = 1 << 20
+MAGIC_BYTES: Final = 10
+"""How many bytes of a file tell its packing."""
+
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+class Packing(NamedTuple):
+    """A compression: its name, the ending of its files, how they begin, and how they are opened."""
+
+    name: str
+    suffix: str
+    magic: re.Pattern[bytes]
+    open: Callable[[Path], io.IOBase]
+
+
+def _open_zstd(location: Path) -> io.IOBase:
+    import pyarrow as pa
+
+    return cast("io.IOBase", pa.input_stream(location, compression="zstd"))
+
+
+PACKINGS: Final = (
+    Packing("gzip", ".gz", re.compile(rb"\x1f\x8b"), gzip.GzipFile),
+    Packing("zstd", ".zst", re.compile(rb"\x28\xb5\x2f\xfd"), _open_zstd),
+    Packing("bzip2", ".bz2", re.compile(rb"BZh[1-9]1AY&SY"), bz2.BZ2File),
+    Packing("xz", ".xz", re.compile(rb"\xfd7zXZ\x00"), lzma.LZMAFile),
+)
+
+
+def packing_of(path: Path, start: bytes) -> Packing | None:
+    """The packing that a file's first bytes tell. Raises InputError where its name ends in that of another one."""
+    found = next((each for each in PACKINGS if each.magic.match(start)), None)
+    named = next((each for each in PACKINGS if each.suffix == path.suffix.lower()), None)
+    if named and named is not found:
+        raise InputError(f"{path} is not {named.name}, though its name ends so; rename or pack it.")
+    return found
+
+
+def opened(location: Path, packing: Packing | None) -> BinaryIO:
+    """The content of a file: bytes of UTF-8 (or of another encoding that is not told by a byte-order mark)."""
+    # The lines of a buffered reader come much faster than those of an unpacking stream itself.
+    stream = _buffered(packing.open(location) if packing else io.FileIO(location))
+    return _buffered(_Utf16(stream)) if stream.peek(2)[:2] in _UTF16 else stream
+
+
+@contextmanager
+def readable(name: str, packing: Packing | None = None) -> Iterator[None]:
+    """Turn what can go wrong while reading into a sentence."""
+    kind = packing.name if packing else "compressed"
+    try:
+        yield
+    except EOFError as error:
+        raise InputError(f"{name} is a {kind} file that was cut short; copy or pack it again.") from error
+    except (zlib.error, lzma.LZMAError) as error:
+        raise InputError(f"{name} is a damaged {kind} file ({error}); copy or pack it again.") from error
+    except OSError as error:
+        if packing and error.errno is None:  # not of the file system, but of what unpacks
+            raise InputError(f"{name} is a damaged or cut {kind} file ({error}); copy or pack it again.") from error
+        raise InputError(
+            f"{name} cannot be read ({error.strerror or error}); give the path of a readable file."
+        ) from error
+
+
+class _Utf16(io.RawIOBase):
+    """The UTF-8 of a stream of UTF-16; half a character at its end, or alone, becomes U+FFFD."""
+
+    def __init__(self, stream: io.BufferedReader) -> None:
+        self._text = io.TextIOWrapper(stream, "utf-16", errors="replace", newline="")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = self._text.read(len(buffer) // 4).encode()  # a character has at most four bytes
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._text.close()
+        super().close()
+
+
+def _buffered(stream: io.IOBase) -> io.BufferedReader:
+    return io.BufferedReader(cast("io.RawIOBase", stream), CHUNK)
