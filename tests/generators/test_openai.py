@@ -178,7 +178,7 @@ def test_without_key_and_address_it_says_so():
 
 def test_without_the_client_it_names_the_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'bert-judge\[openai\]'"):
+    with pytest.raises(MissingExtraError, match=r"`pip install openai` \(of the extra \[openai\]\)"):
         OpenAIGenerator("m", None, Options(base_url="http://127.0.0.1:1/v1"))
 
 

@@ -285,7 +285,7 @@ def test_a_missing_package_is_named_at_once(
     monkeypatch: pytest.MonkeyPatch, metric: str, module: str, package: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=rf"metric.* needs the package {package}; .*bert-judge\[lexical\]"):
+    with pytest.raises(MissingExtraError, match=rf"metric.* needs the package {package}; .*`pip install .*\[lexical\]"):
         RegexJudge(metric=metric)
 
 

@@ -110,7 +110,7 @@ def main(arguments: Sequence[str]) -> int:
         say(to_text(found))
         say(f"\nfiles  {folder}/: {', '.join(written)}")
         if suffix is None and options.figure is None:
-            say("no figure: that needs the package matplotlib, `pip install 'bert-judge[plot]'`")
+            say("no figure: that needs the package matplotlib, `pip install matplotlib`")
     return 0
 
 
