@@ -72,9 +72,13 @@ def read_labels(path: str | Path, columns: Mapping[str, str] | None = None) -> L
     An answer that has several labels gets the one that most of them are, and none where they are even. Raises
     InputError where the file can't be read, or holds no label.
     """
-    rows = [row for row in _labelled_rows(path, columns) if row.gold is not None]
+    begun = Path(path).is_file() and not Path(path).stat().st_size  # by bert-judge label, which was ended at once
+    rows = [] if begun else [row for row in _labelled_rows(path, columns) if row.gold is not None]
     if not rows:
-        raise InputError(f"{path} holds no labels; a column label with 0 or 1 was expected (--map label=COLUMN).")
+        raise InputError(
+            f"{path} holds no labels yet; label some answers with bert-judge label, or name a column that has 0 or 1 "
+            "(--map label=COLUMN)."
+        )
     with_texts = [row for row in rows if row.candidate is not None]
     return Labels(_majority(with_texts, lambda row: row.key), _majority(rows, lambda row: str(row.id)), str(path))
 
@@ -171,7 +175,10 @@ def _labelled_rows(path: str | Path, columns: Mapping[str, str] | None) -> Itera
     asked = asked_columns(columns)
     first = next((raw.values for raw in found.rows() if raw.values is not None), None)
     if first is None or Columns(asked).learn(first):
-        return rows_of(open_source(path, columns=columns, numbers_as_text=True), numbers_as_text=True)
+        source = open_source(path, columns=columns, numbers_as_text=True, skip_bad_rows=True)
+        for line, reason, _ in source.bad_rows:
+            raise InputError(f"{found.name} {'line' if found.by_line else 'row'} {line} {reason}; fix it.")
+        return rows_of(source, numbers_as_text=True)
     return _without_texts(found, Columns({**asked, "candidate": _NO_TEXT, "reference": _NO_TEXT}))
 
 

@@ -187,8 +187,7 @@ class Labelling:
             label, probability = record["label"], float(record["probability"])
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
-                f"{self.path} line {place + 1} was not written by bert-judge label ({error!r}); choose "
-                "another --labels."
+                f"{self.path} line {place + 1} was not written by bert-judge label; choose another --labels."
             ) from error
         draw = self._draws[place] if place < len(self._draws) else None
         if draw is None or key != draw.row.key or not math.isclose(probability, draw.probability, rel_tol=1e-6):

@@ -166,8 +166,8 @@ def _sniffed(name: str, location: Path, compressed: bool, *, otherwise: str | No
     if otherwise is not None:
         return otherwise
     raise InputError(
-        f"{name} is neither JSON lines nor a JSON list, and its name does not tell its format; "
-        f"say it with --input_format ({', '.join(FORMATS[:-1])})."
+        f"{name} is neither JSON lines nor a JSON list; give a file of another format a name that ends with .csv, .tsv "
+        f"or .parquet (or say it to bert-judge score with --input_format: {', '.join(FORMATS[:-1])})."
     )
 
 
