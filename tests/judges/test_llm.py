@@ -441,7 +441,7 @@ def test_bad_arguments_are_told_in_a_sentence(arguments: dict, error: type, said
 
 def test_vllm_is_the_default_and_an_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "vllm", None)
-    with pytest.raises(MissingExtraError, match=r"bert-judge\[vllm\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install vllm"):
         LLMJudge("m", store="off")
 
 
