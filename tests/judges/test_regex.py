@@ -236,7 +236,7 @@ def test_predict_takes_the_papers_form_and_every_judges(given: tuple[Any, ...], 
         ((CANDIDATES, REFERENCES), {"batch_size": 3}, "batch_size="),
         ((CANDIDATES, REFERENCES[:1]), {}, "2 candidates but 1 references"),
         (("a", ["a"]), {}, "candidates is str"),
-        (([7], ["a"]), {}, "the candidate of a sample is 7"),
+        (([7], ["a"]), {}, r"candidates\[0\] is 7 \(int\); a text was expected"),
     ],
 )
 def test_predict_tells_bad_arguments(given: tuple[Any, ...], named: dict[str, Any], said: str) -> None:
