@@ -65,6 +65,7 @@ class Endpoint:
         self.base_url = f"http://127.0.0.1:{server.server_port}/v1"
         self.bodies: list[dict] = []
         self.headers: list[Mapping[str, str]] = []
+        self.paths: list[str] = []
         self.asked: Counter[str] = Counter()
         self.times: list[float] = []
         self.busy = self.busiest = 0
@@ -111,6 +112,7 @@ class _Handler(BaseHTTPRequestHandler):
             running.asked[prompt] += 1
             running.bodies.append(body)
             running.headers.append(dict(self.headers))
+            running.paths.append(self.path)
             running.times.append(time.monotonic())
             running.busy += 1
             running.busiest = max(running.busiest, running.busy)

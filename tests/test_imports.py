@@ -15,7 +15,7 @@ import bert_judge
 
 ROOT = Path(bert_judge.__file__).parent
 LADDER = [
-    "types errors version",
+    "types errors addresses version",
     "utils artifacts store metrics evidence stats",
     "generators encoder prompt",
     "tasks training sources bertscore",

@@ -8,6 +8,7 @@ import math
 import os
 import random
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -24,6 +25,7 @@ import pytest
 import yaml
 
 from bert_judge import BERTJudge, Sample, __version__
+from bert_judge.cli import main
 from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputError
 from bert_judge.prompt import InputForm, JudgeConfig
 from bert_judge.stats import Confusion, brier, expected_calibration_error, fit_temperature
@@ -884,6 +886,9 @@ def test_the_page_on_distilling_runs(
     names: dict[str, object] = {}
     for block in blocks:
         exec(block, names)
+    (command,) = re.findall(r"^bert-judge (train .*--dataset_path labelled\.jsonl .*)$", page, re.MULTILINE)
+    assert main(shlex.split(command)) == 0
+    assert Path("models/from-a-file/metrics.json").exists()
     teacher, pupil = [line for line in capsys.readouterr().out.splitlines() if line.startswith(("teacher", "pupil"))]
     assert float(teacher.split()[1]) > 0.5
     assert 0 <= float(pupil.split()[1]) <= 1

@@ -12,8 +12,11 @@ without a traceback; anything else that escapes is a bug and keeps its traceback
 
 from __future__ import annotations
 
+import importlib.metadata
+import re
+import shlex
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 
 class BertJudgeError(Exception):
@@ -36,7 +39,19 @@ class MissingExtraError(BertJudgeError, ImportError):
     """An optional dependency is needed and not installed."""
 
     def __init__(self, feature: str, package: str, extra: str) -> None:
-        super().__init__(f"{feature} needs the package {package}; install it with `pip install 'bert-judge[{extra}]'`.")
+        install = shlex.join(["pip", "install", _requirement(package)])
+        super().__init__(
+            f"{feature} needs the package {package}; install it with `{install}` (of the extra [{extra}])."
+        )
+
+
+def _requirement(package: str) -> str:
+    """A package of an extra, with the extras of its own that we need: `math-verify[antlr4_13_2]`."""
+    with suppress(importlib.metadata.PackageNotFoundError):  # run from its source, never installed
+        for line in importlib.metadata.requires("bert-judge") or ():
+            if (found := re.match(r"([\w.-]+)(\[[^]]*\])?", line)) and found[1] == package:
+                return found[0]
+    return package
 
 
 @contextmanager

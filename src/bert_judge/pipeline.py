@@ -16,6 +16,7 @@ from itertools import islice, tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from bert_judge.addresses import public_command
 from bert_judge.artifacts import (
     CANDIDATES,
     SCORES,
@@ -132,7 +133,7 @@ def score_source(
         run = {
             "summary": asdict(summarise(folder.records())),
             "input": {"path": source.path, "format": source.format, "columns": dict(source.columns)},
-            "command": list(command),
+            "command": public_command(command),
             **({"costs": asdict(judge.costs.since(before))} if judge.costs and before else {}),
             **_circumstances(start, seconds, judged),
         }
@@ -336,7 +337,7 @@ def generate_candidates(
             "unfinished_reasoning": sum(answer is None for answer in answers),
             "truncated_prompts": sum(reply.truncated > 0 for reply in ordered),
         },
-        "command": list(command),
+        "command": public_command(command),
         **_circumstances(start, time.time() - start, len(asked)),
     }
     write_candidates(folder, (answer or "" for answer in answers), identity, run)

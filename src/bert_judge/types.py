@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, NamedTuple
@@ -12,13 +13,22 @@ PARTS = ("question", "candidate", "reference")
 """The three parts of an input, in the order in which the paper's judges read them."""
 
 
+_HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
+
+
+def whole_text(text: str) -> str:
+    """The text with each half character as U+FFFD ("\\ud83d", say, of a cut emoji): no tokenizer takes it."""
+    return text if text.isascii() else _HALF_CHARACTERS.sub("\ufffd", text)
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """One candidate answer to judge.
 
     `references` holds one or more right answers (a single string is taken as one). `question` may be absent;
     the judge then compares candidate and references alone. `gold` is a person's label, 1 right and 0 wrong,
-    never read by a judge. `meta` keeps the other columns of the row.
+    never read by a judge. `meta` keeps the other columns of the row. Half a character ("\\ud83d" alone) in a text
+    becomes U+FFFD.
     """
 
     candidate: str
@@ -32,7 +42,6 @@ class Sample:
         references: Any = self.references
         several = isinstance(references, Iterable) and not isinstance(references, str)
         references = tuple(references) if several else (references,)
-        object.__setattr__(self, "references", references)
         if not references:
             raise InputError("a sample has no reference; give at least one right answer as `references`.")
         texts: Iterable[tuple[str, Any]] = [
@@ -43,6 +52,9 @@ class Sample:
         for name, text in texts:
             if not isinstance(text, str):
                 raise InputError(f"the {name} of a sample is {text!r} ({type(text).__name__}); text was expected.")
+        object.__setattr__(self, "candidate", whole_text(self.candidate))
+        object.__setattr__(self, "references", tuple(map(whole_text, references)))
+        object.__setattr__(self, "question", None if self.question is None else whole_text(self.question))
         if self.gold not in (None, 0, 1):
             raise InputError(f"the gold label of a sample is {self.gold!r}; 0, 1 or None was expected.")
 

@@ -299,7 +299,9 @@ def test_a_wrong_file_is_told_at_once(tmp_path: Path, name: str, error: type[Exc
 def test_a_missing_matplotlib_is_told(short: Alignment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for wrong in (lambda: draw(short), lambda: check_target(tmp_path / "a.png")):
-        with pytest.raises(MissingExtraError, match=r"the plot needs the package matplotlib; .*bert-judge\[plot\]"):
+        with pytest.raises(
+            MissingExtraError, match=r"the plot needs the package matplotlib; .*`pip install matplotlib`"
+        ):
             wrong()
     save(short, tmp_path / "a.html")  # which needs none
 

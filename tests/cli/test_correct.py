@@ -83,6 +83,7 @@ def test_labels_of_the_run_suffice(tmp_path: Path, capsys: pytest.CaptureFixture
     [
         ([], "holds no labels; give a file of labels with --labels"),
         (["--labels", "missing.jsonl"], "missing.jsonl does not exist"),
+        (["--labels", "README.md"], r"README.md is neither .*; give .* a name that ends with \.csv"),
         (["--confidence", "95", "--labels", "LABELS"], "the confidence is 95.0"),
     ],
 )
@@ -153,6 +154,7 @@ def test_one_labels_until_ctrl_c_and_goes_on_later(
     begin: Begin, run: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = str(tmp_path / "new.jsonl")
+    assert begin(run, "--labels", file).end() == f"no labels in {file} yet; the same command goes on.\n"
     session = begin(run, "--labels", file, "-n", "30")
     assert session.said[0] == f"0 of 30 labels are in {file}; drawn with --strategy active.\n"
     assert session.address.hostname == "127.0.0.1"

@@ -189,7 +189,7 @@ def test_without_matplotlib_there_is_no_figure_unless_it_was_asked_for(run, monk
     monkeypatch.setattr(figure, "find_spec", lambda name: None)
     monkeypatch.setattr(command, "can_draw", figure.can_draw)
     assert "no figure" in run(EXAMPLES, *QUICK[:4])
-    with pytest.raises(MissingExtraError, match=r"bert-judge\[plot\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install matplotlib"):
         command.main([str(EXAMPLES), "--figure", "svg"])
 
 

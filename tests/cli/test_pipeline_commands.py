@@ -202,7 +202,7 @@ def test_prompts_without_a_reply_are_said_and_asked_again(server: Endpoint, caps
         ("generate --model_path m --tasks arc_easy_tset", 1, "there is no task 'arc_easy_tset'; did you mean arc_easy"),
         ("generate --model_path m", 1, "name the rows to work on by --tasks, or by --dataset (not both)"),
         ("generate --tasks arc_easy_test", 2, "the following arguments are required: --model_path"),
-        ("generate --model_path m --tasks arc_easy_test --backend vllm", 1, "pip install 'bert-judge[vllm]'"),
+        ("generate --model_path m --tasks arc_easy_test --backend vllm", 1, "`pip install vllm` (of the extra [vllm])"),
         ("generate --model_path m --tasks arc_easy_test --backend magic", 2, "invalid choice: 'magic'"),
         ("generate --model_path m --dataset no.jsonl", 1, "there is no file no.jsonl"),
         ("generate --model_path m --dataset sums.jsonl", 1, "sums.jsonl has no column 'question'"),

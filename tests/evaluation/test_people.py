@@ -293,7 +293,9 @@ def test_labels_are_matched_by_texts_before_ids(tmp_path: Path):
 @pytest.mark.parametrize(
     ("records", "said"),
     [
-        ([{"id": 1, "other": 1}], "holds no labels"),
+        ([{"id": 1, "other": 1}], "holds no labels yet; label some answers with bert-judge label, or name"),
+        ([], "holds no labels yet; label some answers"),
+        ([{"reference": "r", "candidate": "c"}, {"reference": "r"}], "l.jsonl line 2 has no candidate.*; fix it.$"),
         ([{"label": 1, "other": 1}], "neither texts nor ids"),
         ([{"id": 1, "label": "maybe"}], "row 1 has 'maybe' in the column 'label'"),
     ],

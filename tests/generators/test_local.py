@@ -378,7 +378,10 @@ def test_vllm_cuts_long_prompts_as_hf_does(vllm: None, chat_model: Path):
 
 def test_without_vllm_it_names_the_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "vllm", None)
-    with pytest.raises(MissingExtraError, match=r"the backend vllm needs the package vllm; .*bert-judge\[vllm\]"):
+    with pytest.raises(
+        MissingExtraError,
+        match=r"the backend vllm needs the package vllm; .*`pip install vllm` \(of the extra \[vllm\]\)",
+    ):
         VLLMGenerator("anything")
 
 

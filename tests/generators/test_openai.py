@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import gc
 import re
 import socket
@@ -135,6 +136,39 @@ def test_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch):
         assert {name.lower(): value for name, value in server.headers[0].items()}["authorization"] == "Bearer secret-1"
 
 
+def secret_url(server: Endpoint) -> str:
+    return server.base_url.replace("://", "://us%40er:pa%2Fss@") + "?api_key=k%2B1&version=2"
+
+
+def test_what_is_secret_in_an_address_is_sent_and_never_told(monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: object) -> Answer:
+        return Answer(status=400, body='{"error": {"message": "no /v1/x?api_key=k%2B1&version=2, us@er, pa/ss, k+1"}}')
+
+    monkeypatch.setenv("OPENAI_API_KEY", "other")
+    with endpoint(refuse) as server:
+        plain = OpenAIGenerator("m", None, Options(base_url=server.base_url)).signature
+        generator = OpenAIGenerator("m", None, Options(base_url=secret_url(server)))
+        assert generator.signature == plain
+        ((_, reply),) = generator.replies(["x"])
+        server.script = lambda *_: Answer(status=404, body='{"error": {"message": "k+1"}}')
+        with pytest.raises(ModelError) as raised:
+            list(generator.replies(["x"]))
+    assert server.paths[0] == "/v1/chat/completions?api_key=k%2B1&version=2"
+    sent = {name.lower(): value for name, value in server.headers[0].items()}["authorization"]
+    assert sent == "Basic " + base64.b64encode(b"us@er:pa/ss").decode()
+    for told in (reply.error, str(raised.value)):
+        assert server.base_url in told
+        assert not re.search(r"k\+1|k%2B1|pa/ss", told)
+
+
+@pytest.mark.parametrize("url", ["http://user:pa/ss@host/v1", "http://user:pa?ss@host/v1", "user:pass@host/v1?k=pass"])
+def test_a_wrong_address_is_refused_without_its_password(url: str):
+    with pytest.raises(InputError, match="base_url is no address; an address such as") as raised:
+        OpenAIGenerator("m", None, Options(base_url=url))
+    assert "pass@" not in str(raised.value)
+    assert "pa/ss" not in str(raised.value)
+
+
 def test_without_key_and_address_it_says_so():
     with pytest.raises(InputError, match=r"no key; set OPENAI_API_KEY, or .* --base_url"):
         OpenAIGenerator("m")
@@ -144,7 +178,7 @@ def test_without_key_and_address_it_says_so():
 
 def test_without_the_client_it_names_the_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'bert-judge\[openai\]'"):
+    with pytest.raises(MissingExtraError, match=r"`pip install openai` \(of the extra \[openai\]\)"):
         OpenAIGenerator("m", None, Options(base_url="http://127.0.0.1:1/v1"))
 
 

@@ -139,9 +139,9 @@ def test_very_long_and_strange_texts(judge: Judge, name: str) -> None:
         (["q"], ["a"], ["r", "r"], "1 candidates but 2 references"),
         (["q"], "a", ["r"], "candidates is str"),
         (["q"], ["a"], "r", "references is str"),
-        (["q"], ["a"], [[]], "no reference"),
-        (["q"], [7], ["r"], "the candidate of a sample is 7"),
-        (["q"], ["a"], [None], "the reference of a sample is None"),
+        (["q"], ["a"], [[]], r"references\[0\] is empty; at least one right answer"),
+        (["q"], [7], ["r"], r"candidates\[0\] is 7 \(int\)"),
+        (["q"], ["a"], [None], r"references\[0\] is None"),
     ],
 )
 def test_bad_arguments_are_told_in_a_sentence(

@@ -21,6 +21,7 @@ import pytest
 from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputError
 from bert_judge.judges.base import Costs
 from bert_judge.judges.llm import LLMJudge
+from bert_judge.judges.llm_prompt import find_verdict
 from bert_judge.store import STORE_FILE, ReplyStore
 from bert_judge.types import Sample, Verdict
 from language_models import save_language_model
@@ -101,6 +102,38 @@ def test_a_reply_without_verdict_is_undecided(answer: Answer, said: str):
     assert "reply" in verdict.details
 
 
+def test_a_verdict_line_names_one_word_and_begins_with_it():
+    spellings = {
+        "Final answer: True": True,
+        "**Final answer:** False": False,
+        "**Final Answer**: **True**": True,
+        "__Final answer__: `false`.": False,
+        "### Final answer\nTrue": True,
+        "## Final Answer:\n\nFinal answer: False": False,
+        "最终 Final answer：True。": True,
+        "FINAL  ANSWER: TRUE.": True,
+        "Final answer: True. It names the same city.": True,
+        "Final answer: True, and I mean True.": True,
+        "Final answer: False\nThe rest is true.": False,
+        "Final answer: True\nThe candidate's final answer: 42 fits.": True,
+        'I write "Final answer: True" or "Final answer: False".\nFinal answer: False': False,
+        "Final answer: True or, as some would say, False": None,
+        "Final answer: True / False": None,
+        "Final answer: **True** or **False**?": None,
+        "Final answer: not True": None,
+        "Final answer: It is False.": None,
+        "Final answer: Untrue": None,
+        "Final answer: Truth": None,
+        'The last line is either "Final answer: True" (it is right) or "Final answer: False" (it is wrong).': None,
+        "Final answer: True\nOr, to be fair:\nFinal answer: True, if not False": None,
+        "True or False": None,
+        "False.": False,
+    }
+    found = {text: find_verdict(text) for text in spellings}
+    assert {text: finding and finding.right for text, finding in found.items()} == spellings
+    assert found["Final answer: True. It names the same city."].after == ". It names the same city."
+
+
 def test_a_reply_cut_right_after_its_verdict_is_decided():
     assert one(Answer("So.\nFinal answer: True", finish_reason="length")).label == 1
 
@@ -121,11 +154,11 @@ BEFORE = [("Final", {"Final": 0.0}), (" answer", {" answer": 0.0}), (":", {":": 
         ("Final answer: True", [*BEFORE, (" True", choice(0.6, 0.2)), ("<|im_end|>", {"<|im_end|>": 0.0})], 0.75),
         ("Final answer: True", [*BEFORE, ("True", {"True": -0.5, "TRUE": -0.5, "False": -0.5})], 2 / 3),
         (
-            "Final answer: True. False friends.",
+            "Final answer: True.\n False friends.",
             [
                 *BEFORE,
                 (" True", choice(0.6, 0.2)),
-                (".", {".": 0.0}),
+                (".\n", {".\n": 0.0}),
                 (" False", choice(0.1, 0.9)),
                 (" friends.", {" friends.": 0.0}),
             ],
@@ -408,7 +441,7 @@ def test_bad_arguments_are_told_in_a_sentence(arguments: dict, error: type, said
 
 def test_vllm_is_the_default_and_an_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "vllm", None)
-    with pytest.raises(MissingExtraError, match=r"bert-judge\[vllm\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install vllm"):
         LLMJudge("m", store="off")
 
 

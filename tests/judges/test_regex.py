@@ -97,7 +97,7 @@ def test_defect_4_the_default_pattern_matches() -> None:
     [
         ("final answer: A", "A", {}, {"case_sensitive": True}),
         ("Final answer: A or so\nFinal answer: B", "B", {}, {"which": "first"}),
-        ("Final answer: A) Paris", "A", {}, {"metric": "exact_match"}),
+        ("Final answer: A) Paris", "A", {}, {"pattern": r"Final answer: \w\) (.+)"}),
         ("**A**.", "A", {"pattern": "(.+)"}, {"pattern": "none"}),
         ("Final answer: A, as it is the capital", "A", {"metric": "choice"}, {"metric": "EM"}),
     ],
@@ -107,6 +107,19 @@ def test_defect_5_case_last_match_rest_of_line_and_markup(
 ) -> None:
     assert verdict_of(candidate, reference, **arguments).label == 1
     assert verdict_of(candidate, reference, **(arguments | others)).label == 0
+
+
+def test_options_are_compared_by_their_letters_with_every_metric() -> None:
+    same = [("D", "D) none of these"), ("**(D)**", "D) none of these"), ("D) None", "(D)"), ("D) x", "D) it is none")]
+    for metric in METRICS:
+        for answer, reference in same:
+            assert verdict_of(f"Final answer: {answer}", reference, metric=metric).label == 1, (metric, answer)
+        assert verdict_of("Final answer: A", "D) none of these", metric=metric).score == 0, metric
+    for answer, reference in (("NO", "N"), ("N", "NO"), ("D", "DNA) is it"), ("D. Hume", "D) none of these")):
+        assert verdict_of(f"Final answer: {answer}", reference, metric="ROUGE").label == 0, answer
+    assert verdict_of("Final answer: d", "D) none of these", metric="ROUGE").score == 1
+    assert verdict_of("Final answer: none of these", "D) none of these", metric="ROUGE").label == 1
+    assert verdict_of("D", "D) none of these", metric="containment", pattern="none").score == 0
 
 
 @pytest.mark.parametrize("word", ["NO", "HI", "DEF"])
@@ -223,7 +236,7 @@ def test_predict_takes_the_papers_form_and_every_judges(given: tuple[Any, ...], 
         ((CANDIDATES, REFERENCES), {"batch_size": 3}, "batch_size="),
         ((CANDIDATES, REFERENCES[:1]), {}, "2 candidates but 1 references"),
         (("a", ["a"]), {}, "candidates is str"),
-        (([7], ["a"]), {}, "the candidate of a sample is 7"),
+        (([7], ["a"]), {}, r"candidates\[0\] is 7 \(int\); a text was expected"),
     ],
 )
 def test_predict_tells_bad_arguments(given: tuple[Any, ...], named: dict[str, Any], said: str) -> None:
@@ -272,7 +285,7 @@ def test_a_missing_package_is_named_at_once(
     monkeypatch: pytest.MonkeyPatch, metric: str, module: str, package: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=rf"metric.* needs the package {package}; .*bert-judge\[lexical\]"):
+    with pytest.raises(MissingExtraError, match=rf"metric.* needs the package {package}; .*`pip install .*\[lexical\]"):
         RegexJudge(metric=metric)
 
 

@@ -315,6 +315,15 @@ def test_a_file_of_something_else_is_not_touched(
     assert other.read_bytes() == before
 
 
+def test_a_file_without_a_line_end_is_not_touched(draws: list[Draw], tmp_path: Path) -> None:
+    for content in ("# Read me", '{"label": 1}', '{"id": 1, "label": 1}', "[1]"):
+        file = tmp_path / "other.txt"
+        file.write_text(content, encoding="utf-8")
+        with pytest.raises(InputError, match="line 1 was not written by bert-judge label; choose another --labels"):
+            Labelling(draws, file, 20)
+        assert file.read_text(encoding="utf-8") == content
+
+
 def test_a_file_of_another_order_is_refused(run: Run, serve: Serve, tmp_path: Path) -> None:
     serve().decide(1, 1)
     (tmp_path / "copy.jsonl").write_bytes((tmp_path / "labels.jsonl").read_bytes())

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
+from bert_judge.addresses import public_text
 from bert_judge.errors import BertJudgeError, OutputError
 from bert_judge.version import __version__
 
@@ -64,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return _run(command, rest)
         except BertJudgeError as error:
-            print(f"{name}: {error}", file=sys.stderr)
+            print(f"{name}: {public_text(str(error))}", file=sys.stderr)
             return 1
         except KeyboardInterrupt as stopped:
             print(f"\n{name}: {stopped or 'stopped.'}", file=sys.stderr)

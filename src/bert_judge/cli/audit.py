@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from bert_judge.addresses import public_command
 from bert_judge.artifacts import check_folder, verdict_record, write_files
 from bert_judge.cli import log_shown, progress_bar, run, say
 from bert_judge.cli.flags import Parser, add_flags, read_config, spellings
@@ -63,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
     if folder:
         run_record = {
             "version": __version__,
-            "command": ["bert-judge", "audit", *arguments],
+            "command": public_command(["bert-judge", "audit", *arguments]),
             "signature": judge.signature,
             "seconds": round(time.monotonic() - start, 1),
             "data": options.data,

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from bert_judge.addresses import public_command
 from bert_judge.artifacts import check_folder, write_files
 from bert_judge.cli import say
 from bert_judge.cli.flags import Parser, add_flags, read_config
@@ -97,7 +98,7 @@ def _write(
     """Write the data, the tables and the differing answers, each in one step."""
     record = {
         "version": __version__,
-        "command": command,
+        "command": public_command(command),
         "runs": [{"folder": str(run.folder), "rows": len(run.rows), "signature": run.signature} for run in runs],
         "models": [_models_record(each) for each in found.models],
         "rankings": [asdict(each) | {"tau": each.tau._asdict()} for each in found.rankings],

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from bert_judge.addresses import public_command
 from bert_judge.artifacts import Identity, ResultFolder, check_folder, write_files
 from bert_judge.cli import log_shown, say
 from bert_judge.cli.flags import Parser, add_flags, read_config
@@ -109,7 +110,7 @@ def main(arguments: Sequence[str]) -> int:
         say(to_text(found))
         say(f"\nfiles  {folder}/: {', '.join(written)}")
         if suffix is None and options.figure is None:
-            say("no figure: that needs the package matplotlib, `pip install 'bert-judge[plot]'`")
+            say("no figure: that needs the package matplotlib, `pip install matplotlib`")
     return say_failed(results, "bert-judge evaluate")
 
 
@@ -234,7 +235,7 @@ def _left_out(rows: int, labelled: int, common: int) -> list[str]:
 def _write(found: Evaluation, folder: Path, suffix: str | None, paths: Sequence[str], command: list[str]) -> list[str]:
     """Write the data, the tables and the figure; returns the files' names."""
     figure = f"evaluation.{suffix}" if suffix else None
-    record = {"version": __version__, "command": command, **_record(found)}
+    record = {"version": __version__, "command": public_command(command), **_record(found)}
     contents: dict[str, str | bytes] = {
         "evaluation.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
         "evaluation.md": to_markdown(found, f"Judges against people: {', '.join(paths)}", figure),

@@ -20,6 +20,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, NoReturn, Union, get_args, get_origin
 
+from bert_judge.addresses import public_text
 from bert_judge.errors import InputError
 
 
@@ -99,7 +100,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Leave with status 2 and a sentence, without the usage of all flags."""
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help.\n")
+        self.exit(2, f"{self.prog}: {public_text(message)}; see {self.prog} --help.\n")
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
         """The values of all flags. An unknown flag is answered with the nearest one."""

@@ -97,4 +97,6 @@ def _labels_so_far(path: Path) -> Labels | None:
 
 def _next(run: Run, labelling: Labelling, path: Path) -> str:
     skipped = f", {labelling.skipped} skipped" if labelling.skipped else ""
+    if not labelling.labelled:
+        return f"no labels in {path} yet{skipped}; the same command goes on."
     return f"{labelling.labelled} labels in {path}{skipped}; next: bert-judge correct {run.folder} --labels {path}"

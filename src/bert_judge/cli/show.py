@@ -12,7 +12,7 @@ from typing import Annotated
 from bert_judge.cli import say
 from bert_judge.cli.flags import Parser, add_flags
 from bert_judge.errors import InputError
-from bert_judge.evaluation.labelled import read_labels, with_labels
+from bert_judge.evaluation.labelled import read_labels, relabelled
 from bert_judge.evaluation.runs import Row, Run
 from bert_judge.report.finding import find_runs
 
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str]) -> int:
     labels = read_labels(options.labels, options.map) if options.labels else None
     runs = find_runs(values["results"])
     for number, run in enumerate(runs):
-        rows = list(with_labels(run.rows, labels) if labels else run.rows)
+        rows = relabelled(run.rows, labels) if labels else run.rows
         _check_answerable(run, rows, wanted)
         chosen = [row for row in rows if _fits(row, wanted)]
         say(("\n" if number else "") + _headline(run, len(chosen), len(rows), wanted))

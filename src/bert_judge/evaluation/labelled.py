@@ -62,9 +62,13 @@ def read_labels(path: str | Path, columns: ColumnMap | None = None) -> Labels:
     An answer that has several labels gets the one that most of them are, and none where they are even. Raises
     InputError where the file can't be read, or holds no label.
     """
-    rows = [row for row in _labelled_rows(path, columns) if row.gold is not None]
+    begun = Path(path).is_file() and not Path(path).stat().st_size  # by bert-judge label, which was ended at once
+    rows = [] if begun else [row for row in _labelled_rows(path, columns) if row.gold is not None]
     if not rows:
-        raise InputError(f"{path} holds no labels; a column label with 0 or 1 was expected (--map label=COLUMN).")
+        raise InputError(
+            f"{path} holds no labels yet; label some answers with bert-judge label, or name a column that has 0 or 1 "
+            "(--map label=COLUMN)."
+        )
     with_texts = [row for row in rows if row.candidate is not None]
     return Labels(_majority(with_texts, lambda row: row.key), _majority(rows, lambda row: str(row.id)), str(path))
 
@@ -85,6 +89,13 @@ def with_labels(rows: Sequence[Row], labels: Labels) -> list[Row]:
             "of the same ids, were expected."
         )
     return found
+
+
+def relabelled(rows: Iterable[Row], labels: Labels) -> list[Row]:
+    """All rows, with these labels and no others. Raises InputError as `with_labels` does."""
+    rows = list(rows)
+    golds = {(row.key, row.id): row.gold for row in with_labels(rows, labels)}
+    return [replace(row, gold=golds.get((row.key, row.id))) for row in rows]
 
 
 def check_votes(rows: Sequence[Row], labels: Labels) -> None:
@@ -161,7 +172,10 @@ def _labelled_rows(path: str | Path, columns: ColumnMap | None) -> Iterable[Row]
     asked = asked_columns(columns)
     first = next((raw.values for raw in found.rows() if raw.values is not None), None)
     if first is None or Columns(asked).learn(first):
-        return rows_of(open_source(path, columns=columns, numbers_as_text=True))
+        source = open_source(path, columns=columns, numbers_as_text=True, skip_bad_rows=True)
+        for bad in source.bad_rows:
+            raise InputError(f"{found.where(bad)}; fix it.")
+        return rows_of(source)
     return _without_texts(found, Columns({**asked, "candidate": (_NO_TEXT,), "reference": (_NO_TEXT,)}))
 
 
@@ -173,7 +187,7 @@ def _without_texts(found: Input, columns: Columns) -> Iterator[Row]:
         columns.learn(values)
         sample = reader.read(raw if raw.values is None else raw._replace(values=values), number)
         if not isinstance(sample, Sample):
-            raise InputError(f"{found.name} row {sample.line} {sample.reason}; fix it.")
+            raise InputError(f"{found.where(sample)}; fix it.")
         if "id" not in columns.chosen:
             raise InputError(f"{found.name} has neither texts nor ids by which its labels could be matched; add them.")
         yield Row(sample.id, None, None, sample.gold, meta={**sample.meta})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import os
@@ -14,8 +15,9 @@ from email.utils import parsedate_to_datetime
 from itertools import islice
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
+from bert_judge.addresses import public_text
 from bert_judge.errors import InputError, MissingExtraError, ModelError
 from bert_judge.generators.base import Arrived, Generator, Options, opening_token, signature_of
 from bert_judge.types import Reply, Sampling, TokenChoice
@@ -33,11 +35,14 @@ _ALTERNATIVES = 5
 class OpenAIGenerator(Generator):
     """Asks an endpoint, `concurrency` requests at a time.
 
-    The key is read from OPENAI_API_KEY; with a `base_url` (or OPENAI_BASE_URL) none is needed. A refused or cut
-    connection, a timeout, the status 408, 409, 425, 429 or 5xx, and a reply without sense are tried again `retries`
-    times, after waits that double, or that the server asks for (Retry-After); then the reply has an `error`. A status
-    that no other prompt could change (401, 404) raises ModelError. A prompt that is too long for the model is the
-    endpoint's to refuse or cut.
+    The key is read from OPENAI_API_KEY; with a `base_url` (or OPENAI_BASE_URL) none is needed. That address may hold a
+    user and a password (sent instead of the key) and a query (sent with each request); neither is ever written or
+    printed, nor does it change the signature.
+
+    A refused or cut connection, a timeout, the status 408, 409, 425, 429 or 5xx, and a reply without sense are tried
+    again `retries` times, after waits that double, or that the server asks for (Retry-After); then the reply has an
+    `error`. A status that no other prompt could change (401, 404) raises ModelError. A prompt that is too long for the
+    model is the endpoint's to refuse or cut.
     """
 
     def __init__(
@@ -49,7 +54,7 @@ class OpenAIGenerator(Generator):
     ) -> None:
         sampling, options = sampling or Sampling(), options or Options()
         self._options, self._choices = options, choices
-        self._client = _make_client(options)
+        self._client, self._secrets = _make_client(options)
         weakref.finalize(self, self._client.close)
         self._url = str(self._client.base_url).rstrip("/")
         hosted = (urlsplit(self._url).hostname or "").endswith("openai.com")
@@ -116,18 +121,24 @@ class OpenAIGenerator(Generator):
         except openai.APIStatusError as error:
             return self._refused(error.status_code, error.message, error.response.headers)
         except openai.APIConnectionError as error:
-            return _failed(f"the connection to {self._url} failed ({_cause(error)})"), 0.0
+            return _failed(f"the connection to {self._url} failed ({self._public(_cause(error))})"), 0.0
         except _SenselessReplyError as error:
-            return _failed(f"{self._url} sent {error}"), 0.0
+            return _failed(f"{self._url} sent {self._public(str(error))}"), 0.0
 
     def _refused(self, status: int, message: str, headers: Mapping[str, str]) -> tuple[Reply, float | None]:
-        said = f"{self._url} answered {status} ({' '.join(message.split())[:300]})"
+        said = f"{self._url} answered {status} ({self._public(' '.join(message.split()))[:300]})"
         if status in _HOPELESS:
             raise ModelError(f"{said}; {_HOPELESS[status]}")
         if status not in _TRY_AGAIN and status < 500:
             return _failed(said), None
         pause = _retry_after(headers)
         return _failed(said), None if pause > _LONGEST_RETRY_AFTER else pause
+
+    def _public(self, message: str) -> str:
+        """What a server says, which may quote its address, without what is secret in it."""
+        for secret in self._secrets:
+            message = message.replace(secret, "…")
+        return message
 
 
 class _SenselessReplyError(Exception):
@@ -152,18 +163,46 @@ class _Pace:
         stop.wait(turn - time.monotonic())
 
 
-def _make_client(options: Options) -> OpenAI:
+def _make_client(options: Options) -> tuple[OpenAI, tuple[str, ...]]:
+    """A client, and what is secret in the address that it was given. Its own address is the public one."""
     try:
         from openai import OpenAI
     except ImportError as error:
         raise MissingExtraError("the backend openai", "openai", "openai") from error
     base_url = options.base_url or os.environ.get("OPENAI_BASE_URL")
-    if base_url and urlsplit(base_url).scheme not in ("http", "https"):
-        raise InputError(f"base_url is {base_url!r}; an address such as http://localhost:8000/v1 was expected.")
     key = os.environ.get("OPENAI_API_KEY")
     if not key and not base_url:
         raise InputError("the backend openai has no key; set OPENAI_API_KEY, or name your own server by --base_url.")
-    return OpenAI(api_key=key or "none", base_url=base_url, timeout=options.timeout, max_retries=0)
+    address = _address(base_url) if base_url else urlsplit("")
+    query = dict(parse_qsl(address.query, keep_blank_values=True))
+    user = address.netloc.rpartition("@")[0]
+    basic = base64.b64encode(unquote(user).encode()).decode()
+    client = OpenAI(
+        api_key=key or "none",
+        base_url=base_url and public_text(base_url),
+        default_query=query,
+        default_headers={"Authorization": f"Basic {basic}"} if user else None,
+        timeout=options.timeout,
+        max_retries=0,
+    )
+    password = user.partition(":")[2]
+    secrets = {address.query, *query.values(), user, unquote(user), password, unquote(password), basic if user else ""}
+    return client, tuple(sorted(secrets - {""}, key=len, reverse=True))
+
+
+def _address(base_url: str) -> SplitResult:
+    """The parts of an address. A wrong one that may hold a password is not told in the error."""
+    try:
+        parts = urlsplit(base_url)
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            return parts
+    except ValueError:  # a port that is no number, as after a password with a slash
+        pass
+    given = repr(base_url) if "@" not in base_url and "?" not in base_url else "no address"
+    raise InputError(
+        f"base_url is {given}; an address such as http://localhost:8000/v1 was expected (in a user or password before "
+        "the host, write / ? # @ as %2F %3F %23 %40)."
+    )
 
 
 def _body(sampling: Sampling, options: Options, choices: int, hosted: bool) -> dict[str, Any]:

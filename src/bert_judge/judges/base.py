@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import astuple, dataclass
-from itertools import repeat
-from typing import cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bert_judge.errors import InputError
 from bert_judge.types import Sample, Verdict
+
+if TYPE_CHECKING:
+    from bert_judge.sources import ColumnMap
+
+Table = TypeVar("Table")
 
 PATTERN_TIMEOUT = 1.0
 """Seconds that a regular expression may take on a candidate, where a judge has one."""
@@ -72,25 +76,89 @@ class Judge(ABC):
         """The scores of candidates, in their order; None where the judge could not decide.
 
         `references` holds a text or several for each candidate. Without `questions` (None or empty), candidates and
-        references are compared alone. Raises InputError where the lengths differ.
+        references are compared alone. Each may be a list, an array, a pandas Series or an iterator. Raises InputError
+        where the lengths differ, or where an entry is no text: it says which.
         """
         samples = make_samples(questions, candidates, references)
         return [verdict.score for verdict in self.fitted(samples).assess(samples)]
 
+    def assess_table(
+        self,
+        table: Table,
+        columns: ColumnMap | None = None,
+        *,
+        prefix: str = "",
+        numbers_as_text: bool = False,
+    ) -> Table:
+        """A pandas DataFrame or a Dataset of datasets with the columns `score`, `label` and `explanation` added.
+
+        The table that is given stays as it is. `columns` names the columns of "question", "reference" and "candidate",
+        as in {"candidate": "model_a"}; others are recognised as in files. A missing candidate is an empty answer, a
+        missing question no question. `prefix` stands before the new names; `numbers_as_text` takes numbers for texts.
+        Where the judge is undecided, score and label are missing (NaN and NA in pandas, None in datasets). Raises
+        InputError for another kind of table, a column that is missing or there already, and a row that is no sample.
+        """
+        from bert_judge.judges.tables import read_table, with_verdicts
+
+        samples = read_table(table, columns, prefix, numbers_as_text)
+        return with_verdicts(table, list(self.fitted(samples).assess(samples)), prefix)
+
 
 def make_samples(
-    questions: Sequence[str] | None, candidates: Sequence[str], references: Sequence[str | Sequence[str]]
+    questions: Iterable[str | None] | None, candidates: Iterable[str], references: Iterable[str | Iterable[str]]
 ) -> list[Sample]:
-    """Samples from the three lists that the paper's judges take."""
-    for name, values in (("candidates", candidates), ("references", references), ("questions", questions)):
-        if name == "questions" and (values is None or len(values) == 0):
-            continue
-        if values is None or isinstance(values, str):
-            raise InputError(
-                f"{name} is {type(values).__name__}; a list with one entry for each candidate was expected."
-            )
-        if len(values) != len(candidates):
-            raise InputError(f"there are {len(candidates)} candidates but {len(values)} {name}; one each was expected.")
-    asked = repeat(None, len(candidates)) if questions is None or len(questions) == 0 else questions
-    rows = zip(asked, candidates, references, strict=True)
-    return [Sample(candidate, cast("tuple[str, ...]", given), question) for question, candidate, given in rows]
+    """Samples from the three lists that the paper's judges take.
+
+    Raises InputError where the lengths differ or an entry is no text; a question that is missing (None, NaN) is none.
+    """
+    given = {"candidates": _entries("candidates", candidates), "references": _entries("references", references)}
+    if questions is not None and (asked := _entries("questions", questions)):
+        given["questions"] = asked
+    rows = len(given["candidates"])
+    for name, values in given.items():
+        if len(values) != rows:
+            raise InputError(f"there are {rows} candidates but {len(values)} {name}; one each was expected.")
+    return [
+        Sample(
+            _text(candidate, f"candidates[{row}]"),
+            _texts(reference, f"references[{row}]"),
+            None if _is_missing(question) else _text(question, f"questions[{row}]"),
+        )
+        for row, (question, candidate, reference) in enumerate(
+            zip(given.get("questions", [None] * rows), given["candidates"], given["references"], strict=True)
+        )
+    ]
+
+
+def _entries(name: str, values: Any) -> list[Any]:
+    """The entries of a list, an array, a Series or an iterator; of what has no order, or columns, there are none."""
+    if (
+        not isinstance(values, Iterable)
+        or isinstance(values, str | bytes | Mapping | Set)
+        or hasattr(values, "columns")
+    ):
+        raise InputError(f"{name} is {type(values).__name__}; a list with one entry for each candidate was expected.")
+    return list(values)
+
+
+def _texts(value: Any, place: str) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Iterable) or isinstance(value, bytes | Mapping | Set):
+        return (_text(value, place, "a text, or a list of texts,"),)
+    texts = tuple(_text(each, f"{place}[{number}]") for number, each in enumerate(value))
+    if not texts:
+        raise InputError(f"{place} is empty; at least one right answer was expected.")
+    return texts
+
+
+def _text(value: Any, place: str, expected: str = "a text") -> str:
+    if isinstance(value, str):
+        return str(value)  # of an array, too
+    shown = repr(value) if _is_missing(value) else f"{value!r:.60} ({type(value).__name__})"
+    raise InputError(f"{place} is {shown}; {expected} was expected.")
+
+
+def _is_missing(value: object) -> bool:
+    """Whether this is None, or what pandas and numpy put in its place (NaN, NA, NaT)."""
+    return (
+        value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+    )

@@ -36,7 +36,10 @@ ENDINGS: dict[InstructionType, str] = {
 }
 _VERDICTS = 'either "Final answer: True" (the CANDIDATE is right) or "Final answer: False" (it is wrong).'
 
-_VERDICT = re.compile(r"final\s+answer[\s*_`\"'”:：]*\b(true|false)\b(?![\s*_`\"']*(?:[|/]|or\b))", re.IGNORECASE)
+# What stands after "Final answer:" (the heading may come twice), up to the end of its line.
+_MARKUP = r"[\s*_`#\"'“”]*"
+_LINE = re.compile(rf"(?:final\s+answer{_MARKUP}(?:[:：]{_MARKUP}|(?=true|false|final)))+(.*)", re.IGNORECASE)
+_WORD = re.compile(r"\b(true|false)\b", re.IGNORECASE)
 _BARE = re.compile(r"[\s*_`\"'.]*\b(true|false)\b[\s*_`\"'.]*", re.IGNORECASE)
 
 
@@ -72,10 +75,20 @@ def make_question(sample: Sample, instruction_type: InstructionType) -> Question
 
 
 def find_verdict(answer: str) -> Finding | None:
-    """The last verdict in an answer (without its reasoning trace); None if there is none."""
-    found = list(_VERDICT.finditer(answer))
-    match = found[-1] if found else _BARE.fullmatch(answer)
-    return Finding(match[1].lower() == "true", answer[match.end(1) :]) if match else None
+    """The verdict of an answer (without its reasoning trace); None if there is none.
+
+    It stands in the last line that names True or False after "Final answer:". The line begins with the one word, and
+    does not hold the other one. An answer without such a line may be the word alone.
+    """
+    lines = [line for line in _LINE.finditer(answer) if _WORD.search(line[1])]
+    if not lines:
+        bare = _BARE.fullmatch(answer)
+        return Finding(bare[1].lower() == "true", answer[bare.end(1) :]) if bare else None
+    text, start = lines[-1][1], lines[-1].start(1)
+    first = _WORD.match(text)
+    if first is None or len({word.lower() for word in _WORD.findall(text)}) > 1:
+        return None
+    return Finding(first[1].lower() == "true", answer[start + first.end() :])
 
 
 def lost_characters(question: Question, cut: int) -> dict[str, int]:

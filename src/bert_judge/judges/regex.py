@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, overload
 from bert_judge.errors import InputError
 from bert_judge.generators import split_trace
 from bert_judge.judges.base import PATTERN_TIMEOUT, Judge, make_samples
-from bert_judge.metrics import MATH_TIMEOUT, METRICS, find_boxed, find_metric, strip_markup
+from bert_judge.metrics import MATH_TIMEOUT, METRICS, find_boxed, find_metric, option_letter, strip_markup
 from bert_judge.types import Sample, Verdict
 from bert_judge.version import __version__
 
@@ -34,7 +34,8 @@ class RegexJudge(Judge):
 
     A `pattern` is a regular expression with a group for the answer, "boxed" (`\boxed{…}`, whatever its braces), or
     "none" (the whole candidate). White space, Markdown, `$…$` and a final full stop around an extracted answer do not
-    count, nor around references then; with "none" texts are compared as they are.
+    count, nor around references then, and of two options ("D" and "D) none of these") the letters are compared; with
+    "none" texts are compared as they are.
 
     Raises InputError where an argument is wrong, MissingExtraError where the metric's package is not installed.
     """
@@ -137,7 +138,8 @@ class RegexJudge(Judge):
         if answer is None:
             return Verdict(0.0, 0, reason, matched_reference=0)
         details = {"answer": answer}
-        found = [self._metric.find(answer, self._clean(text), self._math_timeout) for text in sample.references]
+        pairs = [self._compared(answer, reference) for reference in sample.references]
+        found = [self._metric.find(*pair, self._math_timeout) for pair in pairs]
         scores = [-1.0 if finding.score is None else finding.score for finding in found]
         best = max(range(len(scores)), key=scores.__getitem__)
         score, reason = found[best]
@@ -156,6 +158,14 @@ class RegexJudge(Judge):
         if not answers:
             return None, "the pattern does not match"
         return answers[-1 if self._which == "last" else 0], None
+
+    def _compared(self, answer: str, reference: str) -> tuple[str, str]:
+        """The two texts that the metric gets: of two options, "D" and "D) none of these", their letters."""
+        if self._pattern == "none":
+            return answer, reference
+        reference = self._clean(reference)
+        ours, theirs = option_letter(answer), option_letter(reference)
+        return (ours, theirs) if ours and theirs else (answer, reference)
 
     def _clean(self, text: str) -> str:
         return text if self._pattern == "none" else strip_markup(text)

@@ -11,7 +11,7 @@ from bert_judge.metrics.answers import choice, find_boxed, find_choice, strip_ma
 from bert_judge.metrics.extras import MATH_VERIFY, ROUGE_SCORE, SACREBLEU, Extra
 from bert_judge.metrics.maths import MATH_TIMEOUT, Finding, math_verify, verify_math
 from bert_judge.metrics.overlap import bleu, chrf, rouge_l
-from bert_judge.metrics.text import containment, exact_match, normalise, raw_match, token_f1
+from bert_judge.metrics.text import containment, exact_match, normalise, option_letter, raw_match, token_f1
 
 __all__ = [
     "MATH_TIMEOUT",
@@ -28,6 +28,7 @@ __all__ = [
     "find_metric",
     "math_verify",
     "normalise",
+    "option_letter",
     "raw_match",
     "rouge_l",
     "strip_markup",

@@ -97,9 +97,7 @@ class _Worker:
             try:
                 self._exchange(self._process, None, _START)
             except (TimeoutError, EOFError) as error:
-                raise MissingExtraError(
-                    "the metric Math-Verify", "math-verify with antlr4 4.13.2", "lexical"
-                ) from error
+                raise MissingExtraError("the metric Math-Verify", "math-verify", "lexical") from error
         return self._process
 
     def _exchange(self, process: subprocess.Popen[str], request: str | None, timeout: float) -> str:

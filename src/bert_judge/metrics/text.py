@@ -18,7 +18,7 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese characters
 )
 _TOKEN = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
-_OPTION = re.compile(r"\(?([A-Z])\)(?!\S)")
+_OPTION = re.compile(r"\(?([A-Za-z])\)?\Z|\(?([A-Z])\)(?!\S)")
 
 
 def normalise(text: str) -> str:
@@ -39,7 +39,9 @@ def raw_match(candidate: str, reference: str) -> float:
 
     An option, "A) Paris" or "(A) Paris", is compared by its letter, so that it equals "A". Case and punctuation count.
     """
-    return float(_raw(candidate) == _raw(reference))
+    texts = (candidate.strip(), reference.strip())
+    ours, theirs = (option_letter(text) or text for text in texts)
+    return float(ours == theirs)
 
 
 def exact_match(candidate: str, reference: str) -> float:
@@ -75,11 +77,11 @@ def split_words(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
 
+def option_letter(text: str) -> str | None:
+    """The letter, as it is written, of a text that is an option: "D", "(D)", "D) none of these"; else None ("NO")."""
+    option = _OPTION.match(text.strip())
+    return option and (option[1] or option[2])
+
+
 def _tokens(text: str) -> list[str]:
     return split_words(normalise(text))
-
-
-def _raw(text: str) -> str:
-    text = text.strip()
-    option = _OPTION.match(text)
-    return option[1] if option else text

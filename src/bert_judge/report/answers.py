@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from bert_judge.errors import InputError
-from bert_judge.evaluation.labelled import Labels, file_stem, with_labels
+from bert_judge.evaluation.labelled import Labels, file_stem, relabelled
 from bert_judge.evaluation.matching import (
     SAME_ANSWERS,
     answer_key,
@@ -93,7 +93,8 @@ def collect(runs: Sequence[Run], labels: Labels | None = None) -> AnswerTable:
     inputs = _inputs(named, found, merge=key is not id_key)
     answers = _answers(found, inputs, _overlaps(named, found, inputs))
     places = {answer: place for place, answer in enumerate(dict.fromkeys(chain.from_iterable(answers)))}
-    rows = _labelled(_merged(answers, places), labels)
+    rows = _merged(answers, places)
+    rows = relabelled(rows, labels) if labels else rows
     groups = _groups(runs, inputs)
     judges = _judges(runs, groups, answers, places)
     given = labels.where if labels else "the input" if any(row.gold is not None for row in rows) else None
@@ -205,14 +206,6 @@ def _joined(first: Row, other: Row) -> Row:
         gold = other.gold if missing else first.gold
         return replace(first, gold=gold, meta={**other.meta, **first.meta})
     return first
-
-
-def _labelled(rows: list[Row], labels: Labels | None) -> list[Row]:
-    """The rows with these labels, and no others."""
-    if labels is None:
-        return rows
-    golds = {(row.key, row.id): row.gold for row in with_labels(rows, labels)}
-    return [replace(row, gold=golds.get((row.key, row.id))) for row in rows]
 
 
 def _groups(runs: Sequence[Run], inputs: Sequence[int]) -> list[list[int]]:

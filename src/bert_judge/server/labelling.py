@@ -42,6 +42,7 @@ _HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 _LONGEST_REQUEST = 1_000
+_START = b'{"id": '  # of every line that we write
 
 
 class Labelling:
@@ -173,6 +174,8 @@ class Labelling:
         end = 0
         for line in self.path.read_bytes().splitlines(keepends=True):
             if not line.endswith(b"\n"):
+                if line.endswith(b"}") or not line.startswith(_START[: len(line)]):
+                    self._label(line, len(labels))  # a file of something else is refused, not cut
                 os.ftruncate(self._file, end)
                 break
             end += len(line)
@@ -187,8 +190,7 @@ class Labelling:
             label, probability = record["label"], float(record["probability"])
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
-                f"{self.path} line {place + 1} was not written by bert-judge label ({error!r}); choose "
-                "another --labels."
+                f"{self.path} line {place + 1} was not written by bert-judge label; choose another --labels."
             ) from error
         draw = self._draws[place] if place < len(self._draws) else None
         if draw is None or key != draw.row.key or not math.isclose(probability, draw.probability, rel_tol=1e-6):

@@ -137,10 +137,6 @@ class _Reading:
     def changed(self) -> InputError:
         return InputError(f"{self.input.name} was changed while it was being read; start again when it is complete.")
 
-    def where(self, bad: BadRow) -> str:
-        file = self.input.file(bad.file)
-        return f"{file.name} {'line' if file.by_line else 'row'} {bad.line} {bad.reason}"
-
 
 def _survey(reading: _Reading, columns: Columns) -> tuple[int, list[BadRow]]:
     """Read everything once; return the number of samples and the bad rows, or raise what is wrong."""
@@ -160,10 +156,10 @@ def _survey(reading: _Reading, columns: Columns) -> tuple[int, list[BadRow]]:
         raise missing
     if kept and not reading.skip_bad_rows:
         more = f" (and {bad - 1} more)" if bad > 1 else ""
-        raise InputError(f"{reading.where(kept[0])}{more}; fix it, or set such rows aside with --skip_bad_rows.")
+        raise InputError(f"{reading.input.where(kept[0])}{more}; fix it, or set such rows aside with --skip_bad_rows.")
     if not good:
         raise InputError(
-            f"{name} has no good row: all {bad} were set aside, the first because {reading.where(kept[0])}; fix them."
+            f"{name} has no good row: all {bad} were set aside, the first because {reading.input.where(kept[0])}; fix them."
         )
     return good, kept
 

@@ -111,13 +111,14 @@ class Columns:
             return self._ready
         self._last = names
         self._first = self._first or names
-        found = self._recognise(names)
+        found = self.recognise(names)
         if self._ready or not self._lacking(names, found):
             self._ready = True
             self.chosen.update(found)
         return self._ready
 
-    def _recognise(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    def recognise(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """Return the columns among `names` of the roles that have none yet."""
         # A column that the user gave to one role must not be recognised for another one.
         taken = {column for columns in self.chosen.values() for column in columns}
         by_name: dict[str, str] = {}
@@ -144,7 +145,7 @@ class Columns:
         if self._first is None:
             return None
         first = self._first
-        lacking = [] if self._ready else self._lacking(first, self._recognise(first))
+        lacking = [] if self._ready else self._lacking(first, self.recognise(first))
         unseen = [pair for pair in self._unseen if not lacking or pair[0] in lacking]
         found = ", ".join(first[:_SHOWN_COLUMNS]) + (", …" if len(first) > _SHOWN_COLUMNS else "")
         found = found or "none at all"

@@ -21,7 +21,7 @@ from bert_judge.errors import InputError
 from bert_judge.sources.streams import CHUNK, MAGIC_BYTES, PACKINGS, Packing, opened, packing_of, readable
 from bert_judge.sources.tables import data_files, dataset_folder, is_dataset, read_datasets, read_parquet
 from bert_judge.sources.texts import read_csv, read_json_list, read_jsonl
-from bert_judge.sources.values import RawRow
+from bert_judge.sources.values import BadRow, RawRow
 
 FORMATS: Final = ("jsonl", "json", "csv", "tsv", "parquet", "datasets")
 """The names of the formats that can be read."""
@@ -135,6 +135,11 @@ class Input:
     def file(self, label: str) -> InputFile:
         """The file that a row says it is from."""
         return next(each for each in self.files if each.label == label)
+
+    def where(self, bad: BadRow) -> str:
+        """Which row is bad, and why: `answers.csv line 3 has no reference`."""
+        file = self.file(bad.file)
+        return f"{file.name} {'line' if file.by_line else 'row'} {bad.line} {bad.reason}"
 
 
 def find_input(path: str | Path | Sequence[str | Path], input_format: str | None) -> Input:
@@ -256,8 +261,8 @@ def _sniffed(name: str, location: Path, packing: Packing | None, *, otherwise: s
     if otherwise is not None:
         return otherwise
     raise InputError(
-        f"{name} is neither JSON lines nor a JSON list, and its name does not tell its format; "
-        f"say it with --input_format ({', '.join(FORMATS[:-1])})."
+        f"{name} is neither JSON lines nor a JSON list; give a file of another format a name that ends with .csv, .tsv "
+        f"or .parquet (or say it to bert-judge score with --input_format: {', '.join(FORMATS[:-1])})."
     )
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
 from bert_judge.sources.columns import MISSING, lookup
-from bert_judge.types import Sample
+from bert_judge.types import Sample, whole_text
 
 KEPT_CHARACTERS: Final = 200
 """A column is kept as `meta` of samples if no text in it is longer than this, and it holds no lists or objects."""
@@ -20,7 +19,6 @@ _LABELS: Final[Mapping[str, int | None]] = {
     **dict.fromkeys(("0", "0.0", "false", "incorrect", "no"), 0),
     "": None,
 }
-_SURROGATES: Final = re.compile("[\ud800-\udfff]")
 _SHOWN_TEXT = 60
 
 
@@ -173,7 +171,7 @@ class RowReader:
             return str(number)
         if isinstance(value, list | Mapping):
             raise RowError(f"has {_show(value)} in the column {self._columns['id'][0]!r}, where an id was expected")
-        return _whole(str(value))
+        return whole_text(str(value))
 
     def _gold(self, row: Mapping[str, object]) -> int | None:
         value = self._value(row, "gold")
@@ -202,7 +200,7 @@ class RowReader:
 
     def _text(self, value: object, role: str, column: str | None = None) -> str:
         if type(value) is str:
-            return value if value.isascii() else _whole(value)
+            return value
         column = column or self._columns[role][0]
         if isinstance(value, NumberText | int | float | Decimal) and not isinstance(value, bool):
             if self._numbers_as_text:
@@ -218,15 +216,6 @@ class RowReader:
 def as_json(values: object) -> str:
     """Return a row of a table as one line of JSON."""
     return json.dumps(values, ensure_ascii=False, default=str)
-
-
-def _whole(text: str) -> str:
-    # JSON can spell half a character ("\ud83d", an answer cut inside an emoji), which no tokenizer takes.
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return _SURROGATES.sub("\ufffd", text)
-    return text
 
 
 def _cell_list(cell: str) -> object:

@@ -40,10 +40,11 @@ def read_rows(data: Any, mix: Mix | None, config: TrainConfig) -> TrainingRows:
         labels = labels_of(side)
         if len(set(labels)) < 2 and not (labels and is_soft(labels)):
             kinds = "hold one label only" if side else "are too few"
+            more = f", or a larger dev_share than {config.dev_share:g}" if name == "development" else ""
             undecided = len(examples) - len(labelled)
             raise InputError(
                 f"{len(side)} labelled {name} rows of {len(chosen)}{f' ({undecided} undecided)' if undecided else ''} "
-                f"{kinds}; right (1) and wrong (0) answers to several questions are needed."
+                f"{kinds}; right (1) and wrong (0) answers to several questions are needed{more}."
             )
     shuffle = random.Random(config.seed).shuffle
     shuffle(sides[0])

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bert_judge.addresses import public_command
 from bert_judge.errors import InputError, OutputError
 from bert_judge.evidence import Combiner, find_signals
 from bert_judge.prompt import InputForm, JudgeConfig, PromptEncoder
@@ -79,7 +80,7 @@ def train(
     if folder.finished is not None:
         result = result_of(folder.folder, folder.finished)
     else:
-        told = {"identity": name, "base_model": _base_name(model_path, source), "command": list(command)}
+        told = {"identity": name, "base_model": _base_name(model_path, source), "command": public_command(command)}
         result = _Training(model_path, source, rows, form, config, folder, told).run(trust_remote_code)
     if config.push_to_hub and _is_first():
         push(folder.folder, config.push_to_hub, config.hub_private)

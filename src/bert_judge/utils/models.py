@@ -200,6 +200,8 @@ def load_config(folder: Path, trust_remote_code: bool = False) -> PretrainedConf
         if architecture == "eurobert":
             _normalise_pooling(raw, folder / "config.json")
         return CONFIG_MAPPING[architecture].from_dict(raw)
+    if architecture is None:
+        raise ModelError(f"{folder} is no model: its config.json names no architecture (model_type).")
     if not trust_remote_code:
         raise ModelError(
             f"{folder} has the architecture {architecture!r}, which transformers lacks; "

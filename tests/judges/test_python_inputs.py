@@ -1,0 +1,172 @@
+"""What `predict` and `assess_table` take from Python: lists, iterators, arrays, and tables of pandas and datasets."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from datasets import Dataset
+
+from bert_judge import BERTJudge, Sample
+from bert_judge.errors import InputError
+from bert_judge.judges import BERTScore, LLMJudge, RegexJudge
+from bert_judge.judges.base import make_samples
+from scripted_endpoint import Answer, endpoint
+
+QUESTIONS, CANDIDATES, REFERENCES = ["q0", "q1"], ["Paris", "Rome"], ["Paris", "Paris"]
+JUDGE = RegexJudge("none", "containment")
+
+
+def table_of(**more: list) -> pd.DataFrame:
+    return pd.DataFrame({"prompt": QUESTIONS, "model_a": CANDIDATES, "answer": REFERENCES, **more}, index=[7, 7])
+
+
+def test_anything_with_an_order_is_a_list_of_texts():
+    expected = [Sample("Paris", ("Paris",), "q0"), Sample("Rome", ("Paris",), "q1")]
+    for kind in (list, tuple, iter, np.array, pd.Series, lambda values: (value for value in values)):
+        found = make_samples(kind(QUESTIONS), kind(CANDIDATES), kind(REFERENCES))
+        assert found == expected
+        assert all(type(text) is str for each in found for text in (each.candidate, *each.references))
+        assert JUDGE.predict(kind(CANDIDATES), kind(REFERENCES)) == [1.0, 0.0]
+    assert make_samples([], CANDIDATES, np.array([["a", "b"], ["c", "d"]]))[1] == Sample("Rome", ("c", "d"))
+    assert [each.question for each in make_samples([None, float("nan")], CANDIDATES, REFERENCES)] == [None, None]
+
+
+def test_what_is_no_list_of_texts_is_said_in_a_sentence():
+    for wrong in ("Paris", b"Paris", {"a": "b"}, {"Paris", "Rome"}, 5, None, table_of()):
+        kind = type(wrong).__name__
+        with pytest.raises(InputError, match=f"^candidates is {kind}; a list with one entry for each candidate was"):
+            make_samples(None, wrong, REFERENCES)
+    with pytest.raises(InputError, match=r"^there are 2 candidates but 1 questions; one each was expected\.$"):
+        make_samples(iter(["q"]), iter(CANDIDATES), REFERENCES)
+
+
+def test_an_entry_that_is_no_text_is_told_with_its_row():
+    said = {
+        "candidates[1] is None; a text was expected.": (None, ["a", None], REFERENCES),
+        "candidates[1] is nan; a text was expected.": (None, pd.Series(["a", float("nan")], dtype=object), REFERENCES),
+        "candidates[1] is <NA>; a text was expected.": (None, ["a", pd.NA], REFERENCES),
+        "candidates[0] is 1 (int); a text was expected.": (None, [1, "b"], REFERENCES),
+        "questions[1] is ['q'] (list); a text was expected.": (["q", ["q"]], CANDIDATES, REFERENCES),
+        "references[1] is None; a text, or a list of texts, was expected.": (None, CANDIDATES, ["a", None]),
+        "references[0] is {'a': 1} (dict); a text, or a list of texts, was expected.": (
+            None,
+            CANDIDATES,
+            [{"a": 1}, "a"],
+        ),
+        "references[1][1] is None; a text was expected.": (None, CANDIDATES, ["a", ["b", None]]),
+        "references[1] is empty; at least one right answer was expected.": (None, CANDIDATES, ["a", []]),
+    }
+    for sentence, given in said.items():
+        with pytest.raises(InputError) as told:
+            make_samples(*given)
+        assert str(told.value) == sentence
+
+
+def test_half_a_character_is_read_as_u_fffd_by_every_judge(make_judge: Callable[..., Path]):
+    question, candidate, references = "why \ud83d?", "It is Paris \ud83d", ["Paris \ud83d", "\udc00"]
+    sample = Sample(candidate, tuple(references), question)
+    assert sample == Sample("It is Paris \ufffd", ("Paris \ufffd", "\ufffd"), "why \ufffd?")
+    model = str(make_judge("bert"))
+    with endpoint(Answer()) as server:
+        judges = [
+            BERTJudge(),
+            RegexJudge("none", "containment"),
+            BERTScore(model, num_layers=1),
+            LLMJudge("m", "openai", base_url=server.base_url, store="off"),
+        ]
+        for judge in judges:
+            (score,) = judge.predict([question], [candidate], [references])
+            assert score is not None
+            assert [score] == judge.predict(["why \ufffd?"], ["It is Paris \ufffd"], [["Paris \ufffd", "\ufffd"]])
+
+
+def test_verdicts_are_added_to_a_data_frame():
+    table = table_of(answer_count=[1, 2])
+    before = table.copy(deep=True)
+    found = JUDGE.assess_table(table, {"candidate": "model_a"})
+    pd.testing.assert_frame_equal(table, before)
+    pd.testing.assert_frame_equal(found[list(table.columns)], before)
+    assert list(found.columns) == [*before.columns, "score", "label", "explanation"]
+    assert found.score.tolist() == [1.0, 0.0]
+    assert [str(found[name].dtype) for name in ("score", "label", "explanation")] == ["float64", "Int64", "string"]
+    again = JUDGE.assess_table(found, {"candidate": "model_a"}, prefix="second_")
+    assert again.second_label.tolist() == [1, 0]
+    assert len(JUDGE.assess_table(table[:0], {"candidate": "model_a"})) == 0
+
+
+def test_what_is_undecided_is_missing():
+    def doubt(prompt: str, _: int) -> Answer:
+        return Answer("I can't say." if "Rome" in prompt else "Final answer: True")
+
+    table = table_of()
+    with endpoint(doubt) as server:
+        judge = LLMJudge("m", "openai", base_url=server.base_url, store="off")
+        frame = judge.assess_table(table, {"candidate": "model_a"})
+        dataset = judge.assess_table(Dataset.from_pandas(table, preserve_index=False), {"candidate": "model_a"})
+    assert frame.score.isna().tolist() == frame.label.isna().tolist() == [False, True]
+    assert frame.explanation.isna().tolist() == [True, False]
+    assert dataset["explanation"][:] == [None, "the reply has no verdict"]
+    assert dataset["score"][:] == [1.0, None]
+    assert dataset["label"][:] == [1, None]
+
+
+def test_verdicts_are_added_to_a_dataset():
+    rows = {"question": ["q"] * 3, "candidate": ["NYC", "LA", None], "references": [["x", "NYC"], ["NYC"], ["NYC"]]}
+    dataset = Dataset.from_dict(rows)
+    found = JUDGE.assess_table(dataset.with_format("numpy"), prefix="judge_")
+    assert dataset.column_names == list(rows)
+    assert found.with_format(None)["judge_score"][:] == [1.0, 0.0, 0.0]
+    assert found.with_format(None)["judge_explanation"][:] == [None, None, "the candidate is empty"]
+    assert [found.features[f"judge_{name}"].dtype for name in ("score", "label", "explanation")] == [
+        "float64",
+        "int64",
+        "string",
+    ]
+
+
+def test_cells_of_pandas_are_read_as_those_of_files():
+    answers = [np.array(["x", "Paris"]), ["Paris"]]
+    table = pd.DataFrame({"candidate": ["Paris", None], "answers": answers, "question": ["q", float("nan")]})
+    assert JUDGE.assess_table(table).score.tolist() == [1.0, 0.0]
+    numbers = pd.DataFrame({"candidate": np.array([1, 2]), "reference": [1, 3]})
+    assert JUDGE.assess_table(numbers, numbers_as_text=True).label.tolist() == [1, 0]
+
+
+def test_a_table_that_does_not_fit_is_told_in_a_sentence():
+    doubled = pd.DataFrame([["a", "b"]], columns=["candidate", "candidate"])
+    said: list[tuple[object, dict, str]] = [
+        ([{"candidate": "a"}], {}, "the table is a list; a pandas DataFrame or a Dataset of datasets"),
+        (
+            table_of(),
+            {},
+            "no column for the candidate: found prompt, model_a, answer; name one of these, as in columns=",
+        ),
+        (table_of(), {"columns": {"candidate": "b"}}, "no column 'b', which was named for the candidate: found prompt"),
+        (table_of(label=[1, 0]), {}, "has a column 'label' already; choose a prefix for the new ones, as in prefix="),
+        (table_of(candidate=["a", 2]), {}, "the table's row 1 (counted from 0) has the number 2 in the column"),
+        (table_of(candidate=["a", "b"], references=["a", None]), {}, "row 1 (counted from 0) has no reference"),
+        (table_of(), {"columns": {"answer": "b"}}, "'answer' is nothing that a column can be mapped to"),
+        (doubled, {}, "has more than one column 'candidate'"),
+    ]
+    for table, given, sentence in said:
+        with pytest.raises(InputError) as told:
+            JUDGE.assess_table(table, **given)
+        assert sentence in str(told.value)
+
+
+def test_pandas_is_never_imported_by_us():
+    code = (
+        "import sys; sys.modules['pandas'] = None\n"
+        "from bert_judge.judges import RegexJudge\n"
+        "print(RegexJudge().predict(['Final answer: a'], ['a']))\n"
+        "try:\n    RegexJudge().assess_table([])\nexcept ValueError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0] == "[1.0]"
+    assert "the table is a list" in done.stdout
