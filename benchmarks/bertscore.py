@@ -4,7 +4,7 @@ Prints, for the same weights, layer, texts and machine, in one run:
 
 - pairs/s of bert-score, of ours in float32 (OpenVINO and PyTorch) and of our default; ratios of medians over
   `--repeats` alternating rounds. A pair is a candidate and one reference; texts that come several times stay so.
-- the share of this machine's bfloat16 matrix-product peak, measured here, that the encoder's arithmetic reaches
+- the share of this machine's matrix-product peak, measured here, that the encoder's arithmetic reaches
 - the drift: the largest and the mean difference of a pair's F1 to bert-score's, and that of the mean over all pairs
 - with `--memory`: the peak memory of `bert-judge score --judge_type BERTScore` over 1,000, 10,000 and 100,000 rows
 
@@ -29,7 +29,7 @@ from pathlib import Path
 
 import bert_score as peer
 import torch
-from judge import EXAMPLES, arithmetic, matrix_peak, memory, processor
+from judge import EXAMPLES, arithmetic, matrix_peak, memory, processor, processor_dtype
 
 from bert_judge.bertscore import BERTScorer
 from bert_judge.sources import open_source
@@ -82,7 +82,7 @@ def speed(model_path: str, pairs: Sequence[tuple[str, str]], repeats: int) -> No
     peak = matrix_peak()
     print(f"model:   {default.signature}")
     print(f"pairs:   {len(pairs)} of {len(distinct)} distinct texts, {sum(lengths)} tokens; {repeats} rounds, medians")
-    print(f"peak:    {peak / 1e9:.0f} GFLOP/s in a bfloat16 matrix product, measured here\n")
+    print(f"peak:    {peak / 1e9:.0f} GFLOP/s in a {processor_dtype()} matrix product, measured here\n")
     print(f"{'':18}{'pairs/s':>9}{'ratio':>7}{'of peak':>9}{'largest drift':>15}{'mean drift':>12}{'corpus':>9}")
     base = scores["bert-score"][2]
     for name, value in seconds.items():

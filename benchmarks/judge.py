@@ -5,10 +5,12 @@ Prints, for the starter judge (or `--model_path`) on the same rows, in one run:
 - rows/s and tokens/s of the default (`BERTJudge()`), of its other runtimes, and of the two loops that people write:
   (a) one row at a time in bfloat16, the default of the paper's package; (b) batches of 32 in float32, unsorted, padded
   to the longest. The ratios are of medians over `--repeats` alternating rounds.
-- the share of this machine's bfloat16 matrix-product peak, measured here, that the engine's arithmetic reaches
+- the share of this machine's matrix-product peak, measured here, that the engine's arithmetic reaches
 - the drift: the largest difference of a score to float32, and the verdicts that flip
 - with `--profile`: which operations of the encoder the time goes to (OpenVINO, one thread)
 - with `--memory`: the peak memory of `bert-judge score` over 1,000, 10,000 and 100,000 distinct rows
+
+On a processor that does not compute bfloat16 natively, where it takes minutes, (a) and the peak are in float32.
 
 `--data` takes any file that `bert-judge score` reads; without it, rows are made from the project's examples.
 """
@@ -32,7 +34,7 @@ from pathlib import Path
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.sources import open_source
-from bert_judge.utils import find_model, load_hf_encoder, read_config
+from bert_judge.utils import fastest_dtype, find_model, load_hf_encoder, read_config
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "answers.jsonl"
 
@@ -65,17 +67,20 @@ def distinct_rows(path: str, count: int) -> list[Sample]:
 
 
 def speed(model_path: str, rows: Sequence[Sample], repeats: int) -> None:
+    fast = processor_dtype()
     judges = {
         "default": BERTJudge(model_path),
         "openvino float32": BERTJudge(model_path, dtype="float32", runtime="openvino"),
-        "torch bfloat16": BERTJudge(model_path, dtype="bfloat16", runtime="torch"),
+        f"torch {fast}": BERTJudge(model_path, dtype=fast, runtime="torch"),
         "torch float32": BERTJudge(model_path, dtype="float32", runtime="torch"),
     }
+    if fast != "bfloat16":
+        print("bfloat16: left out, as this processor does not compute it natively; (a) is in float32")
     lengths = [len(p.tokens.ids) for group in judges["default"]._prompts.encode(rows) for p in group]
     runs: dict[str, tuple[Callable[[], list[float]], int]] = {
         name: (judging(judge, rows), sum(lengths)) for name, judge in judges.items()
     }
-    runs["(a) batch 1, bfloat16"] = plain_loop(model_path, rows, 1, "bfloat16")
+    runs[f"(a) batch 1, {fast}"] = plain_loop(model_path, rows, 1, fast)
     runs["(b) batch 32, float32"] = plain_loop(model_path, rows, 32, "float32")
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     scores: dict[str, list[float]] = {}
@@ -90,9 +95,9 @@ def speed(model_path: str, rows: Sequence[Sample], repeats: int) -> None:
     peak = matrix_peak()
     print(f"judge:   {judges['default'].signature}")
     print(f"rows:    {len(rows)} distinct; {repeats} rounds, medians")
-    print(f"peak:    {peak / 1e9:.0f} GFLOP/s in a bfloat16 matrix product, measured here")
+    print(f"peak:    {peak / 1e9:.0f} GFLOP/s in a {fast} matrix product, measured here")
     print(f"\n{'':24}{'rows/s':>8}{'x (a)':>7}{'x (b)':>7}{'tokens':>8}{'tokens/s':>10}{'of peak':>9}")
-    a, b = median["(a) batch 1, bfloat16"], median["(b) batch 32, float32"]
+    a, b = median[f"(a) batch 1, {fast}"], median["(b) batch 32, float32"]
     per_token = arithmetic(model_path, lengths) / sum(lengths)
     for name, value in median.items():
         tokens = runs[name][1]
@@ -157,12 +162,19 @@ def arithmetic(model_path: str, lengths: Sequence[int]) -> float:
     return float(sum(layers * (2 * n * (4 * d * d + 2 * d * inner) + 4 * n * n * d) for n in lengths))
 
 
-def matrix_peak() -> float:
-    """Operations per second of a large bfloat16 matrix product: the best of several."""
+def processor_dtype() -> str:
+    """The fastest type that this processor computes natively."""
     import torch
 
-    size = 3072
-    x, y = torch.randn(size, size, dtype=torch.bfloat16), torch.randn(size, size, dtype=torch.bfloat16)
+    return fastest_dtype(torch.device("cpu"))
+
+
+def matrix_peak() -> float:
+    """Operations per second of a large matrix product in that type: the best of several."""
+    import torch
+
+    size, dtype = 3072, getattr(torch, processor_dtype())
+    x, y = torch.randn(size, size, dtype=dtype), torch.randn(size, size, dtype=dtype)
     times = []
     for _ in range(8):
         start = time.perf_counter()
@@ -181,7 +193,8 @@ def profile(model_path: str, rows: Sequence[Sample]) -> None:
 
     judge = BERTJudge(model_path, runtime="openvino")
     model, runtime = judge._model, judge._model.runtime
-    hints = {"INFERENCE_PRECISION_HINT": "bf16", "PERF_COUNT": True, "INFERENCE_NUM_THREADS": 1}
+    precision = openvino_runtime._PRECISIONS[runtime.dtype]
+    hints = {"INFERENCE_PRECISION_HINT": precision, "PERF_COUNT": True, "INFERENCE_NUM_THREADS": 1}
     core = ov.Core()
     make = partial(make_encoder, model.folder, model.output, trust_remote_code=False)
     converted = openvino_runtime._read_converted(core, make, f"{model.weights_hash}-{model.output}")

@@ -124,6 +124,51 @@ def test_a_word_at_the_start_is_a_word_for_roberta(make_base: Callable[..., Path
     assert_equal(compat.score(cands, refs), fast)
 
 
+def set_tokenizer_config(folder: Path, **values: Any) -> None:
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def test_the_space_goes_by_the_class_of_the_tokenizer(make_base: Callable[..., Path], tmp_path: Path) -> None:
+    """Longformer with RoBERTa's, and the other way round; a slow tokenizer is a fast one that adds the space itself."""
+    cands, refs = ["Paris it is", "London is the capital"], ["It is Paris", "The capital is London"]
+    cases = [
+        ("longformer", "RobertaTokenizer", True),
+        ("longformer", "RobertaTokenizerFast", True),
+        ("longformer", "LongformerTokenizer", False),
+        ("bart", "BartTokenizer", False),
+        ("bart", "GPT2Tokenizer", True),
+        ("roberta", "RobertaTokenizer", True),
+        ("roberta", "BartTokenizer", False),
+    ]
+    for architecture, named, spaced in cases:
+        ours, slow = (tmp_path / f"{architecture}-{named}-{name}" for name in ("ours", "slow"))
+        for folder, space in ((ours, False), (slow, spaced)):
+            shutil.copytree(make_base(architecture), folder)
+            content = json.loads((folder / "tokenizer.json").read_text())
+            content["pre_tokenizer"]["add_prefix_space"] = space
+            (folder / "tokenizer.json").write_text(json.dumps(content))
+        set_tokenizer_config(ours, tokenizer_class=named)
+        expected = reference_scores(reference_scorer(slow, num_layers=2), cands, refs)
+        for options in ({}, COMPAT):
+            assert_equal(own_scorer(ours, num_layers=2, **options).score(cands, refs), expected)
+
+
+def test_a_tokenizer_that_its_class_builds_is_the_one_of_bert_score(
+    make_base: Callable[..., Path], tmp_path: Path
+) -> None:
+    """XLNet's class reads the space before a typed token otherwise than the tokenizer.json of this folder."""
+    folder = Path(shutil.copytree(make_base("xlnet"), tmp_path / "xlnet"))
+    set_tokenizer_config(folder, tokenizer_class="XLNetTokenizer")
+    cands, refs = ["typed <s> a </s>", "it is <s> </s>"], ["It is Paris", "typed <s> a </s>"]
+    for batch_size in (1, 2):
+        expected = reference_scores(reference_scorer(folder, num_layers=2), cands, refs, batch_size)
+        compat = own_scorer(folder, num_layers=2, compat="bert_score", batch_size=batch_size)
+        assert_equal(compat.score(cands, refs), expected)
+    as_it_stands = own_scorer(make_base("xlnet"), num_layers=2, compat="bert_score", batch_size=2).score(cands, refs)
+    assert (as_it_stands[2] - expected[2]).abs().max() > 1e-2
+
+
 def test_the_three_scores_are_of_one_reference(make_base: Callable[..., Path]) -> None:
     """The first reference has the best precision and F1, the second the best recall, whatever the weights are.
 

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from base_encoders import KINDS, base_maker, own_scorer, quietly, reference_scorer, reference_scores
+import sentencepiece
+from base_encoders import (
+    KINDS,
+    assert_equal,
+    base_maker,
+    own_scorer,
+    quietly,
+    reference_scorer,
+    reference_scores,
+)
 
 from bert_judge import BERTScorer, bert_score
-from bert_judge.errors import InputError, ModelError
+from bert_judge.errors import InputError, MissingExtraError, ModelError
+from conftest import CORPUS
 
 LONG = "Die Antwort lautet Überfluss, it is Paris (12.5 %); 北京 \U0001f680 naïve? " * 60
 LIMITS = {
@@ -204,3 +215,44 @@ def test_odd_texts_have_a_score(make_base: Callable[..., Path], architecture: st
     for score in scorer.score_each([(text, ["Paris"]), ("Paris", [text]), (text, [text]), (text, ["", text])]):
         assert -1 <= score.f1[0] <= 1 + 1e-6
         assert (score.f1[0] == 0) == (score.empty is not None)
+
+
+def test_two_texts_are_a_pair(make_base: Callable[..., Path]) -> None:
+    """bert-score takes them where they are letters; it reads longer ones letter by letter."""
+    path = make_base("bert")
+    scorer = own_scorer(path, num_layers=2, compat="bert_score")
+    assert_equal(scorer.score("a", "b"), reference_scores(reference_scorer(path, num_layers=2), "a", "b"))
+    listed = own_scorer(path, num_layers=2).score(["It is Paris"], ["London it is"])
+    assert_equal(own_scorer(path, num_layers=2).score("It is Paris", "London it is"), listed)
+    options = {"runtime": "torch", "dtype": "float32"}
+    assert_equal(bert_score("It is Paris", "London it is", str(path), 2, **options), listed)
+    weighed = bert_score(["It is Paris"], ["London it is"], str(path), 2, idf=True, **options)
+    assert_equal(bert_score("It is Paris", "London it is", str(path), 2, idf=True, **options), weighed)
+
+
+def test_a_tokenizer_that_is_a_sentencepiece_file(
+    make_base: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(shutil.copytree(make_base("t5"), tmp_path / "t5"))
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "T5Tokenizer", "model_max_length": 100}')
+    signatures = set()
+    for size in (90, 100):
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(CORPUS * 5),
+            model_prefix=str(folder / "spiece"),
+            vocab_size=size,
+            hard_vocab_limit=False,
+            minloglevel=2,
+            pad_id=3,
+        )
+        compat = own_scorer(folder, num_layers=2, compat="bert_score", batch_size=1)
+        cands, refs = ["Paris it is", "London"], ["It is Paris", "London is the capital"]
+        expected = reference_scores(reference_scorer(folder, num_layers=2), cands, refs)
+        assert_equal(compat.score(cands, refs), expected)
+        signatures.add(compat.signature)
+    assert len(signatures) == 2
+    for module, package in (("google.protobuf", "protobuf"), ("sentencepiece", "sentencepiece")):
+        monkeypatch.setitem(sys.modules, module, None)
+        with pytest.raises(MissingExtraError, match=rf"needs the package {package};.*\[sentencepiece\]"):
+            own_scorer(folder, num_layers=2)

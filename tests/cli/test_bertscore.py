@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 from pathlib import Path
 
+import bert_score_cli.score
 import pytest
 
 from bert_judge import BERTScorer
 from bert_judge.cli import main
+from bert_judge.utils import STARTER_FOLDER
 
 CANDIDATES = ["A cat was sitting.", "London is big.", ""]
 REFERENCES = ["The cat sat.", "Paris is big.", "x"]
@@ -46,7 +49,58 @@ def test_the_line_of_bert_score_and_the_pairs(capsys: pytest.CaptureFixture[str]
 
 def test_the_hash_of_bert_score_with_compat(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run("bertscore -r r.txt -c c.txt --compat bert_score", capsys)
-    assert re.fullmatch(r"starter_L2_no-idf_version=0\.3\.12\(hug_trans=[\d.]+\) P: \S+ R: \S+ F1: \S+", out[0])
+    assert re.fullmatch(
+        r"starter_L2_no-idf_version=0\.3\.12\(hug_trans=[\d.]+\)_fast-tokenizer P: \S+ R: \S+ F1: \S+", out[0]
+    )
+
+
+@pytest.fixture(scope="module")
+def starter_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The starter as bert-score can read it: it asks the tokenizer's configuration for the limit."""
+    folder = tmp_path_factory.mktemp("starter") / "starter"
+    shutil.copytree(STARTER_FOLDER, folder)
+    names = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}
+    config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512, **names}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    return folder
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "-r r.txt -c c.txt -m MODEL -l 2",
+        "--ref r.txt r2.txt --cand c.txt --model MODEL --num_layers 3 --seg_level --batch_size 2 --nthreads 1",
+        "-r r.txt -c c.txt -m MODEL -l 2 --lang en --rescale_with_baseline --baseline_path own.csv -s -b 1",
+        "-r r.txt -c c.txt -m MODEL -l 2 --use_fast_tokenizer --idf -v -s",
+        "-r London Paris -c Berlin -m MODEL -l 2 -s",
+    ],
+)
+def test_the_line_of_bert_score_with_compat(
+    line: str, starter_folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As its own command prints it for the same flags."""
+    Path("own.csv").write_text("LAYER,P,R,F\n0,0.1,0.1,0.1\n1,0.1,0.1,0.1\n2,0.3,0.2,0.25\n", encoding="utf-8")
+    words = line.replace("MODEL", str(starter_folder)).split()
+    Path("c.txt").write_text("A cat was sitting.\nLondon is big.\nyes\n", encoding="utf-8")
+    monkeypatch.setattr("sys.argv", ["bert-score", *words])
+    bert_score_cli.score.main()
+    theirs = [text for text in capsys.readouterr().out.splitlines() if "\t" in text or " P: " in text]
+    assert main(["bertscore", *words, "--compat", "bert_score", "--runtime", "torch"]) == 0
+    ours = capsys.readouterr().out.splitlines()
+    number = re.compile(r"-?\d\.\d{6}")
+    assert [number.sub("N", text) for text in ours] == [number.sub("N", text) for text in theirs]
+    found, expected = ([float(x) for x in number.findall("\n".join(lines))] for lines in (ours, theirs))
+    assert found == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.filterwarnings("default")
+def test_texts_in_place_of_files(capsys: pytest.CaptureFixture[str]) -> None:
+    _, expected, _ = run("bertscore --texts -r Paris -c London", capsys)
+    status, out, err = run("bertscore -r Paris -c London", capsys)
+    assert (status, out) == (0, expected)
+    assert err == "note: 'London' and 'Paris' are no files: compared as texts.\n"
+    assert main(["bertscore", "-r", "x " * 9000, "-c", "x"]) == 0
 
 
 def test_rows_of_json_and_objects_out(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

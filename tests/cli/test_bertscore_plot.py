@@ -56,8 +56,8 @@ def test_the_name_says_what_is_written(model: str, tmp_path: Path, flag: str, na
     "spelt",
     [
         ["--cand", "a b", "--ref", "a", "--model", "MODEL", "--num_layers", "1"],
-        ["--cand=a b", "--ref=a", "--model-path=MODEL", "--num-layers=1"],
-        ["-c", "a b", "-r", "a", "--model_path", "MODEL", "-l", "1"],
+        ["--cand=a b", "--ref=a", "--model-path=MODEL", "--num-layers=1", "--verbose"],
+        ["-c", "a b", "-r", "a", "--model_path", "MODEL", "-l", "1", "-v"],
     ],
 )
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from bert_judge import BERTJudge, Sample
+from bert_judge.encoder import RuntimeName
 from bert_judge.errors import InputError
 from bert_judge.judges import JUDGES, BERTScore, Cascade, Judge, LLMJudge, RegexJudge, RuleJudge
 from bert_judge.judges.cascade import Certificate, Plan, Stage
@@ -164,7 +165,6 @@ def test_the_signature_is_stable(judge: Judge, name: str) -> None:
         ({"batch_size": 2}, False),
         ({"device": "cpu"}, False),
         ({"threshold": 0.7}, True),
-        ({"dtype": "float32"}, True),
         ({"truncation": "left"}, True),
         ({"max_tokens": 100}, True),
         ({"runtime": "torch"}, True),
@@ -172,6 +172,15 @@ def test_the_signature_is_stable(judge: Judge, name: str) -> None:
 )
 def test_the_signature_changes_when_a_number_can(arguments: dict, changes: bool) -> None:
     assert (BERTJudge(**arguments).signature != BERTJudge().signature) == changes
+
+
+@pytest.mark.parametrize("runtime", ["torch", "openvino"])
+def test_the_signature_says_which_dtype_ran(samples: list[Sample], runtime: RuntimeName) -> None:
+    """Not every processor computes bfloat16; what it computes instead is float32, by its name, too."""
+    exact, fast, auto = (BERTJudge(dtype=dtype, runtime=runtime) for dtype in ("float32", "bfloat16", "auto"))
+    assert (scores(fast, samples) != scores(exact, samples)) == (fast.signature != exact.signature)
+    assert "|dtype:float32|" in exact.signature
+    assert auto.signature in (exact.signature, fast.signature)
 
 
 def test_threads_can_share_a_judge(judge: Judge, name: str, samples: list[Sample]) -> None:

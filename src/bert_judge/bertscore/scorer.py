@@ -19,7 +19,7 @@ from bert_judge.bertscore.idf import Idf, Weights, dictionary_weights
 from bert_judge.bertscore.pairs import FIRST_WINDOW, WINDOW, Pair, PairScore, PairScorer
 from bert_judge.bertscore.plot import check_target, draw, save
 from bert_judge.bertscore.tables import Baseline, choose_layer, default_model, find_baseline
-from bert_judge.bertscore.texts import TextReader
+from bert_judge.bertscore.texts import TextReader, has_prefix_space, tokenizer_of_bert_score
 from bert_judge.encoder import Engine, Hidden, Model, RuntimeName, load_model, windows
 from bert_judge.errors import InputError
 from bert_judge.utils import count_layers, read_config, tokenizer_limit, unlimited_input
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Compat = Literal["bert_score"]
-_PREFIXED = frozenset(["roberta", "gpt2"])  # their (slow) tokenizers in bert-score put a space before a text
 
 
 class BERTScorer:
@@ -94,8 +93,9 @@ class BERTScorer:
             trust_remote_code=trust_remote_code,
         )
         config = read_config(model.folder)
-        self._model = replace(model, max_tokens=_choose_limit(model, config, max_tokens))
-        self._pairs = self._make_pairs(config, batch_tokens, memory)
+        tokenizer, unweighted = tokenizer_of_bert_score(model) if compat else (model.tokenizer, [])
+        self._model = replace(model, tokenizer=tokenizer, max_tokens=_choose_limit(model, config, max_tokens))
+        self._pairs = self._make_pairs(config, unweighted, batch_tokens, memory)
         if compat and idf is False:
             idf_sents = None  # bert-score uses them with idf=True only
         self.idf, self._idf_source = bool(idf) or idf_sents is not None, "none"
@@ -185,9 +185,9 @@ class BERTScorer:
     ) -> Any:
         """(P, R, F1) of candidates, each a float32 tensor as long as `cands` (layers by that with `all_layers`).
 
-        `refs` holds a text or several for each candidate; of several, the one with the best F1 counts. `batch_size`
-        replaces that of the scorer for this call. With `return_hash` the result is ((P, R, F1), hash).
-        Raises InputError where the lists don't fit together.
+        `refs` holds a text or several for each candidate; of several, the one with the best F1 counts. Two texts in
+        place of lists are one pair. `batch_size` replaces that of the scorer for this call. With `return_hash` the
+        result is ((P, R, F1), hash). Raises InputError where the lists don't fit together.
         """
         import torch
         from tqdm import tqdm
@@ -267,13 +267,14 @@ class BERTScorer:
         digest = hashlib.sha256(repr(self._baseline.rows).encode()).hexdigest()[:8]
         return f"{Path(self._baseline.source).name}@{digest}"
 
-    def _make_pairs(self, config: Mapping[str, Any], batch_tokens: int | None, memory: int) -> PairScorer:
+    def _make_pairs(
+        self, config: Mapping[str, Any], unweighted: list[int], batch_tokens: int | None, memory: int
+    ) -> PairScorer:
         model, compat = self._model, self._compat is not None
-        prefixed = config.get("model_type") in _PREFIXED and not (compat and self.use_fast_tokenizer)
+        prefixed = has_prefix_space(model.folder, config) and not (compat and self.use_fast_tokenizer)
         reader = TextReader(model.tokenizer, model.max_tokens, prefixed, parse_specials=compat)
         weights = np.ones(reader.vocabulary, np.float32)
-        if compat:
-            weights[_ends(model.folder)] = 0
+        weights[unweighted] = 0
         layers = count_layers(config) + 1
         return PairScorer(
             engine=Engine(model, batch_tokens, self.batch_size, memory),
@@ -346,7 +347,12 @@ def bert_score(
 
 
 def checked_pairs(cands: Sequence[str], refs: Sequence[str] | Sequence[Sequence[str]]) -> list[Pair]:
-    """Each candidate with its references. Raises InputError where the lists don't fit together or hold no texts."""
+    """Each candidate with its references; two texts are one pair.
+
+    Raises InputError where the lists don't fit together or hold no texts.
+    """
+    if isinstance(cands, str) and isinstance(refs, str):
+        return [(cands, (refs,))]
     for name, texts in (("candidates", cands), ("references", refs)):
         if isinstance(texts, str) or not hasattr(texts, "__len__"):
             what = "one text" if isinstance(texts, str) else f"a {type(texts).__name__}"
@@ -381,11 +387,3 @@ def _choose_limit(model: Model, config: Mapping[str, Any], wanted: int | None) -
     if wanted < 4 or (wanted > model.max_tokens and not unlimited_input(config)):
         raise InputError(f"max_tokens is {wanted}; a number from 4 to {model.max_tokens} was expected for this model.")
     return wanted
-
-
-def _ends(folder: Path) -> list[int]:
-    """The ids that bert-score gives no weight: those of the tokenizer's [CLS] and [SEP], and no other special ones."""
-    from transformers import AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    return [token for token in (tokenizer.cls_token_id, tokenizer.sep_token_id) if token is not None]

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
+from bert_judge.encoder import Model
 from bert_judge.types import Tokens
+from bert_judge.utils import tokenizer_class
+
+_PREFIXING_CLASSES = frozenset(["RobertaTokenizer", "GPT2Tokenizer"])
+# The architectures whose tokenizer is of such a class where the model's files name none.
+_PREFIXING_TYPES = frozenset(["roberta", "gpt2", "data2vec-text", "ibert", "roberta-prelayernorm"])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,3 +67,25 @@ class TextReader:
         """Characters after the last token that was kept; asked of the few texts that are too long."""
         offsets = self._tokenizer.encode(text).offsets
         return len(text) - max(end for _, end in offsets)
+
+
+def has_prefix_space(folder: Path, config: Mapping[str, Any]) -> bool:
+    """Whether bert-score puts a space before a text, as it does for two classes of (slow) tokenizers.
+
+    The class is what the model's files name; where they name none, that of its architecture.
+    """
+    named = tokenizer_class(folder, config)
+    return named in _PREFIXING_CLASSES if named else config.get("model_type") in _PREFIXING_TYPES
+
+
+def tokenizer_of_bert_score(model: Model) -> tuple[Tokenizer, list[int]]:
+    """The tokenizer that transformers makes by its class, and the ids that bert-score gives no weight.
+
+    Some classes build their own rules and leave those of tokenizer.json unread. The ids are of [CLS] and [SEP], and
+    of no other special token.
+    """
+    from transformers import AutoTokenizer
+
+    found = AutoTokenizer.from_pretrained(model.folder)
+    ends = [token for token in (found.cls_token_id, found.sep_token_id) if token is not None]
+    return getattr(found, "backend_tokenizer", model.tokenizer), ends

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -74,8 +76,8 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
         "bert-judge bertscore", "-r REFS [REFS …] -c CANDS [flags]", "BERTScore (arXiv 1904.09675) of texts.", _EXAMPLES
     )
     texts = parser.add_argument_group("texts")
-    texts.add_argument("-r", "--ref", nargs="+", metavar="FILE", help="references, one a line; several files allowed")
-    texts.add_argument("-c", "--cand", metavar="FILE", help="candidates, one a line")
+    texts.add_argument("-r", "--ref", nargs="+", metavar="FILE", help="references, one a line; several files; or texts")
+    texts.add_argument("-c", "--cand", metavar="FILE", help="candidates, one a line; or a text")
     texts.add_argument("--texts", action="store_true", help="-r and -c are texts themselves, not files")
     texts.add_argument(
         "--json",
@@ -112,7 +114,9 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
     )
     metric.add_argument(*spellings("batch_tokens"), type=int, metavar="N", help="most tokens in a batch")
     metric.add_argument("--compat", choices=["bert_score"], help="repeat the defects of bert-score 0.3.13")
-    metric.add_argument(*spellings("use_fast_tokenizer"), action="store_true", help="with --compat: its fast tokenizer")
+    metric.add_argument(  # bert-score's command has the fast tokenizer by default, and turns it off by this flag
+        *spellings("use_fast_tokenizer"), action="store_false", help="with --compat: not the fast tokenizer, as there"
+    )
     machine = parser.add_argument_group("the machine")
     machine.add_argument(
         "-b", *spellings("batch_size"), type=int, default=64, metavar="N", help="most texts in a batch"
@@ -130,8 +134,6 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
         parser.error("the texts are in the file of --json, or those of -r and -c, not both")
     if len(given) == 1 or not (given or options["json"]):
         parser.error("references (-r) and candidates (-c) are needed, or --json")
-    if options["use_fast_tokenizer"] and not options["compat"]:
-        parser.error("--use_fast_tokenizer changes nothing without --compat bert_score")
     return options
 
 
@@ -139,7 +141,11 @@ def _pairs(options: dict[str, Any]) -> list[Pair]:
     """Candidates with their references: texts given as such, lines of files, or rows of JSON."""
     if options["cand"] is None:
         return list(_json_rows(options["json"], options["map"]))
-    if options["texts"]:
+    names = [options["cand"], *options["ref"]]
+    files = any(name == "-" or os.path.isfile(name) for name in names)  # noqa: PTH113 - a text can be too long for Path
+    if options["texts"] or not files:
+        if not options["texts"]:
+            warnings.warn(f"{' and '.join(map(repr, names))} are no files: compared as texts.", stacklevel=2)
         return [(options["cand"], options["ref"])]
     hint = "; to compare two texts given here, add --texts"
     candidates = read_lines(options["cand"], hint)

@@ -84,6 +84,7 @@ def _parse(arguments: Sequence[str]) -> tuple[dict[str, Any], ScorerOptions]:
     group.add_argument(
         *(*spellings("num_layers"), "-l"), type=int, metavar="N", help="the layer that is read (default: the best one)"
     )
+    group.add_argument("-v", "--verbose", action="store_true", help="accepted, as bert-score-show has it; no effect")
     group.add_argument(*spellings("idf_path"), metavar="FILE", help="weigh tokens by counts that save_idf wrote")
     own = add_flags(group, ScorerOptions)
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)

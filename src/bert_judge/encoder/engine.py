@@ -21,7 +21,7 @@ from bert_judge.encoder.batching import Batch, pack
 from bert_judge.encoder.output import LOGITS, Output
 from bert_judge.errors import InputError, MissingExtraError
 from bert_judge.types import Tokens
-from bert_judge.utils import find_model, hash_files, load_tokenizer, max_input_tokens, read_config
+from bert_judge.utils import find_model, hash_files, load_tokenizer, max_input_tokens, read_config, tokenizer_files
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -168,7 +168,7 @@ def load_model(
         max_tokens=max_input_tokens(config),
         pad_id=int(config.get("pad_token_id") or 0),
         weights_hash=digest,
-        tokenizer_hash=hash_files(sorted(folder.glob("tokenizer*.json"))),
+        tokenizer_hash=hash_files(tokenizer_files(folder)),
         runtime=_load_runtime(make, f"{digest}-{output}", config.get("model_type"), runtime, device, dtype),
     )
 

@@ -52,14 +52,18 @@ class OpenVinoRuntime:
         """`name` stands for the model's weights and for what is asked of it, in the cache of converted models."""
         core = ov.Core()
         native = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-        self.dtype = ("bfloat16" if "BF16" in native else "float32") if dtype == "auto" else dtype
-        if self.dtype == "float16" and "FP16" not in native:
+        wanted = ("bfloat16" if "BF16" in native else "float32") if dtype == "auto" else dtype
+        if wanted == "float16" and "FP16" not in native:
             raise InputError("this processor does not compute float16 natively; use --dtype bfloat16 or float32.")
         self.name = f"openvino-{ov.__version__.split('-')[0]}"
         model = _read_converted(core, make, name)
         self._inputs = [i.get_any_name() for i in model.inputs]
-        hints = {"INFERENCE_PRECISION_HINT": _PRECISIONS[self.dtype], "PERFORMANCE_HINT": "THROUGHPUT"}
+        hints = {"INFERENCE_PRECISION_HINT": _PRECISIONS[wanted], "PERFORMANCE_HINT": "THROUGHPUT"}
         compiled = core.compile_model(model, "CPU", hints)
+        runs = compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name()  # it is a hint: this is what was taken
+        self.dtype = next(name for name, precision in _PRECISIONS.items() if precision == runs)
+        if self.dtype != wanted:
+            _log.info("this processor does not compute %s natively; OpenVINO computes %s instead.", wanted, self.dtype)
         at_once = compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
         self._requests = [compiled.create_infer_request() for _ in range(at_once)]
 

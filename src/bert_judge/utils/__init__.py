@@ -18,6 +18,8 @@ from bert_judge.utils.models import (
     max_input_tokens,
     quiet_transformers,
     read_config,
+    tokenizer_class,
+    tokenizer_files,
     tokenizer_limit,
     unlimited_input,
 )
@@ -42,6 +44,8 @@ __all__ = [
     "quiet_datasets",
     "quiet_transformers",
     "read_config",
+    "tokenizer_class",
+    "tokenizer_files",
     "tokenizer_limit",
     "unlimited_input",
 ]

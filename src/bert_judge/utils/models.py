@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 import sys
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.errors import InputError, ModelError
+from bert_judge.errors import InputError, MissingExtraError, ModelError
 
 if TYPE_CHECKING:
     import torch
@@ -233,11 +234,38 @@ def load_tokenizer(folder: Path) -> Tokenizer:
             raise ModelError(f"{path} can't be read as a tokenizer: {_first_line(error)}") from error
     from transformers import AutoTokenizer
 
+    if list(folder.glob("*.model")):
+        _require_sentencepiece(folder)
     try:
         tokenizer: Tokenizer = AutoTokenizer.from_pretrained(folder).backend_tokenizer
         return tokenizer
-    except (ValueError, OSError, AttributeError, ImportError) as error:
+    except (ValueError, TypeError, OSError, AttributeError, ImportError) as error:
         raise ModelError(f"{folder} has no fast tokenizer: {_first_line(error)}") from error
+
+
+def _require_sentencepiece(folder: Path) -> None:
+    """Raise MissingExtraError without the packages by which transformers reads a SentencePiece file."""
+    for package, module in (("sentencepiece", "sentencepiece"), ("protobuf", "google.protobuf")):
+        try:
+            importlib.import_module(module)
+        except ImportError as error:
+            feature = f"the tokenizer of {folder}, a SentencePiece file without a tokenizer.json,"
+            raise MissingExtraError(feature, package, "sentencepiece") from error
+
+
+def tokenizer_files(folder: Path) -> list[Path]:
+    """The files that a model's tokenizer is made of, in order."""
+    without = [] if (folder / "tokenizer.json").exists() else ["*.model", "vocab.*", "merges.txt"]
+    return sorted(file for pattern in ["tokenizer*.json", *without] for file in folder.glob(pattern))
+
+
+def tokenizer_class(folder: Path, config: Mapping[str, Any]) -> str | None:
+    """The class that a model's files name for its tokenizer, without the "Fast" at its end; None where they name none.
+
+    transformers 5 writes "TokenizersBackend", which names none either.
+    """
+    named = _tokenizer_config(folder).get("tokenizer_class") or config.get("tokenizer_class")
+    return None if named in (None, "TokenizersBackend") else str(named).removesuffix("Fast")
 
 
 def max_input_tokens(config: Mapping[str, Any]) -> int:
@@ -260,12 +288,16 @@ def unlimited_input(config: Mapping[str, Any]) -> bool:
 
 def tokenizer_limit(folder: Path) -> int | None:
     """The longest input by the tokenizer's own configuration, in tokens, if it names a limit that is meant."""
-    path = folder / "tokenizer_config.json"
-    try:
-        limit = json.loads(path.read_text(encoding="utf-8")).get("model_max_length")
-    except (OSError, ValueError, AttributeError):
-        return None
+    limit = _tokenizer_config(folder).get("model_max_length")
     return limit if isinstance(limit, int) and 0 < limit < 1 << 24 else None  # 1e30 stands for none
+
+
+def _tokenizer_config(folder: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def count_layers(config: Mapping[str, Any]) -> int:
