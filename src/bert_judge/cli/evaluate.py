@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from bert_judge.artifacts import Identity, ResultFolder, check_folder, write_files
-from bert_judge.cli import log_shown, say
+from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, add_flags, read_config
 from bert_judge.errors import InputError
 from bert_judge.evaluation.figure import can_draw, figure_bytes, require_matplotlib
@@ -258,3 +258,7 @@ def _record(found: Evaluation) -> dict[str, Any]:
             {name: value for name, value in row.items() if value not in (None, {}, ())} for row in judge["worst"]
         ]
     return record
+
+
+if __name__ == "__main__":
+    run("evaluate")
