@@ -23,6 +23,7 @@ from bert_judge.artifacts import (
     ResultFolder,
     candidates_folder,
     candidates_written,
+    find_folder,
     model_folder,
     read_list,
     verdict_record,
@@ -225,7 +226,7 @@ class CandidateRows:
     @classmethod
     def read(cls, task: Task, directory: Path, model: str) -> CandidateRows:
         """Read `candidates.json` of a model. Raises InputError where it is not there, broken, or of another length."""
-        path = candidates_folder(directory, task.name, model) / CANDIDATES
+        path = find_folder(directory / task.name, model) / CANDIDATES
         if not path.exists():
             there = sorted(folder.parent.name for folder in (directory / task.name).glob(f"*/{CANDIDATES}"))
             hint = f"there are those of {', '.join(there)}" if there else "run bert-judge generate first"
@@ -346,11 +347,11 @@ def labelled_rows(
 def _find_scores(candidates_dir: Path, scores_dir: Path | None, task: str, model: str, label_source: str) -> Path:
     judge, _, variant = label_source.strip("/").partition("/")
     places = [scores_dir] if scores_dir else [candidates_dir, candidates_dir.parent / "scores"]
-    folders = [place / task / model_folder(model) for place in places]
+    folders = [find_folder(place / task, model) for place in places]
     there = {path.parent: path for folder in folders for path in sorted(folder.glob(f"*/*/{SCORES}"))}
     ours = {folder: path for folder, path in there.items() if folder.parent.name == judge}
-    exact = [path for folder, path in ours.items() if folder.name == model_folder(variant)]
-    near = [path for folder, path in ours.items() if folder.name.startswith(model_folder(variant))]
+    exact = [path for folder, path in ours.items() if model_folder(folder.name) == model_folder(variant)]
+    near = [path for folder, path in ours.items() if model_folder(folder.name).startswith(model_folder(variant))]
     if len(exact or near) >= 1 and (exact or len(near) == 1):
         return (exact or near)[0]
     found = ", ".join(f"{folder.parent.name}/{folder.name}" for folder in there)

@@ -35,8 +35,8 @@ _ALTERNATIVES = 5
 class HFGenerator(Generator):
     """A causal language model from a folder or the Hub; weights are safetensors only.
 
-    Prompts are sorted by length and packed into batches of at most `batch_tokens` tokens, replies included; a batch
-    that does not fit into memory is halved. Greedy replies do not depend on the batch but for the rounding of the
+    Prompts are sorted by length and packed into batches of at most `batch_tokens` tokens, replies included, and of at
+    most `batch_size` prompts; a batch that does not fit into memory is halved. Greedy replies do not depend on the batch but for the rounding of the
     dtype; sampled ones do, also with a seed. Raises ModelError where the model can't be loaded.
     """
 
@@ -60,6 +60,7 @@ class HFGenerator(Generator):
         self._pad_id = int(tokenizer.pad_token_id or next(iter(self._end_ids), 0))
         self._limit = max_input_tokens(self._model.config.get_text_config().to_dict())
         self._batch_tokens = options.batch_tokens or _BATCH_TOKENS.get(self._device.type, _BATCH_TOKENS["cuda"])
+        self._batch_size = options.batch_size or _WINDOW
         self._choices = choices
         self._lock = Lock()  # a model runs one batch at a time
         self.name = model_path
@@ -92,7 +93,7 @@ class HFGenerator(Generator):
         start = 0
         while start < len(order):
             width = len(prompts[order[start]].ids) + self._sampling.max_tokens
-            rows = order[start : start + max(1, self._batch_tokens // width)]
+            rows = order[start : start + min(self._batch_size, max(1, self._batch_tokens // width))]
             yield {index: prompts[index] for index in rows}
             start += len(rows)
 
