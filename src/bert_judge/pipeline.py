@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bert_judge.artifacts import (
     CANDIDATES,
+    RUN,
     SCORES,
     Identity,
     ResultFolder,
@@ -185,11 +187,12 @@ def _with_verdicts(samples: Iterable[Sample], judge: Judge) -> Iterator[tuple[Sa
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """The questions of a task, each with its right answers."""
+    """The questions of a task, each with its right answers; `as_in_paper` makes the paper package's, if it differs."""
 
     name: str
     questions: Sequence[str]
     references: Sequence[tuple[str, ...]]
+    as_in_paper: Callable[[], Task] | None = None
 
     @classmethod
     def of(cls, name: str, dataset: Dataset) -> Task:
@@ -225,12 +228,19 @@ class CandidateRows:
 
     @classmethod
     def read(cls, task: Task, directory: Path, model: str) -> CandidateRows:
-        """Read `candidates.json` of a model. Raises InputError where it is not there, broken, or of another length."""
+        """Read `candidates.json` of a model; without `run.json` beside it, as candidates of the paper's package.
+
+        Raises InputError where it is not there, broken, or of another length.
+        """
         path = find_folder(directory / task.name, model) / CANDIDATES
         if not path.exists():
             there = sorted(folder.parent.name for folder in (directory / task.name).glob(f"*/{CANDIDATES}"))
             hint = f"there are those of {', '.join(there)}" if there else "run bert-judge generate first"
             raise InputError(f"there are no candidates of {model} for {task.name} at {path}; {hint}.")
+        if task.as_in_paper is not None and not (path.parent / RUN).exists():
+            said = f"{path} has no {RUN} beside it: it is read with the rows and options of the paper's package."
+            warnings.warn(said, stacklevel=2)
+            task = task.as_in_paper()
         candidates = read_list(path, "candidates")
         if len(candidates) != len(task.questions):
             raise InputError(

@@ -9,7 +9,6 @@ import pytest
 
 from bert_judge.cli import COMMANDS
 
-
 UNTIL_MERGED = {"score", "bertscore"}  # their modules lack the last line, `run("score")`, so far
 
 

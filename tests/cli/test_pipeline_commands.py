@@ -163,6 +163,70 @@ def test_greedy_candidates_lie_in_the_folder_of_the_model(chat: str, capsys: pyt
     assert Path("c/arc_easy_test/Tiny_Chat_1B/candidates.json").exists()
 
 
+def perfect_answers_of_the_papers_package() -> dict[str, list[str]]:
+    """Saves data sets, and returns the right letters in the order of options that its tasks give (one generator)."""
+    from datasets import Dataset
+
+    gpqa = [
+        {"Question": f"{n}?", "Correct Answer": f"r{n}", **{f"Incorrect Answer {i}": f"w{i}" for i in (1, 2, 3)}}
+        for n in range(12)
+    ]
+    mc = [
+        {"question": f"Is it {n}?", "mc1_targets": {"choices": [f"r{n}", "x", "y", *"abcd"[: n % 4]]}}
+        for n in range(12)
+    ]
+    for row in mc:
+        row["mc1_targets"]["labels"] = [1] + [0] * (len(row["mc1_targets"]["choices"]) - 1)
+    solutions = [r"It is $\boxed{\frac{9}{7}}$.", r"Clearly $\boxed 2$.", r"So $\fbox{8}$.", r"So $\boxed{5}$."]
+    maths = [{"problem": f"Find {n}.", "solution": solution} for n, solution in enumerate(solutions)]
+    Dataset.from_list(gpqa).save_to_disk("datasets/gpqa/gpqa_main/train")
+    Dataset.from_list(mc).save_to_disk("datasets/truthful_qa/multiple_choice/validation")
+    for subject in SUBJECTS:
+        rows = maths if subject == "algebra" else maths[-1:]
+        Dataset.from_list(rows).save_to_disk(f"datasets/hendrycks_math/{subject}/test")
+
+    def letters(questions: list[list[str]]) -> list[str]:
+        chance, found = random.Random(0), []
+        for options in questions:
+            mixed = list(options)
+            chance.shuffle(mixed)
+            found.append("Final answer: " + "ABCDEFG"[mixed.index(options[0])])
+        return found
+
+    return {
+        "gpqa_soft": letters([[row["Correct Answer"], "w1", "w2", "w3"] for row in gpqa]),
+        "truthful_qa_mc": letters([row["mc1_targets"]["choices"] for row in mc]),
+        "hendrycks_math_test": [rf"Final answer: {x}" for x in (r"\frac{9}{7}", *"5555555")],
+    }
+
+
+@pytest.mark.filterwarnings("default:.* has no run.json")
+def test_candidates_of_the_papers_package_are_judged_as_they_were_made(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without run.json: its order of options, its rows. With one they are ours, as ever."""
+    for task, answers in perfect_answers_of_the_papers_package().items():
+        Path(f"c/{task}/Paper_1B").mkdir(parents=True)
+        Path(f"c/{task}/Paper_1B/candidates.json").write_text(json.dumps(answers), encoding="utf-8")
+        line = f"judge --judge_type RegexJudge --tasks {task} --candidates_dir c --output_dir s"
+        status, _, err = run(line, capsys)
+        assert status == 0, err
+        assert f"note: c/{task}/Paper_1B/candidates.json has no run.json beside it: it is read with" in err
+        assert read(f"s/{task}/Paper_1B/RegexJudge/EM/scores.json") == [1.0] * len(answers)
+        Path(f"c/{task}/Paper_1B/run.json").write_text("{}", encoding="utf-8")
+        status, _, err = run(f"{line} --overwrite", capsys)
+        assert "note:" not in err
+        if task == "hendrycks_math_test":
+            assert "holds 8 candidates, but the task hendrycks_math_test has 10 rows" in err
+        else:
+            assert 0 < sum(read(f"s/{task}/Paper_1B/RegexJudge/EM/scores.json")) < len(answers)
+    Path("c/arc_easy_test/Paper_1B").mkdir(parents=True)
+    Path("c/arc_easy_test/Paper_1B/candidates.json").write_text('["B", "A", "C"]')
+    _, _, err = run("judge --judge_type RegexJudge --tasks arc_easy_test --candidates_dir c --output_dir s", capsys)
+    assert "note:" not in err  # both packages ask the same there
+
+
+SUBJECTS = "algebra counting_and_probability geometry intermediate_algebra number_theory prealgebra precalculus".split()
+
+
 def test_several_judges_in_one_call(server: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
     rows = "--dataset sums.jsonl --map question=q,reference=gold"
     run(f"generate --model_path org/Sum-Model --backend openai --base_url {server.base_url} {rows}", capsys)

@@ -10,7 +10,7 @@ folder of `--tasks_dir`, adds its own. Files whose names begin with an underscor
 
 from __future__ import annotations
 
-from bert_judge.tasks._benchmark import FORMS, Benchmark, BenchmarkTask, Item, make_tasks
+from bert_judge.tasks._benchmark import FORMS, Benchmark, BenchmarkTask, Item, Reading, make_tasks
 from bert_judge.tasks._discovery import TaskFunction, discover, unknown_task
 from bert_judge.tasks._files import from_file
 from bert_judge.tasks._prompts import ask_choice, ask_context, lettered, shuffled
@@ -20,6 +20,7 @@ __all__ = [
     "Benchmark",
     "BenchmarkTask",
     "Item",
+    "Reading",
     "TaskFunction",
     "ask_choice",
     "ask_context",
