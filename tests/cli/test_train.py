@@ -16,6 +16,7 @@ import pytest
 
 from bert_judge import BERTJudge
 from bert_judge.cli import main
+from bert_judge.training import TrainConfig
 from scripted_endpoint import Answer, Endpoint, endpoint
 
 QUICK = "--dev_share 0.3 --num_train_epochs 1 --evaluations 1 --max_tokens 60 --quiet"
@@ -160,6 +161,22 @@ def test_a_file_of_labelled_rows(make_judge: Callable[..., Path], capsys: pytest
     assert (form["forms"], form["max_tokens"]) == (["cr"], 60)
     assert form["marks"] and form["contrast"] and form["options"]
     assert len(BERTJudge("out").predict(None, ["yes"], ["yes"])) == 1
+
+
+def test_labels_are_learnt_as_they_are_by_every_way_to_train(make_judge: Callable[..., Path]) -> None:
+    from datasets import Dataset, DatasetDict
+
+    rows = [{"question": f"{n}?", "reference": "y", "candidate": f"{n}", "label": 0.3 + n % 2 / 4} for n in range(40)]
+    DatasetDict({"m": Dataset.from_list(rows)}).save_to_disk("data/t")
+    model = str(make_judge("bert"))
+    line = f"train --model_path {model} --dataset_path data --max_steps 2 --save_strategy no {QUICK}"
+    for more in ("", "--soft_labels", "--no-soft_labels"):
+        assert run(f"{line} {more} --output_dir out{more}") == 0
+    config = TrainConfig(max_steps=2, dev_share=0.3, evaluations=1, quiet=True)
+    BERTJudge(model, max_tokens=60).fit(rows, "fitted", config=config, save_strategy="no")
+    weights = {name: Path(name, "model.safetensors").read_bytes() for name in ("out", "out--soft_labels", "fitted")}
+    assert len(set(weights.values())) == 1
+    assert Path("out--no-soft_labels/model.safetensors").read_bytes() != weights["out"]
 
 
 @pytest.mark.parametrize(

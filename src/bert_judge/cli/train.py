@@ -44,7 +44,7 @@ class TrainOptions:
     candidate_models: Annotated[tuple[str, ...], "models whose candidates are taken"] = ()
     label_source: Annotated[str | None, "whose scores are the labels: JUDGE/VARIANT, such as LLMJudge/Qwen3-32B"] = None
     scores_dir: Annotated[str | None, "folder of scores (default: found beside the candidates)"] = None
-    soft_labels: Annotated[bool, "learn the scores themselves as probabilities, not whether they reach 0.5"] = False
+    soft_labels: Annotated[bool, "learn labels as they are; --no-soft_labels: only whether they reach 0.5"] = True
     include_question: Annotated[bool, "the judge reads the question"] = True
     training_mix: Annotated[str | None, "JSON file {task: {model: rows}} of what is taken"] = None
     marks: Annotated[bool, "mark the words that candidate and reference share (encoders with two token types)"] = False
