@@ -15,7 +15,7 @@ def _read(row: Row, order: Order = shuffled) -> Item:
     return Item(ask_choice(row["Question"], options), lettered(options)[options.index(right)])
 
 
-TASKS = make_tasks(
+TASKS = gpqa, gpqa_soft, gpqa_strict = make_tasks(
     [Benchmark("gpqa", "Idavidrein/gpqa", "gpqa_main", "train", "CC-BY-4.0", "multiple choice")],
     _read,
     OPTION,
