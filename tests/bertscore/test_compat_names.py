@@ -1,4 +1,4 @@
-"""`bert_judge.compat.bert_score` in the place of `bert_score`: each name that scripts and packages call, and its numbers."""
+"""`bert_judge.compat.bert_score` in the place of `bert_score`: the names that others call, and their numbers."""
 
 from __future__ import annotations
 
@@ -155,9 +155,9 @@ def test_a_model_can_be_added_to_the_table(make_base: Callable[..., Path]) -> No
 
 def test_what_is_missing_is_said(make_base: Callable[..., Path]) -> None:
     path = str(make_base("bert"))
-    with pytest.raises(InputError, match="^model_type or lang is needed"):
+    with pytest.raises(InputError, match=r"^model_type or lang is needed"):
         bert_score.score(["a"], ["b"])
-    with pytest.raises(InputError, match="^rescale_with_baseline needs lang"):
+    with pytest.raises(InputError, match=r"^rescale_with_baseline needs lang"):
         BERTScorer(path, 2, rescale_with_baseline=True)
     scorer = BERTScorer(path, 2, lang="en", rescale_with_baseline=True)
     with pytest.raises(ValueError, match="baseline"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Annotated
 
@@ -104,6 +104,20 @@ class Generator(ABC):
                 "run again."
             )
         return [found[index].text for index in range(len(found))]
+
+
+def settled(
+    sampling: Sampling | None, options: Options | None, settings: Mapping[str, object]
+) -> tuple[Sampling, Options]:
+    """The two records, with `settings` for some of their fields. Raises InputError for a name that is no field."""
+    found: list[Sampling | Options] = []
+    names = dict(settings)
+    for record in (sampling or Sampling(), options or Options()):
+        own = {field.name: names.pop(field.name) for field in fields(record) if field.name in names}
+        found.append(replace(record, **own))  # type: ignore[arg-type]
+    if names:
+        raise InputError(f"{next(iter(names))!r} is no setting of a generator; fields of Sampling and Options are.")
+    return found[0], found[1]  # type: ignore[return-value]
 
 
 def open_store(name: str | None) -> Replies:

@@ -86,7 +86,7 @@ def process(a: Any, tokenizer: Any = None) -> set[int]:
 def get_idf_dict(arr: Sequence[str], tokenizer: Any, nthreads: int = 4) -> defaultdict[int, float]:
     """The weight of each id: log((texts + 1) / (texts with it + 1)). `nthreads` changes nothing."""
     counts = Counter(token for text in arr for token in process(text, tokenizer))
-    weights = defaultdict(lambda: log(len(arr) + 1))
+    weights: defaultdict[int, float] = defaultdict(lambda: log(len(arr) + 1))
     weights.update({token: log((len(arr) + 1) / (count + 1)) for token, count in counts.items()})
     return weights
 
@@ -130,7 +130,7 @@ def get_bert_embedding(
     """(embeddings, mask, weights) of texts, computed in batches (-1: all in one)."""
     ids, weights, _, mask = collate_idf(all_sens, tokenizer, idf_dict, device or model.device)
     size = len(ids) if batch_size == -1 else batch_size
-    parts = zip(ids.split(size), mask.split(size), strict=True)
+    parts = zip(torch.split(ids, size), torch.split(mask, size), strict=True)
     return torch.cat([bert_encode(model, *part, all_layers=all_layers) for part in parts]), mask, weights
 
 
