@@ -22,22 +22,18 @@ from bert_judge.utils import (
     find_dataset,
     find_model,
     load_config,
-    load_dataset,
     quiet_transformers,
 )
 
 if TYPE_CHECKING:
     import torch
-    from datasets import DatasetDict
 
 __all__ = [
     "BaseGenerator",
     "build_output_model_name",
     "discover_task_functions",
     "format_number",
-    "get_dataset_config_names",
     "get_model_name",
-    "load_dataset_dict",
     "load_hf_generator",
     "load_hf_tokenizer",
     "load_json_list",
@@ -114,38 +110,6 @@ def resolve_torch_dtype(dtype: str | torch.dtype) -> str | torch.dtype:
     if dtype != "auto" and not isinstance(found, torch.dtype):
         raise InputError(f"dtype is {dtype!r}; 'auto' or a type of PyTorch such as 'bfloat16' was expected.")
     return "auto" if dtype == "auto" else found  # type: ignore[return-value]
-
-
-def get_dataset_config_names(path: str) -> list[str]:
-    """The configurations of a data set: folders in its own on the disk, or those that the Hub knows."""
-    import datasets
-
-    place = find_dataset(path)
-    if place is None or (place / "README.md").exists():
-        return list(datasets.get_dataset_config_names(str(place or path)))
-    saved = [file.parent.name for file in sorted(place.glob("*/dataset_dict.json"))]
-    return saved or [folder.name for folder in sorted(place.glob("*/")) if not folder.name.startswith((".", "_"))]
-
-
-def load_dataset_dict(
-    path: str, name: str | Sequence[str] | None = None, split: str | Sequence[str] | None = None
-) -> dict[str | None, DatasetDict]:
-    """The splits of each configuration of a data set. Raises InputError where it can't be read."""
-    names = [name] if name is None or isinstance(name, str) else name
-    return {each: _load_splits(path, each, split) for each in names}
-
-
-def _load_splits(path: str, name: str | None, split: str | Sequence[str] | None) -> DatasetDict:
-    import datasets
-
-    if split is not None:
-        splits = [split] if isinstance(split, str) else split
-        return datasets.DatasetDict({each: load_dataset(path, name, each) for each in splits})
-    place = find_dataset(path)
-    folder = place / (name or "") if place else None
-    if folder is None or not (folder / "dataset_dict.json").exists():
-        return datasets.load_dataset(str(place or path), name)
-    return datasets.DatasetDict.load_from_disk(str(folder))
 
 
 def load_hf_tokenizer(path: str, trust_remote_code: bool = False) -> Any:

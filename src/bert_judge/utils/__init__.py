@@ -2,7 +2,13 @@
 
 import importlib
 
-from bert_judge.utils.data import find_dataset, load_dataset, quiet_datasets
+from bert_judge.utils.data import (
+    find_dataset,
+    get_dataset_config_names,
+    load_dataset,
+    load_dataset_dict,
+    quiet_datasets,
+)
 from bert_judge.utils.models import (
     STARTER,
     STARTER_FOLDER,
@@ -33,10 +39,12 @@ __all__ = [
     "fastest_dtype",
     "find_dataset",
     "find_model",
+    "get_dataset_config_names",
     "has_native_bf16",
     "hash_files",
     "load_config",
     "load_dataset",
+    "load_dataset_dict",
     "load_hf_backbone",
     "load_hf_encoder",
     "load_tokenizer",
@@ -49,8 +57,8 @@ __all__ = [
 ]
 
 _PAPERS = frozenset(
-    "build_output_model_name discover_task_functions format_number get_dataset_config_names get_model_name "
-    "load_dataset_dict load_hf_generator load_hf_tokenizer load_json_list load_vllm_generator parse_tasks "
+    "build_output_model_name discover_task_functions format_number get_model_name "
+    "load_hf_generator load_hf_tokenizer load_json_list load_vllm_generator parse_tasks "
     "resolve_dataset_path resolve_model_path resolve_torch_dtype".split()
 )
 
