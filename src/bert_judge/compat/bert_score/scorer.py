@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bert_judge import bertscore
 from bert_judge.compat.bert_score.utils import get_hash, get_model, get_tokenizer, lang2model, model2layers
 from bert_judge.errors import InputError
+from bert_judge.utils import choose_device
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,6 +43,7 @@ class BERTScorer:
         self.batch_size, self.nthreads, self.use_fast_tokenizer = batch_size, nthreads, use_fast_tokenizer
         self.rescale_with_baseline, self.baseline_path = rescale_with_baseline, baseline_path
         self.use_custom_baseline = baseline_path is not None
+        self.device = str(choose_device(str(device or "auto")))
         self.ours = bertscore.BERTScorer(
             self.model_type,
             num_layers if num_layers is not None else model2layers.get(self.model_type),
@@ -50,7 +52,7 @@ class BERTScorer:
             all_layers,
             idf,
             idf_sents,
-            device and str(device),
+            self.device,
             lang,
             rescale_with_baseline,
             baseline_path,
@@ -75,11 +77,6 @@ class BERTScorer:
     def baseline_vals(self) -> Tensor:
         """The baseline of the layer (P, R, F1), or of all layers."""
         return self.ours.baseline_vals
-
-    @property
-    def device(self) -> str:
-        """Where the model runs."""
-        return str(self.ours.signature.split("|device:")[1].split("|")[0])
 
     @cached_property
     def _model(self) -> Any:
