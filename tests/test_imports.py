@@ -21,8 +21,9 @@ LADDER = [
     "tasks training sources bertscore",
     "judges",
     "pipeline evaluation integrations distributed",
-    "report server",
+    "report server compat",
     "cli",
+    "__main__",
 ]
 LEVELS = {name: level for level, names in enumerate(LADDER) for name in names.split()}
 SIDEWAYS = {("evidence", "metrics"), ("server", "report"), ("types", "errors")}

@@ -10,21 +10,37 @@ from bert_judge.version import __version__
 
 if TYPE_CHECKING:
     from bert_judge.bertscore import BERTScorer, bert_score
+    from bert_judge.bertscore import bert_score as score
+    from bert_judge.compat.bert_score import plot_example
     from bert_judge.judges import BERTJudge, LLMJudge, RegexJudge
 
-__all__ = ["BERTJudge", "BERTScorer", "LLMJudge", "RegexJudge", "Sample", "Verdict", "__version__", "bert_score"]
+__all__ = [
+    "BERTJudge",
+    "BERTScorer",
+    "LLMJudge",
+    "RegexJudge",
+    "Sample",
+    "Verdict",
+    "__version__",
+    "bert_score",
+    "plot_example",
+    "score",
+]
 
 _HOMES = {
-    "BERTJudge": "judges",
-    "BERTScorer": "bertscore",
-    "LLMJudge": "judges",
-    "RegexJudge": "judges",
-    "bert_score": "bertscore",
+    "BERTJudge": ("judges", "BERTJudge"),
+    "BERTScorer": ("bertscore", "BERTScorer"),
+    "LLMJudge": ("judges", "LLMJudge"),
+    "RegexJudge": ("judges", "RegexJudge"),
+    "bert_score": ("bertscore", "bert_score"),
+    "plot_example": ("compat.bert_score", "plot_example"),
+    "score": ("bertscore", "bert_score"),  # its name in bert_score
 }
 
 
 def __getattr__(name: str) -> object:
     """What needs more than the standard library is imported when it is asked for."""
     if name in _HOMES:
-        return getattr(importlib.import_module(f"bert_judge.{_HOMES[name]}"), name)
+        module, attribute = _HOMES[name]
+        return getattr(importlib.import_module(f"bert_judge.{module}"), attribute)
     raise AttributeError(f"module 'bert_judge' has no attribute {name!r}")

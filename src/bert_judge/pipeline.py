@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -19,11 +20,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from bert_judge.addresses import public_command
 from bert_judge.artifacts import (
     CANDIDATES,
+    RUN,
     SCORES,
     Identity,
     ResultFolder,
     candidates_folder,
     candidates_written,
+    find_folder,
     model_folder,
     read_list,
     verdict_record,
@@ -212,11 +215,12 @@ def _with_verdicts(samples: Iterable[Sample], judge: Judge) -> Iterator[tuple[Sa
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """The questions of a task, each with its right answers."""
+    """The questions of a task, each with its right answers; `as_in_paper` makes the paper package's, if it differs."""
 
     name: str
     questions: Sequence[str]
     references: Sequence[tuple[str, ...]]
+    as_in_paper: Callable[[], Task] | None = None
 
     @classmethod
     def of(cls, name: str, dataset: Dataset) -> Task:
@@ -252,12 +256,19 @@ class CandidateRows:
 
     @classmethod
     def read(cls, task: Task, directory: Path, model: str) -> CandidateRows:
-        """Read `candidates.json` of a model. Raises InputError where it is not there, broken, or of another length."""
-        path = candidates_folder(directory, task.name, model) / CANDIDATES
+        """Read `candidates.json` of a model; without `run.json` beside it, as candidates of the paper's package.
+
+        Raises InputError where it is not there, broken, or of another length.
+        """
+        path = find_folder(directory / task.name, model) / CANDIDATES
         if not path.exists():
             there = sorted(folder.parent.name for folder in (directory / task.name).glob(f"*/{CANDIDATES}"))
             hint = f"there are those of {', '.join(there)}" if there else "run bert-judge generate first"
             raise InputError(f"there are no candidates of {model} for {task.name} at {path}; {hint}.")
+        if task.as_in_paper is not None and not (path.parent / RUN).exists():
+            said = f"{path} has no {RUN} beside it: it is read with the rows and options of the paper's package."
+            warnings.warn(said, stacklevel=2)
+            task = task.as_in_paper()
         candidates = read_list(path, "candidates")
         if len(candidates) != len(task.questions):
             raise InputError(
@@ -374,11 +385,11 @@ def labelled_rows(
 def _find_scores(candidates_dir: Path, scores_dir: Path | None, task: str, model: str, label_source: str) -> Path:
     judge, _, variant = label_source.strip("/").partition("/")
     places = [scores_dir] if scores_dir else [candidates_dir, candidates_dir.parent / "scores"]
-    folders = [place / task / model_folder(model) for place in places]
+    folders = [find_folder(place / task, model) for place in places]
     there = {path.parent: path for folder in folders for path in sorted(folder.glob(f"*/*/{SCORES}"))}
     ours = {folder: path for folder, path in there.items() if folder.parent.name == judge}
-    exact = [path for folder, path in ours.items() if folder.name == model_folder(variant)]
-    near = [path for folder, path in ours.items() if folder.name.startswith(model_folder(variant))]
+    exact = [path for folder, path in ours.items() if model_folder(folder.name) == model_folder(variant)]
+    near = [path for folder, path in ours.items() if model_folder(folder.name).startswith(model_folder(variant))]
     if len(exact or near) >= 1 and (exact or len(near) == 1):
         return (exact or near)[0]
     found = ", ".join(f"{folder.parent.name}/{folder.name}" for folder in there)

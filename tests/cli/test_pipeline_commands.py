@@ -107,6 +107,126 @@ def test_the_steps_of_the_papers_readme(chat: str, capsys: pytest.CaptureFixture
     assert record["candidate"] == candidates[0]
 
 
+PAPERS_GENERATE = (
+    "--trust_remote_code --dtype float32 --enable_thinking --think_token </think> --temperature 0.7 --top_p 0.9 "
+    "--top_k -1 --min_p 0.1 --presence_penalty 0.5 --max_tokens 8 --batch_size 2 --tensor_parallel_size 2"
+)
+PAPERS_JUDGE = (
+    "--trust_remote_code --dtype float32 --batch_size 2 --backend hf --instruction_type strict --enable_thinking "
+    "--think_token </think> --temperature 0.7 --top_p 0.9 --top_k -1 --min_p 0.1 --presence_penalty 0.5 "
+    "--max_tokens 64 --tensor_parallel_size 1 --metric EM --pattern (.+)"
+)
+
+
+def test_every_flag_of_the_papers_generate_and_judge(chat: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As its --help has them; a script gives one judge the flags of all."""
+    rows = "--tasks arc_easy_test --limit 2"
+    status, _, err = run(f"generate --model_path {chat} {rows} --output_dir c --backend hf {PAPERS_GENERATE}", capsys)
+    assert status == 0, err
+    assert "note: --tensor_parallel_size belongs to the backend vllm and is not used by hf.\n" in err
+    folder = "Tiny_Chat_1B_think_t0_7_p0_9_k_1_mp0_1_pp0_5_mt8"
+    assert len(read(f"c/arc_easy_test/{folder}/candidates.json")) == 2
+    Path(f"c/arc_easy_test/{folder}").rename("c/arc_easy_test/Tiny_Chat_1B_think_t0_7_p0_9_k-1_mp0_1_pp0_5_mt8")
+    for judge, model in (("BERTJudge", "starter"), ("LLMJudge", chat), ("RegexJudge", "starter")):
+        line = (
+            f"judge --judge_type {judge} --model_path {model} {rows} --candidates_dir c --output_dir s {PAPERS_JUDGE}"
+        )
+        status, _, err = run(f"{line} --candidate_model {folder}", capsys)
+        assert status == 0, err
+        [found] = Path("s").glob(f"arc_easy_test/{folder}/{judge}/*/scores.json")
+        assert len(read(str(found))) == 2
+        notes = [flag[2:] for flag in re.findall(r"note: (--\w+) belongs", err)]
+        assert (
+            set(notes)
+            == {
+                "BERTJudge": set(PAPERS_LLM) | {"metric", "pattern"},
+                "LLMJudge": {"metric", "pattern", "batch_size"},
+                "RegexJudge": {"model_path", "trust_remote_code", "dtype", "batch_size", "max_tokens", *PAPERS_LLM}
+                - {"think_token"},
+            }[judge]
+        )
+        if judge == "BERTJudge":
+            assert "note: --backend belongs to LLMJudge and is not used by BERTJudge.\n" in err
+
+
+PAPERS_LLM = (
+    "backend instruction_type enable_thinking think_token temperature top_p top_k min_p presence_penalty "
+    "tensor_parallel_size"
+).split()
+
+
+def test_greedy_candidates_lie_in_the_folder_of_the_model(chat: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As in the paper's package, where the length of replies is no part of it."""
+    assert run(
+        f"generate --model_path {chat}/ --tasks arc_easy_test --output_dir c --backend hf --max_tokens 4", capsys
+    )
+    assert Path("c/arc_easy_test/Tiny_Chat_1B/candidates.json").exists()
+
+
+def perfect_answers_of_the_papers_package() -> dict[str, list[str]]:
+    """Saves data sets, and returns the right letters in the order of options that its tasks give (one generator)."""
+    from datasets import Dataset
+
+    gpqa = [
+        {"Question": f"{n}?", "Correct Answer": f"r{n}", **{f"Incorrect Answer {i}": f"w{i}" for i in (1, 2, 3)}}
+        for n in range(12)
+    ]
+    mc = [
+        {"question": f"Is it {n}?", "mc1_targets": {"choices": [f"r{n}", "x", "y", *"abcd"[: n % 4]]}}
+        for n in range(12)
+    ]
+    for row in mc:
+        row["mc1_targets"]["labels"] = [1] + [0] * (len(row["mc1_targets"]["choices"]) - 1)
+    solutions = [r"It is $\boxed{\frac{9}{7}}$.", r"Clearly $\boxed 2$.", r"So $\fbox{8}$.", r"So $\boxed{5}$."]
+    maths = [{"problem": f"Find {n}.", "solution": solution} for n, solution in enumerate(solutions)]
+    Dataset.from_list(gpqa).save_to_disk("datasets/gpqa/gpqa_main/train")
+    Dataset.from_list(mc).save_to_disk("datasets/truthful_qa/multiple_choice/validation")
+    for subject in SUBJECTS:
+        rows = maths if subject == "algebra" else maths[-1:]
+        Dataset.from_list(rows).save_to_disk(f"datasets/hendrycks_math/{subject}/test")
+
+    def letters(questions: list[list[str]]) -> list[str]:
+        chance, found = random.Random(0), []
+        for options in questions:
+            mixed = list(options)
+            chance.shuffle(mixed)
+            found.append("Final answer: " + "ABCDEFG"[mixed.index(options[0])])
+        return found
+
+    return {
+        "gpqa_soft": letters([[row["Correct Answer"], "w1", "w2", "w3"] for row in gpqa]),
+        "truthful_qa_mc": letters([row["mc1_targets"]["choices"] for row in mc]),
+        "hendrycks_math_test": [rf"Final answer: {x}" for x in (r"\frac{9}{7}", *"5555555")],
+    }
+
+
+@pytest.mark.filterwarnings("default:.* has no run.json")
+def test_candidates_of_the_papers_package_are_judged_as_they_were_made(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without run.json: its order of options, its rows. With one they are ours, as ever."""
+    for task, answers in perfect_answers_of_the_papers_package().items():
+        Path(f"c/{task}/Paper_1B").mkdir(parents=True)
+        Path(f"c/{task}/Paper_1B/candidates.json").write_text(json.dumps(answers), encoding="utf-8")
+        line = f"judge --judge_type RegexJudge --tasks {task} --candidates_dir c --output_dir s"
+        status, _, err = run(line, capsys)
+        assert status == 0, err
+        assert f"note: c/{task}/Paper_1B/candidates.json has no run.json beside it: it is read with" in err
+        assert read(f"s/{task}/Paper_1B/RegexJudge/EM/scores.json") == [1.0] * len(answers)
+        Path(f"c/{task}/Paper_1B/run.json").write_text("{}", encoding="utf-8")
+        status, _, err = run(f"{line} --overwrite", capsys)
+        assert "note:" not in err
+        if task == "hendrycks_math_test":
+            assert "holds 8 candidates, but the task hendrycks_math_test has 10 rows" in err
+        else:
+            assert 0 < sum(read(f"s/{task}/Paper_1B/RegexJudge/EM/scores.json")) < len(answers)
+    Path("c/arc_easy_test/Paper_1B").mkdir(parents=True)
+    Path("c/arc_easy_test/Paper_1B/candidates.json").write_text('["B", "A", "C"]')
+    _, _, err = run("judge --judge_type RegexJudge --tasks arc_easy_test --candidates_dir c --output_dir s", capsys)
+    assert "note:" not in err  # both packages ask the same there
+
+
+SUBJECTS = "algebra counting_and_probability geometry intermediate_algebra number_theory prealgebra precalculus".split()
+
+
 def test_several_judges_in_one_call(server: Endpoint, capsys: pytest.CaptureFixture[str]) -> None:
     rows = "--dataset sums.jsonl --map question=q,reference=gold"
     run(f"generate --model_path org/Sum-Model --backend openai --base_url {server.base_url} {rows}", capsys)
@@ -220,7 +340,8 @@ def test_prompts_without_a_reply_are_said_and_asked_again(server: Endpoint, caps
         ),
         ("judge --tasks arc_easy_test --candidates_dir c --candidate_model broken", 1, "a JSON list of candidates was"),
         ("judge --judge_type LLMJudge --tasks arc_easy_test", 2, "LLMJudge needs --model_path"),
-        ("judge --judge_type RegexJudge --tasks arc_easy_test --dtype float32", 2, "there is no flag --dtype"),
+        ("judge --judge_type RegexJudge --tasks arc_easy_test --dtipe float32", 2, "did you mean --dtype?"),
+        ("generate --model_path m --tasks arc_easy_test --batch_size 0", 1, "batch_size is 0"),
     ],
 )
 def test_bad_input_is_one_sentence(line: str, status: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from bert_judge import BERTJudge
 from bert_judge.cli import main
+from bert_judge.training import TrainConfig
 from scripted_endpoint import Answer, Endpoint, endpoint
 
 QUICK = "--dev_share 0.3 --num_train_epochs 1 --evaluations 1 --max_tokens 60 --quiet"
@@ -162,11 +163,63 @@ def test_a_file_of_labelled_rows(make_judge: Callable[..., Path], capsys: pytest
     assert len(BERTJudge("out").predict(None, ["yes"], ["yes"])) == 1
 
 
+PAPERS_TRAIN = (
+    "--trust_remote_code --dtype bfloat16 --include_question --num_train_epochs 1 --batch_size 8 --learning_rate 2e-5 "
+    "--warmup_ratio 0.05 --lr_scheduler_type linear --logging_strategy steps --logging_steps 10 --logging_dir logs "
+    "--report_to none --save_strategy steps --save_steps 500 --save_total_limit 1 --seed 0 --training_mix mix.json"
+)
+
+
+@pytest.mark.parametrize("labels", ["RegexJudge/Math-Verify", "LLMJudge/Llama-3_3-Big-v1_5"])
+def test_every_flag_of_the_papers_train_on_files_that_its_judge_wrote(
+    labels: str, make_judge: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Candidates and scores without run.json, in the folders of its names; then the data set that was built of them."""
+    judge, variant = labels.split("/")
+    kept = variant if judge == "RegexJudge" else variant.replace("-", "_")
+    folder = Path("artifacts/candidates/sums_train/Model_A_t0_7_p1_k-1_mp0_pp0_mt2048")
+    scores = Path("artifacts/scores/sums_train/Model_A_t0_7_p1_k_1_mp0_pp0_mt2048", judge, kept)
+    for place in (folder, scores):
+        place.mkdir(parents=True)
+    (folder / "candidates.json").write_text(json.dumps([str(2 * n + n % 2) for n in range(40)]))
+    (scores / "scores.json").write_text(json.dumps([1 - n % 2 for n in range(40)]))
+    Path("mix.json").write_text(json.dumps({"sums_train": {"Model-A_t0_7_p1_k-1_mp0_pp0_mt2048": 30}}))
+    model = make_judge("eurobert")
+    line = (
+        f"train --model_path {model} --dataset_path ./artifacts/Dataset --tasks sums_train --tasks_dir my_tasks "
+        "--candidates_dir ./artifacts/candidates --candidate_models Model_A_t0_7_p1_k-1_mp0_pp0_mt2048 "
+        f"--label_source {labels} --output_dir out {PAPERS_TRAIN} {QUICK}"
+    )
+    assert run(line) == 0, capsys.readouterr().err
+    assert json.loads(Path("out/metrics.json").read_text())["data"]
+    Path("artifacts/Dataset").rename("datasets/BERTJudge-Toy")  # LOCAL_DATASETS_DIR; on the Hub it would be found, too
+    line = f"train --model_path {model} --dataset_path me/BERTJudge-Toy --output_dir out2 {PAPERS_TRAIN} {QUICK}"
+    assert run(line) == 0, capsys.readouterr().err
+    assert Path("out/model.safetensors").read_bytes() == Path("out2/model.safetensors").read_bytes()
+
+
+def test_labels_are_learnt_as_they_are_by_every_way_to_train(make_judge: Callable[..., Path]) -> None:
+    from datasets import Dataset, DatasetDict
+
+    rows = [{"question": f"{n}?", "reference": "y", "candidate": f"{n}", "label": 0.3 + n % 2 / 4} for n in range(40)]
+    DatasetDict({"m": Dataset.from_list(rows)}).save_to_disk("data/t")
+    model = str(make_judge("bert"))
+    line = f"train --model_path {model} --dataset_path data --max_steps 2 --save_strategy no {QUICK}"
+    for more in ("", "--soft_labels", "--no-soft_labels"):
+        assert run(f"{line} {more} --output_dir out{more}") == 0
+    config = TrainConfig(max_steps=2, dev_share=0.3, evaluations=1, quiet=True)
+    BERTJudge(model, max_tokens=60).fit(rows, "fitted", config=config, save_strategy="no")
+    weights = {name: Path(name, "model.safetensors").read_bytes() for name in ("out", "out--soft_labels", "fitted")}
+    assert len(set(weights.values())) == 1
+    assert Path("out--no-soft_labels/model.safetensors").read_bytes() != weights["out"]
+
+
 @pytest.mark.parametrize(
     ("line", "status", "said"),
     [
         ("--dataset_path rows.jsonl", 2, "the following arguments are required: --model_path"),
         ("--model_path E --dataset_path no --output_dir out", 1, "there is no dataset no; to build it, --tasks"),
+        ("--model_path E --dataset_path me/no --output_dir out", 1, "me/no can't be read as a data set"),
         ("--model_path E --dataset_path no --output_dir out --tasks sums_train", 1, "--candidate_models was not given"),
         (
             (

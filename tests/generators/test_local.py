@@ -52,11 +52,21 @@ def turn(text: str, system: str = "", after: str = "") -> str:
     return f"{before}<|im_start|>user\n{text.strip()}<|im_end|>\n<|im_start|>assistant\n{after}"
 
 
-@pytest.mark.parametrize("batch_tokens", [1, 200, 10_000])
-def test_greedy_replies_are_those_of_transformers_one_by_one(chat_model: Path, batch_tokens: int):
+@pytest.mark.parametrize("options", [{"batch_tokens": n} for n in (1, 200, 10_000)] + [{"batch_size": 4}])
+def test_greedy_replies_are_those_of_transformers_one_by_one(chat_model: Path, options: dict):
     expected = [plainly(chat_model, turn(prompt), 12) for prompt in PROMPTS]
-    assert make(chat_model, batch_tokens=batch_tokens).generate(PROMPTS) == expected
+    assert make(chat_model, **options).generate(PROMPTS) == expected
     assert len(set(expected)) > 2
+
+
+def test_batch_size_is_the_most_prompts_in_a_batch(chat_model: Path, monkeypatch: pytest.MonkeyPatch):
+    seen: list[int] = []
+    run = HFGenerator._run
+    monkeypatch.setattr(HFGenerator, "_run", lambda self, batch: seen.append(len(batch)) or run(self, batch))
+    for size, batches in ((None, [6]), (4, [4, 2]), (1, [1] * 6)):
+        seen.clear()
+        make(chat_model, Sampling(max_tokens=2), batch_size=size).generate(PROMPTS)
+        assert seen == batches
 
 
 def test_a_model_without_template_reads_plain_text(plain_model: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from datasets import Dataset
 from original_rows import ASDIV, SUBJECTS, save_all
 
 from bert_judge.errors import InputError
-from bert_judge.tasks import BenchmarkTask, discover, lettered, shuffled
+from bert_judge.tasks import FORMS, BenchmarkTask, discover, lettered, shuffled
 
 NAMES = (
     "aime24 aime25 arc_easy_train arc_easy_test arc_challenge_train arc_challenge_test asdiv coqa_test drop_test gpqa "
@@ -50,6 +51,24 @@ def rows(local_data: Path):
 
 def test_the_names_are_those_of_the_paper_in_three_forms() -> None:
     assert sorted(TASKS) == sorted(name + form for name in NAMES for form in ("", "_soft", "_strict"))
+
+
+def test_every_module_of_the_paper_holds_its_tasks(rows) -> None:
+    for name in NAMES:
+        module = importlib.import_module(f"bert_judge.tasks.{name}")
+        assert [getattr(module, name + form).name for form in FORMS] == [name + form for form in FORMS]
+    from bert_judge.tasks.hendrycks_math_test import hendrycks_math_test_strict
+
+    from bert_judge.tasks import gsm8k_test
+    from bert_judge.tasks.gpqa import gpqa_soft
+
+    assert gsm8k_test.gsm8k_test()["reference"][0] == rows("gsm8k_test")[0][1]
+    assert gpqa_soft()["question"][0] == rows("gpqa_soft")[0][0]
+    assert hendrycks_math_test_strict.name == "hendrycks_math_test_strict"
+    for name in ("bert_judge.tasks.gsm8k_tset", "bert_judge.tasks.gsm8k_test_soft.x", "bert_judge.tasks._math_test"):
+        with pytest.raises(ModuleNotFoundError):
+            importlib.import_module(name)
+    assert importlib.import_module("bert_judge.tasks.mmlu").__file__.endswith("mmlu.py")
 
 
 @pytest.mark.parametrize("name", sorted(TASKS))

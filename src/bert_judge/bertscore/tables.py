@@ -26,6 +26,16 @@ def _tables() -> dict[str, Any]:
     return tables
 
 
+def known_models() -> dict[str, str]:
+    """The models that bert-score has for languages of their own, by code; all others have `default_model`'s."""
+    return dict(_tables()["languages"])
+
+
+def known_layers() -> dict[str, int]:
+    """The best layers by bert-score, by model."""
+    return dict(_tables()["layers"])
+
+
 def default_model(lang: str | None, any_language: bool = False) -> str:
     """The model for a language as bert-score chooses it ("en": roberta-large), or the starter for None.
 

@@ -104,6 +104,11 @@ def progress_bar(total: int, title: str, quiet: bool, done: int = 0, unit: str =
     return tqdm(total=total, initial=done, unit=unit, desc=title, disable=quiet, dynamic_ncols=True, smoothing=0)
 
 
+def note(text: str) -> None:
+    """Say on standard error what a user should know, and what does not stop the command."""
+    print(f"note: {text}", file=sys.stderr)
+
+
 @contextmanager
 def log_shown(shown: bool) -> Iterator[None]:
     """Print what the package says of its work (a model prepared, say) to standard error."""
@@ -153,4 +158,4 @@ def _show_warning(
 ) -> None:
     """Our own warnings in a sentence; those of libraries, meant for programmers, not at all."""
     if category is UserWarning and Path(filename).is_relative_to(Path(__file__).parents[1]):
-        print(f"note: {message}", file=sys.stderr)
+        note(str(message))

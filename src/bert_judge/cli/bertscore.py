@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bert_judge.cli import log_shown, say
+from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import AddUp, Parser, named_columns, spellings
 from bert_judge.errors import InputError
 
@@ -202,3 +202,7 @@ def _json_lines(rows: Sequence[Sequence[float]], signature: str, options: dict[s
 def _means(rows: Sequence[Sequence[float]]) -> tuple[float, float, float]:
     precision, recall, f1 = (sum(column) / len(rows) for column in zip(*rows, strict=True))
     return precision, recall, f1
+
+
+if __name__ == "__main__":
+    run("bertscore")

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bert_judge.cli import log_shown, say
+from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.bertscore import read_lines
 from bert_judge.cli.flags import Parser, spellings
 from bert_judge.errors import InputError
@@ -73,3 +73,7 @@ def main(arguments: Sequence[str]) -> int:
     precision, recall, f1 = rows[layer.number]
     say(f"layer {layer.number} ({layer.chosen})  P: {precision:.6f} R: {recall:.6f} F1: {f1:.6f}\nwritten to {output}")
     return 0
+
+
+if __name__ == "__main__":
+    run("bertscore-baseline")

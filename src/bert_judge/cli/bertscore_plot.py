@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from bert_judge.cli import log_shown, say
+from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, add_flags, spellings
 from bert_judge.errors import InputError
 
@@ -92,3 +92,7 @@ def _parse(arguments: Sequence[str]) -> tuple[dict[str, Any], ScorerOptions]:
     if values["words"]:
         parser.error(f"there is a text without a flag, {values['words'][0]!r}: put each text in quotation marks")
     return values, ScorerOptions(**{name: values[name] for name in own})
+
+
+if __name__ == "__main__":
+    run("bertscore-plot")

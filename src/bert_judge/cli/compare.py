@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from bert_judge.addresses import public_command
 from bert_judge.artifacts import check_folder, write_files
-from bert_judge.cli import say
+from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, add_flags, read_config
 from bert_judge.errors import InputError
 from bert_judge.evaluation.compare import Asked, ModelsFound, compare_models, differing, rankings
@@ -128,3 +128,7 @@ def _models_record(found: ModelsFound) -> dict[str, Any]:
         "pairs": pairs,
         "notes": list(found.notes),
     }
+
+
+if __name__ == "__main__":
+    run("compare")

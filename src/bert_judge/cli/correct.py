@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from bert_judge.cli import say
+from bert_judge.cli import run, say
 from bert_judge.cli.flags import AddUp, Parser, named_columns
 from bert_judge.evaluation.correct import Corrected, correct
 from bert_judge.evaluation.labelled import read_labels
@@ -79,3 +79,7 @@ def _line(name: str, estimate: AccuracyEstimate | None, remark: str) -> str:
         return f"{name:16} {'-':>8}"
     interval = f"[{estimate.low:.1%}, {estimate.high:.1%}]"
     return f"{name:16} {estimate.value:8.1%}  {interval:16}  {100 * estimate.width:6.1f}  {remark}".rstrip()
+
+
+if __name__ == "__main__":
+    run("correct")

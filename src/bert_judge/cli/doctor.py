@@ -11,7 +11,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from bert_judge.cli import say
+from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser
 from bert_judge.errors import BertJudgeError
 from bert_judge.utils import cache_folder, has_native_bf16
@@ -106,3 +106,7 @@ def _version(package: str) -> str | None:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return None
+
+
+if __name__ == "__main__":
+    run("doctor")

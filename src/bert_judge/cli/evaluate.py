@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from bert_judge.addresses import public_command
 from bert_judge.artifacts import Identity, ResultFolder, check_folder, write_files
-from bert_judge.cli import log_shown, say
+from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, add_flags, read_config
 from bert_judge.cli.judging import judge_rows, say_failed
 from bert_judge.errors import InputError
@@ -254,3 +254,7 @@ def _record(found: Evaluation) -> dict[str, Any]:
             {name: value for name, value in row.items() if value not in (None, {}, ())} for row in judge["worst"]
         ]
     return record
+
+
+if __name__ == "__main__":
+    run("evaluate")

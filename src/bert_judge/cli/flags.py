@@ -30,10 +30,12 @@ def add_flags(
     *,
     given_only: bool = False,
     without: Collection[str] = (),
+    hidden: bool = False,
 ) -> list[str]:
     """Add a flag for each parameter; returns their names. Raises InputError for a parameter that can't be a flag.
 
-    With `given_only` a flag that is not given has no value at all; parameters in `without` are left out.
+    With `given_only` a flag that is not given has no value at all; parameters in `without` are left out. With `hidden`
+    the help does not show them.
     """
     target = signature.__init__ if isinstance(signature, type) else signature  # type: ignore[misc]
     hints = typing.get_type_hints(target if isinstance(signature, type) else signature, include_extras=True)
@@ -41,7 +43,7 @@ def add_flags(
     for name, parameter in inspect.signature(signature).parameters.items():
         if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) and name not in without:
             try:
-                _add_flag(parser, name, hints.get(name, str), parameter.default, given_only)
+                _add_flag(parser, name, hints.get(name, str), parameter.default, given_only, hidden)
             except (KeyError, argparse.ArgumentError) as error:
                 why = "there is one of that name" if isinstance(error, argparse.ArgumentError) else f"it takes {error}"
                 raise InputError(
@@ -212,7 +214,9 @@ def _columns_in(path: str, flag: str, value: Any) -> list[str]:
     return ["" if column is None else str(column) for column in columns]
 
 
-def _add_flag(parser: argparse._ArgumentGroup, name: str, annotation: Any, default: Any, given_only: bool) -> None:
+def _add_flag(
+    parser: argparse._ArgumentGroup, name: str, annotation: Any, default: Any, given_only: bool, hidden: bool
+) -> None:
     text = ""
     if get_origin(annotation) is Annotated:
         annotation, text = get_args(annotation)[:2]
@@ -221,7 +225,7 @@ def _add_flag(parser: argparse._ArgumentGroup, name: str, annotation: Any, defau
         annotation = next(kind for kind in get_args(annotation) if kind is not type(None))
     if default not in (None, False, inspect.Parameter.empty):
         text += f" (default: {default})"
-    text = text.replace("%", "%%")
+    text = argparse.SUPPRESS if hidden else text.replace("%", "%%")
     required = default is inspect.Parameter.empty and not given_only
     if given_only:
         default = argparse.SUPPRESS

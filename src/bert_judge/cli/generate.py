@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from bert_judge.artifacts import check_folder
-from bert_judge.cli import log_shown, progress_bar, run, say
+from bert_judge.artifacts import check_folder, settings_suffix
+from bert_judge.cli import log_shown, note, progress_bar, run, say
 from bert_judge.cli.flags import Parser, add_flags, read_config
 from bert_judge.cli.tasking import TaskOptions, read_tasks
 from bert_judge.generators import KeptGenerator, Options, make_generator, open_store
@@ -48,11 +48,13 @@ def main(arguments: Sequence[str]) -> int:
     values = _parse(arguments)
     options, sampling, own = _made(GenerateOptions, values), _made(Sampling, values), _made(Options, values)
     output_dir = check_folder(options.output_dir)
+    for name, backends in own.unused_by(options.backend).items():
+        note(f"--{name} belongs to the backend {' and '.join(backends)} and is not used by {options.backend}.")
     tasks = list(read_tasks(_made(TaskOptions, values)))  # before the model: it takes longer to load
     with log_shown(not options.quiet):
         generator = make_generator(options.backend, options.model_path, sampling, own)
     kept = KeptGenerator(generator, open_store(options.store))
-    model = options.model_name or options.model_path + settings_suffix(sampling, own)
+    model = options.model_name or options.model_path.rstrip("/") + settings_suffix(sampling, own.enable_thinking)
     for task in tasks:
         with progress_bar(len(task.questions), task.name, options.quiet, unit="answer") as bar:
             folder = generate_candidates(
@@ -72,16 +74,6 @@ def main(arguments: Sequence[str]) -> int:
 
 def _one_more(bar: tqdm[Any], _: Reply) -> None:
     bar.update()
-
-
-def settings_suffix(sampling: Sampling, options: Options) -> str:
-    """What sets a model's folder apart where it does not answer greedily: `_temperature0.7_top_p0.9`."""
-    plain = Sampling()
-    names = [field.name for field in fields(Sampling) if getattr(sampling, field.name) != getattr(plain, field.name)]
-    parts = [f"{name}{getattr(sampling, name)}" for name in names]
-    if options.enable_thinking is not None:
-        parts.append("thinking" if options.enable_thinking else "no_thinking")
-    return "".join(f"_{part}" for part in parts)
 
 
 def _parse(arguments: Sequence[str]) -> dict[str, Any]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
 from bert_judge.artifacts import CANDIDATES, Identity, ResultFolder, check_folder, scores_folder
-from bert_judge.cli import log_shown, run, say
+from bert_judge.cli import log_shown, note, run, say
 from bert_judge.cli.flags import Parser, add_flags, names_in, read_config, spellings
 from bert_judge.cli.judging import judge_rows, say_failed
 from bert_judge.cli.tasking import TaskOptions, read_tasks
@@ -123,16 +123,32 @@ def _parse(arguments: Sequence[str]) -> tuple[tuple[str, ...], dict[str, Any], J
     for name in names:
         group = parser.add_argument_group(f"the judge {name}")
         taken.update(add_flags(group, find_judge(name), given_only=True, without=taken))
+    others = _add_flags_of_others(parser, taken)
     parser.set_config(config, known.config)
     values = parser.parse(arguments)
     options = JudgeOptions(**{field.name: values[field.name] for field in fields(JudgeOptions)})
     tasks = TaskOptions(**{field.name: values[field.name] for field in fields(TaskOptions)})
     flags = {flag: values[flag] for flag in taken if flag in values}
+    for flag, owners in others.items():
+        if flag in values:
+            note(f"--{flag} belongs to {' and '.join(owners)} and is not used by {', '.join(names)}.")
     for name in names:
         for parameter in _parameters(find_judge(name)).values():
             if parameter.default is parameter.empty and parameter.name not in flags:
                 parser.error(f"{name} needs --{parameter.name}")
     return names, flags, options, tasks
+
+
+def _add_flags_of_others(parser: Parser, taken: Set[str]) -> dict[str, list[str]]:
+    """Accept the flags of judges that are not chosen, as scripts for all judges give them; returns whose they are."""
+    group = parser.add_argument_group()
+    owners: dict[str, list[str]] = {}
+    for name, kind in JUDGES.items():
+        add_flags(group, kind, given_only=True, without={*taken, *owners}, hidden=True)
+        for flag in _parameters(kind):
+            if flag not in taken:
+                owners.setdefault(flag, []).append(name)
+    return owners
 
 
 def _parameters(kind: type[Judge]) -> Mapping[str, inspect.Parameter]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bert_judge.cli import say
+from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser
 from bert_judge.errors import InputError
 from bert_judge.evaluation.labelled import Labels, read_labels
@@ -100,3 +100,7 @@ def _next(run: Run, labelling: Labelling, path: Path) -> str:
     if not labelling.labelled:
         return f"no labels in {path} yet{skipped}; the same command goes on."
     return f"{labelling.labelled} labels in {path}{skipped}; next: bert-judge correct {run.folder} --labels {path}"
+
+
+if __name__ == "__main__":
+    run("label")

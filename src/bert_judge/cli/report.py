@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from bert_judge.artifacts import check_folder
-from bert_judge.cli import say
+from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, add_flags
 from bert_judge.evaluation.labelled import read_labels
 from bert_judge.report.finding import find_runs, left_out
@@ -58,3 +58,7 @@ def main(arguments: Sequence[str]) -> int:
         say(tables(found)[0].text())
         say("".join(f"\nnote: {note}" for note in found.notes) + f"\nfiles  {path}, and beside it .md and .json")
     return 0
+
+
+if __name__ == "__main__":
+    run("report")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from bert_judge.artifacts import BAD_ROWS, REPORT, RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder
-from bert_judge.cli import log_shown, say
+from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.cascade import cascade_report
 from bert_judge.cli.flags import Parser, add_flags, columns_in, peek
 from bert_judge.cli.judging import add_judges, chosen_judges, judge_rows, say_failed
@@ -285,3 +285,7 @@ def _number(value: float | None) -> str:
 
 def _interval(interval: tuple[float, float] | None) -> str:
     return "" if interval is None else f"[{interval[0]:.1%}, {interval[1]:.1%}]  95 % Wilson interval"
+
+
+if __name__ == "__main__":
+    run("score")

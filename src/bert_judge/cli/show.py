@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from itertools import islice
 from typing import Annotated
 
-from bert_judge.cli import say
+from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, add_flags
 from bert_judge.errors import InputError
 from bert_judge.evaluation.labelled import read_labels, relabelled
@@ -70,12 +70,11 @@ def main(arguments: Sequence[str]) -> int:
     if options.limit < 0:
         raise InputError(f"limit is {options.limit}; a number of rows, or 0 for all, was expected.")
     labels = read_labels(options.labels, options.map) if options.labels else None
-    runs = find_runs(values["results"])
-    for number, run in enumerate(runs):
-        rows = relabelled(run.rows, labels) if labels else run.rows
-        _check_answerable(run, rows, wanted)
+    for number, found in enumerate(find_runs(values["results"])):
+        rows = relabelled(found.rows, labels) if labels else found.rows
+        _check_answerable(found, rows, wanted)
         chosen = [row for row in rows if _fits(row, wanted)]
-        say(("\n" if number else "") + _headline(run, len(chosen), len(rows), wanted))
+        say(("\n" if number else "") + _headline(found, len(chosen), len(rows), wanted))
         for row in islice(chosen, options.limit or None):
             say("\n" + "\n".join(_lines(row, None if options.full else _CLIPPED)))
         if 0 < options.limit < len(chosen):
@@ -89,22 +88,22 @@ def _fits(row: Row, wanted: Wanted) -> bool:
     return all(holds(row) for name, holds in _HOLDS.items() if getattr(wanted, name))
 
 
-def _check_answerable(run: Run, rows: Sequence[Row], wanted: Wanted) -> None:
+def _check_answerable(found: Run, rows: Sequence[Row], wanted: Wanted) -> None:
     """Raise InputError where no row could be shown, whatever it says."""
     if (wanted.wrong or wanted.right or wanted.disagree) and all(row.label is None for row in rows):
         raise InputError(
-            f"{run.folder} has scores without labels, so no candidate is judged correct or incorrect; run score with "
+            f"{found.folder} has scores without labels, so no candidate is judged correct or incorrect; run score with "
             "--threshold X."
         )
     if wanted.disagree and all(row.gold is None for row in rows):
-        raise InputError(f"{run.folder} has no human labels to disagree with; give them with --labels FILE.")
+        raise InputError(f"{found.folder} has no human labels to disagree with; give them with --labels FILE.")
     if wanted.id is not None and all(row.id != wanted.id for row in rows):
-        raise InputError(f"{run.folder} has no row with the id {wanted.id!r}.")
+        raise InputError(f"{found.folder} has no row with the id {wanted.id!r}.")
 
 
-def _headline(run: Run, chosen: int, rows: int, wanted: Wanted) -> str:
+def _headline(found: Run, chosen: int, rows: int, wanted: Wanted) -> str:
     asked = [field.name for field in fields(wanted) if getattr(wanted, field.name)]
-    return f"{run.folder}: {chosen} of {rows} rows" + (f" ({', '.join(asked)})" if asked else "")
+    return f"{found.folder}: {chosen} of {rows} rows" + (f" ({', '.join(asked)})" if asked else "")
 
 
 def _lines(row: Row, clipped: int | None) -> Iterator[str]:
@@ -131,3 +130,7 @@ def _clip(text: str, most: int | None) -> str:
     if most is None or len(text) <= most:
         return text
     return f"{text[: most // 2].rstrip()} [… {len(text) - most} characters …] {text[-most // 2 :].lstrip()}"
+
+
+if __name__ == "__main__":
+    run("show")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from bert_judge.errors import InputError
 from bert_judge.pipeline import Task
 from bert_judge.sources import ColumnMap
+
+if TYPE_CHECKING:
+    from bert_judge.tasks import TaskFunction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +31,7 @@ def read_tasks(options: TaskOptions) -> Iterator[Task]:
     """The tasks that are asked for, each loaded when it comes. All names are checked before the first one is loaded."""
     from datasets import disable_progress_bars
 
-    from bert_judge.tasks import TaskFunction, discover, from_file, unknown_task
+    from bert_judge.tasks import discover, from_file, unknown_task
 
     disable_progress_bars()  # ours show what takes long
 
@@ -45,10 +48,15 @@ def read_tasks(options: TaskOptions) -> Iterator[Task]:
             if name not in known:
                 raise unknown_task(name, known)
         makers = {name: known[name] for name in options.tasks}
-    return (_limited(Task.of(name, make()), options.limit) for name, make in makers.items())
+    return (_task(name, make, options.limit) for name, make in makers.items())
 
 
-def _limited(task: Task, limit: int | None) -> Task:
-    return (
-        task if limit is None else replace(task, questions=task.questions[:limit], references=task.references[:limit])
-    )
+def _task(name: str, make: TaskFunction, limit: int | None) -> Task:
+    """A task with its first rows, and with that of the paper's package, made when it is asked for, where it differs."""
+    from bert_judge.tasks import BenchmarkTask
+
+    task = Task.of(name, make())
+    task = replace(task, questions=task.questions[:limit], references=task.references[:limit])
+    if isinstance(make, BenchmarkTask) and make.paper:
+        return replace(task, as_in_paper=cache(partial(_task, name, make.as_in_paper, limit)))
+    return task

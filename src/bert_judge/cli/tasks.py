@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bert_judge.cli import say
+from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, spellings
 from bert_judge.errors import InputError
 from bert_judge.tasks import Benchmark, BenchmarkTask, TaskFunction, discover
@@ -87,3 +87,7 @@ def _line(source: Benchmark, rows: int | None) -> tuple[str, ...]:
 def _file(task: TaskFunction) -> str | None:
     """Where a function of the user's is defined."""
     return getattr(sys.modules.get(task.__module__), "__file__", None)
+
+
+if __name__ == "__main__":
+    run("tasks")

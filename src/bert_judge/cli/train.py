@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from bert_judge.pipeline import labelled_rows
 from bert_judge.prompt import InputForm, JudgeConfig
 from bert_judge.sources import open_source
 from bert_judge.training import Example, Measures, Mix, TrainConfig, TrainResult
-from bert_judge.utils import find_model
+from bert_judge.utils import find_dataset, find_model, get_dataset_config_names, load_dataset_dict
 
 _EXAMPLES = """examples:
   bert-judge train --model_path EuroBERT/EuroBERT-210m --dataset_path labelled.jsonl --output_dir my-judge
@@ -44,7 +45,7 @@ class TrainOptions:
     candidate_models: Annotated[tuple[str, ...], "models whose candidates are taken"] = ()
     label_source: Annotated[str | None, "whose scores are the labels: JUDGE/VARIANT, such as LLMJudge/Qwen3-32B"] = None
     scores_dir: Annotated[str | None, "folder of scores (default: found beside the candidates)"] = None
-    soft_labels: Annotated[bool, "learn the scores themselves as probabilities, not whether they reach 0.5"] = False
+    soft_labels: Annotated[bool, "learn labels as they are; --no-soft_labels: only whether they reach 0.5"] = True
     include_question: Annotated[bool, "the judge reads the question"] = True
     training_mix: Annotated[str | None, "JSON file {task: {model: rows}} of what is taken"] = None
     marks: Annotated[bool, "mark the words that candidate and reference share (encoders with two token types)"] = False
@@ -135,22 +136,31 @@ def _read_mix(path: str | None) -> Mix | None:
 
 
 def _read_data(options: TrainOptions) -> Any:
-    """The rows of the dataset, which is built first where it is not there."""
-    path = Path(options.dataset_path)
-    if not path.exists():
-        return _build(options, path)
-    folders = sorted(folder for folder in path.glob("*/") if (folder / "dataset_dict.json").exists())
-    if not folders:
-        return open_source(str(path))
-    from datasets import load_from_disk
+    """The rows of the dataset, which is built first where it is not there.
 
-    data = {folder.name: dict(load_from_disk(str(folder))) for folder in folders}
-    data = {task: models for task, models in data.items() if not options.tasks or task in options.tasks}
+    Where there is nothing to build it of, it is one in `LOCAL_DATASETS_DIR` or on the Hub.
+    """
+    path = Path(options.dataset_path)
+    name = str(path.absolute())  # which is looked for nowhere else
+    if not path.exists():
+        if options.label_source is not None or not _may_be_published(options.dataset_path):
+            return _build(options, path)
+        name = options.dataset_path
+    elif not any(path.glob("*/dataset_dict.json")):
+        return open_source(str(path))
+    there = get_dataset_config_names(name)
+    asked = [task for task in there if not options.tasks or task in options.tasks]
+    data = {str(task): dict(models) for task, models in load_dataset_dict(name, asked).items()}
     wanted = {model_folder(model) for model in options.candidate_models}
     data = {task: {m: rows for m, rows in models.items() if not wanted or m in wanted} for task, models in data.items()}
     if not any(data.values()):
-        raise InputError(f"{path} has no rows of the tasks and models that were named; there is {_names(folders)}.")
+        raise InputError(f"{path} has no rows of the tasks and models that were named; there is {', '.join(there)}.")
     return data
+
+
+def _may_be_published(name: str) -> bool:
+    """Whether a data set of the name is in `LOCAL_DATASETS_DIR`, or the Hub may have one."""
+    return find_dataset(name) is not None or re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", name) is not None
 
 
 def _build(options: TrainOptions, path: Path) -> dict[str, dict[str, Any]]:
@@ -175,10 +185,6 @@ def _build(options: TrainOptions, path: Path) -> dict[str, dict[str, Any]]:
     except OSError as error:
         raise OutputError(f"the dataset {path} can't be written ({error.strerror}).") from error
     return data
-
-
-def _names(folders: Sequence[Path]) -> str:
-    return ", ".join(f"{folder.name} ({', '.join(sorted(f.name for f in folder.glob('*/')))})" for folder in folders)
 
 
 def _report(result: TrainResult) -> str:

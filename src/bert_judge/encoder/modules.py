@@ -48,9 +48,9 @@ def make_encoder(folder: Path, output: Output, trust_remote_code: bool) -> Encod
     if output.layer is None:
         return Encoder(model, _all_layers(model, output), output_hidden_states=True)
     if output.layer == 0 and model.config.model_type == "deberta-v2":  # transformers fails where it has no layer
-        _cut(model, 1)
+        cut_layers(model, 1)
         return Encoder(model, lambda found: found.hidden_states[0], output_hidden_states=True)
-    _cut(model, output.layer)
+    cut_layers(model, output.layer)
     return Encoder(model, lambda found: found.last_hidden_state)
 
 
@@ -68,7 +68,7 @@ def _first_token_only(model: Any) -> Any:
     return model
 
 
-def _cut(model: Any, layer: int) -> None:
+def cut_layers(model: Any, layer: int) -> None:
     """Drop the layers after `layer`; what the model does after its last layer (a norm, say) it then does there."""
     layers = count_layers(model.config.to_dict())
     architecture = model.config.model_type

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib
 from collections.abc import Callable
 
 from bert_judge.errors import InputError
@@ -23,7 +24,10 @@ __all__ = [
     "make_generator",
     "open_store",
     "split_trace",
+    "vLLMGenerator",
 ]
+
+vLLMGenerator = VLLMGenerator  # noqa: N816 - the paper's spelling
 
 GENERATORS: dict[str, Callable[[str, Sampling | None, Options | None, int], Generator]] = {
     "hf": HFGenerator,
@@ -41,3 +45,10 @@ def make_generator(
         hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(GENERATORS)}."
         raise InputError(f"there is no backend {backend!r}; {hint}")
     return GENERATORS[backend](model_path, sampling, options, choices)
+
+
+def __getattr__(name: str) -> object:
+    """The paper's base class, which stands above this package, is imported when it is asked for."""
+    if name == "BaseGenerator":
+        return importlib.import_module("bert_judge.compat.paper").BaseGenerator
+    raise AttributeError(f"module 'bert_judge.generators' has no attribute {name!r}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Annotated
 
@@ -31,6 +31,7 @@ class Options:
     dtype: Annotated[str, "hf, vllm: auto, float32, bfloat16 or float16"] = "auto"
     device: Annotated[str, "hf: auto, cpu, cuda, cuda:1, mps …"] = "auto"
     batch_tokens: Annotated[int | None, "hf: tokens in a batch, replies included (default: suits the device)"] = None
+    batch_size: Annotated[int | None, "hf: the most prompts in a batch (default: no limit)"] = None
     tensor_parallel_size: Annotated[int, "vllm: number of GPUs that share the model"] = 1
     base_url: Annotated[str | None, "openai: address of the endpoint, such as http://localhost:8000/v1"] = None
     concurrency: Annotated[int, "openai: requests under way at a time"] = 16
@@ -41,6 +42,7 @@ class Options:
     def __post_init__(self) -> None:
         limits: tuple[tuple[str, float | None, float], ...] = (
             ("batch_tokens", self.batch_tokens, 1),
+            ("batch_size", self.batch_size, 1),
             ("tensor_parallel_size", self.tensor_parallel_size, 1),
             ("concurrency", self.concurrency, 1),
             ("requests_per_minute", self.requests_per_minute, 0.001),
@@ -50,6 +52,28 @@ class Options:
         for name, value, least in limits:
             if value is not None and not value >= least:
                 raise InputError(f"{name} is {value}; a number of at least {least:g} was expected.")
+
+    def unused_by(self, backend: str) -> dict[str, tuple[str, ...]]:
+        """The options that are set and that a backend does not read, each with the backends that do."""
+        plain = Options()
+        changed = {name for name in _READ_BY if getattr(self, name) != getattr(plain, name)}
+        return {name: known for name, known in _READ_BY.items() if name in changed and backend not in known}
+
+
+_LOCAL, _HF, _VLLM, _OPENAI = ("hf", "vllm"), ("hf",), ("vllm",), ("openai",)
+_READ_BY: Mapping[str, tuple[str, ...]] = {
+    "trust_remote_code": _LOCAL,
+    "dtype": _LOCAL,
+    "device": _HF,
+    "batch_tokens": _HF,
+    "batch_size": _HF,
+    "tensor_parallel_size": _VLLM,
+    "base_url": _OPENAI,
+    "concurrency": _OPENAI,
+    "requests_per_minute": _OPENAI,
+    "timeout": _OPENAI,
+    "retries": _OPENAI,
+}  # the others concern every backend
 
 
 class Generator(ABC):
@@ -80,6 +104,20 @@ class Generator(ABC):
                 "run again."
             )
         return [found[index].text for index in range(len(found))]
+
+
+def settled(
+    sampling: Sampling | None, options: Options | None, settings: Mapping[str, object]
+) -> tuple[Sampling, Options]:
+    """The two records, with `settings` for some of their fields. Raises InputError for a name that is no field."""
+    found: list[Sampling | Options] = []
+    names = dict(settings)
+    for record in (sampling or Sampling(), options or Options()):
+        own = {field.name: names.pop(field.name) for field in fields(record) if field.name in names}
+        found.append(replace(record, **own))  # type: ignore[arg-type]
+    if names:
+        raise InputError(f"{next(iter(names))!r} is no setting of a generator; fields of Sampling and Options are.")
+    return found[0], found[1]  # type: ignore[return-value]
 
 
 def open_store(name: str | None) -> Replies:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError, ModelError
-from bert_judge.generators.base import Arrived, Generator, Options, signature_of
+from bert_judge.generators.base import Arrived, Generator, Options, settled, signature_of
 from bert_judge.generators.chat import ChatFormat, Encoded, load_chat_tokenizer
 from bert_judge.types import Reply, Sampling, TokenChoice
 from bert_judge.utils import (
@@ -35,9 +36,12 @@ _ALTERNATIVES = 5
 class HFGenerator(Generator):
     """A causal language model from a folder or the Hub; weights are safetensors only.
 
-    Prompts are sorted by length and packed into batches of at most `batch_tokens` tokens, replies included; a batch
-    that does not fit into memory is halved. Greedy replies do not depend on the batch but for the rounding of the
-    dtype; sampled ones do, also with a seed. Raises ModelError where the model can't be loaded.
+    Prompts are sorted by length and packed into batches of at most `batch_tokens` tokens, replies included, and of at
+    most `batch_size` prompts; a batch that does not fit into memory is halved. Greedy replies do not depend on the
+    batch but for the rounding of the dtype; sampled ones do, also with a seed. Raises ModelError where the model can't
+    be loaded.
+
+    `settings` are fields of Sampling and Options by name, as the paper's package has them.
     """
 
     def __init__(
@@ -46,20 +50,22 @@ class HFGenerator(Generator):
         sampling: Sampling | None = None,
         options: Options | None = None,
         choices: int = 0,
+        **settings: object,
     ) -> None:
-        self._sampling, options = sampling or Sampling(), options or Options()
+        self._sampling, options = settled(sampling, options, settings)
         folder = find_model(model_path, options.trust_remote_code)
         self._device = choose_device(options.device)
         dtype = fastest_dtype(self._device) if options.dtype == "auto" else options.dtype
         config = load_config(folder, options.trust_remote_code)
         own_code = hasattr(config, "auto_map")  # permission alone is no reason to run it
-        self._model = _load_model(folder, config, own_code, dtype).to(self._device)
+        self._model = load_language_model(folder, config, own_code, dtype).to(self._device)
         tokenizer = load_chat_tokenizer(folder, own_code)
         self._format = ChatFormat(tokenizer, options)
         self._end_ids = self._format.end_ids | _end_ids(self._model)
         self._pad_id = int(tokenizer.pad_token_id or next(iter(self._end_ids), 0))
         self._limit = max_input_tokens(self._model.config.get_text_config().to_dict())
         self._batch_tokens = options.batch_tokens or _BATCH_TOKENS.get(self._device.type, _BATCH_TOKENS["cuda"])
+        self._batch_size = options.batch_size or _WINDOW
         self._choices = choices
         self._lock = Lock()  # a model runs one batch at a time
         self.name = model_path
@@ -67,6 +73,12 @@ class HFGenerator(Generator):
         self.signature = signature_of(
             "hf", model_path.rstrip("/").split("/")[-1], self._sampling, options, choices, **more
         )
+
+    def generate(self, prompts: Iterable[str], batch_size: int | None = None) -> list[str]:
+        """The texts of the replies, in the order of the prompts; at most `batch_size` of them in a batch."""
+        bounded = copy(self)  # which shares the model and its lock
+        bounded._batch_size = batch_size or self._batch_size
+        return super(HFGenerator, bounded).generate(prompts)
 
     def replies(self, prompts: Iterable[str], arrived: Arrived | None = None) -> Iterator[tuple[int, Reply]]:
         """The replies of each batch when it is done, the longest prompts of a window first."""
@@ -92,7 +104,7 @@ class HFGenerator(Generator):
         start = 0
         while start < len(order):
             width = len(prompts[order[start]].ids) + self._sampling.max_tokens
-            rows = order[start : start + max(1, self._batch_tokens // width)]
+            rows = order[start : start + min(self._batch_size, max(1, self._batch_tokens // width))]
             yield {index: prompts[index] for index in rows}
             start += len(rows)
 
@@ -204,7 +216,8 @@ def content_hash(folder: Path) -> str:
     return hash_files([path for pattern in patterns for path in sorted(folder.glob(pattern))])
 
 
-def _load_model(folder: Path, config: Any, own_code: bool, dtype: str) -> Any:
+def load_language_model(folder: Path, config: Any, own_code: bool, dtype: str) -> Any:
+    """A causal language model from safetensors, in evaluation mode. Raises InputError and ModelError."""
     from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bert_judge.errors import MissingExtraError, ModelError
-from bert_judge.generators.base import Arrived, Generator, Options, signature_of
+from bert_judge.generators.base import Arrived, Generator, Options, settled, signature_of
 from bert_judge.generators.chat import ChatFormat, Encoded
 from bert_judge.generators.hf import content_hash
 from bert_judge.types import Reply, Sampling, TokenChoice
@@ -28,7 +28,8 @@ class VLLMGenerator(Generator):
     """A model on one or several GPUs (`tensor_parallel_size`).
 
     The chat template is applied here, as for the other local backend, so that both ask the same and cut long prompts
-    the same. Raises MissingExtraError without vLLM, and ModelError where vLLM can't load the model.
+    the same. `settings` are fields of Sampling and Options by name. Raises MissingExtraError without vLLM, and
+    ModelError where vLLM can't load the model.
     """
 
     def __init__(
@@ -37,8 +38,9 @@ class VLLMGenerator(Generator):
         sampling: Sampling | None = None,
         options: Options | None = None,
         choices: int = 0,
+        **settings: object,
     ) -> None:
-        self._sampling, options = sampling or Sampling(), options or Options()
+        self._sampling, options = settled(sampling, options, settings)
         try:
             self._vllm: Any = importlib.import_module("vllm")
         except ImportError as error:

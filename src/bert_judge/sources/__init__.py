@@ -159,7 +159,8 @@ def _survey(reading: _Reading, columns: Columns) -> tuple[int, list[BadRow]]:
         raise InputError(f"{reading.input.where(kept[0])}{more}; fix it, or set such rows aside with --skip_bad_rows.")
     if not good:
         raise InputError(
-            f"{name} has no good row: all {bad} were set aside, the first because {reading.input.where(kept[0])}; fix them."
+            f"{name} has no good row: all {bad} were set aside, the first because "
+            f"{reading.input.where(kept[0])}; fix them."
         )
     return good, kept
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bert_judge.tasks._prompts import FORMS, add_form
@@ -12,7 +12,7 @@ from bert_judge.utils import find_dataset, load_dataset
 if TYPE_CHECKING:
     from datasets import Dataset
 
-__all__ = ["FORMS", "Benchmark", "BenchmarkTask", "Item", "make_tasks"]
+__all__ = ["FORMS", "Benchmark", "BenchmarkTask", "Item", "Reading", "make_tasks"]
 
 Row = Mapping[str, Any]
 """A row of a data set, in the data set's own columns."""
@@ -50,12 +50,20 @@ class Benchmark:
         return len(load_dataset(self.dataset, self.config, self.split))
 
 
+class Reading(NamedTuple):
+    """How the rows of a data set are read: `read` makes a question and its reference, `keep` says which rows count."""
+
+    read: Callable[[Row], Item]
+    keep: Callable[[Row], bool] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class BenchmarkTask:
     """A task: call it for a dataset with the columns `question` and `reference`.
 
     `read` makes a question and its reference out of a row, `keep` says which rows are asked at all, `form` is one of
-    `FORMS`, and `answer` says what stands for X in "Final answer: X".
+    `FORMS`, and `answer` says what stands for X in "Final answer: X". Where the paper's package asks other rows, or
+    lists options in another order, `paper` makes its reading of a data set, from the first row on.
     """
 
     benchmark: Benchmark
@@ -63,6 +71,7 @@ class BenchmarkTask:
     answer: str
     read: Callable[[Row], Item] = field(repr=False)
     keep: Callable[[Row], bool] | None = field(repr=False, default=None)
+    paper: Callable[[], Reading] | None = field(repr=False, default=None)
 
     @property
     def name(self) -> str:
@@ -74,6 +83,11 @@ class BenchmarkTask:
         source = self.benchmark
         rows = load_dataset(source.dataset, source.config, source.split, filter_fn=self.keep, process_fn=self._row)
         return rows.select_columns(["question", "reference"])
+
+    def as_in_paper(self) -> Dataset:
+        """The rows, and the order of options, to which candidates made with the paper's package belong."""
+        reading = self.paper() if self.paper else Reading(self.read, self.keep)
+        return replace(self, read=reading.read, keep=reading.keep)()
 
     def _row(self, row: Row) -> dict[str, str]:
         question, reference = self.read(row)
@@ -88,6 +102,7 @@ def make_tasks(
     read: Callable[[Row], Item],
     answer: str,
     keep: Callable[[Row], bool] | None = None,
+    paper: Callable[[], Reading] | None = None,
 ) -> list[BenchmarkTask]:
     """The tasks of a family: each benchmark in each of `FORMS`. A file that calls the list `TASKS` offers them."""
-    return [BenchmarkTask(each, form, answer, read, keep) for each in benchmarks for form in FORMS]
+    return [BenchmarkTask(each, form, answer, read, keep, paper) for each in benchmarks for form in FORMS]

@@ -22,8 +22,8 @@ TaskFunction: TypeAlias = "Callable[[], Dataset]"
 """A function without arguments that returns a dataset with `question` and `reference`."""
 
 
-def discover(tasks_dir: str | Path | None = None) -> dict[str, TaskFunction]:
-    """All tasks by name: those of the package, and those of the files of `tasks_dir`.
+def discover(tasks_dir: str | Path | None = None, package: str = "bert_judge.tasks") -> dict[str, TaskFunction]:
+    """All tasks by name: those of the package (or of another `package`), and those of the files of `tasks_dir`.
 
     A task is a public function, defined in the file itself, that can be called without arguments; or an entry of the
     list `TASKS` that `make_tasks` made. Files in `tasks_dir` may import from the package as if they lay in
@@ -32,7 +32,7 @@ def discover(tasks_dir: str | Path | None = None) -> dict[str, TaskFunction]:
     Raises InputError for a file that can't be imported, a name that two files define, and a folder without tasks.
     """
     found: dict[str, tuple[TaskFunction, Path]] = {}
-    for module in _modules("bert_judge.tasks", Path(__file__).parent):
+    for module in _modules(package, Path(importlib.import_module(package).__path__[0])):
         _add(found, module)
     if tasks_dir is not None:
         folder = Path(tasks_dir).expanduser().resolve()

@@ -6,8 +6,10 @@ The three forms are those of the paper (arXiv 2604.09497, table 8); the wording 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Callable, Mapping, Sequence
 from string import ascii_uppercase
+from typing import TypeAlias
 
 from bert_judge.errors import InputError
 
@@ -21,6 +23,10 @@ FORMS: Mapping[str, str] = {
 OPTION = "the letter of the right option"
 SPAN = "the shortest answer to the question, in the words of the context where it has them"
 RESULT = "the result, a number or an expression"
+
+
+Order: TypeAlias = "Callable[[Sequence[str], str], list[str]]"
+"""Puts the options of a question into the order in which they are listed."""
 
 
 def ask_choice(question: str, options: Sequence[str]) -> str:
@@ -58,3 +64,18 @@ def shuffled(options: Sequence[str], question: str, seed: int = 0) -> list[str]:
     """
     # Sorted by a hash, since `random.shuffle` may change between versions of Python.
     return sorted(options, key=lambda text: hashlib.sha256(f"{seed}\0{question}\0{text}".encode()).digest())
+
+
+def paper_order() -> Order:
+    """The order of options in the paper's package, to be asked for row after row: what came before decides it, too.
+
+    Its tasks seed the generator of Python with 0 and shuffle the options of each row of the data set in turn.
+    """
+    chance = random.Random(0)
+
+    def order(options: Sequence[str], _: str) -> list[str]:
+        mixed = list(options)
+        chance.shuffle(mixed)
+        return mixed
+
+    return order

@@ -12,7 +12,7 @@ def _read(row: Row) -> Item:
     return Item(f"{row['body'].strip()} {row['question'].strip()}", without_units(row["answer"]))
 
 
-TASKS = make_tasks(
+TASKS = asdiv, asdiv_soft, asdiv_strict = make_tasks(
     [Benchmark("asdiv", "EleutherAI/asdiv", None, "validation", "CC-BY-NC-4.0", "math")],
     _read,
     RESULT,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bert_judge.tasks._benchmark import Benchmark, Item, Row, make_tasks
+import re
+
+from bert_judge.tasks._benchmark import Benchmark, Item, Reading, Row, make_tasks
 from bert_judge.tasks._math import boxed_result
 from bert_judge.tasks._prompts import RESULT
 
@@ -22,6 +24,11 @@ def _has_result(row: Row) -> bool:
     return boxed_result(row["solution"]) is not None
 
 
+def _has_braced_box(row: Row) -> bool:
+    """Whether the paper's package asks a problem: it knows neither `\\fbox{2}` nor `\\boxed 2`."""
+    return re.search(r"\\boxed\{[^}]*\}", row["solution"]) is not None
+
+
 def _read(row: Row) -> Item:
     return Item(row["problem"], boxed_result(row["solution"]) or "")
 
@@ -34,4 +41,5 @@ TASKS = make_tasks(
     _read,
     RESULT,
     keep=_has_result,
+    paper=lambda: Reading(_read, _has_braced_box),
 )

@@ -10,7 +10,7 @@ def _read(row: Row) -> Item:
     return Item(ask_choice(row["question"], row["options"]), lettered(row["options"])[row["answer_index"]])
 
 
-TASKS = make_tasks(
+TASKS = mmlu_pro, mmlu_pro_soft, mmlu_pro_strict = make_tasks(
     [Benchmark("mmlu_pro", "TIGER-Lab/MMLU-Pro", None, "test", "MIT", "multiple choice")],
     _read,
     OPTION,

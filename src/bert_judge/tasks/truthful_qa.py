@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from bert_judge.tasks._benchmark import Benchmark, Item, Row, make_tasks
-from bert_judge.tasks._prompts import OPTION, ask_choice, lettered, shuffled
+from functools import partial
+
+from bert_judge.tasks._benchmark import Benchmark, Item, Reading, Row, make_tasks
+from bert_judge.tasks._prompts import OPTION, Order, ask_choice, lettered, paper_order, shuffled
 
 
-def _read(row: Row) -> Item:
+def _read(row: Row, order: Order = shuffled) -> Item:
     targets = row["mc1_targets"]
     right = targets["choices"][targets["labels"].index(1)]
-    options = shuffled(targets["choices"], row["question"].strip())
+    options = order(targets["choices"], row["question"].strip())
     return Item(ask_choice(row["question"], options), lettered(options)[options.index(right)])
 
 
@@ -26,4 +28,5 @@ TASKS = make_tasks(
     ],
     _read,
     OPTION,
+    paper=lambda: Reading(partial(_read, order=paper_order())),
 )

@@ -16,7 +16,7 @@ from bert_judge.errors import InputError
 from bert_judge.utils.models import _first_line
 
 if TYPE_CHECKING:
-    from datasets import Dataset
+    from datasets import Dataset, DatasetDict
 
 _DATA_FILES = {
     ".parquet": "parquet",
@@ -76,6 +76,40 @@ def load_dataset(
     with _told(path):
         dataset = concatenate_datasets(loaded)
     return _processed(path, dataset, filter_fn, process_fn)
+
+
+def get_dataset_config_names(path: str) -> list[str]:
+    """The configurations of a data set: folders in its own on the disk, or what its card or the Hub names."""
+    import datasets
+
+    place = find_dataset(path)
+    with _told(path):
+        if place is None or _card_configs(place):
+            return list(datasets.get_dataset_config_names(str(place or path)))
+        saved = [file.parent.name for file in sorted(place.glob("*/dataset_dict.json"))]
+        return saved or [folder.name for folder in sorted(place.glob("*/")) if not folder.name.startswith((".", "_"))]
+
+
+def load_dataset_dict(
+    path: str, name: str | Sequence[str] | None = None, split: str | Sequence[str] | None = None
+) -> dict[str | None, DatasetDict]:
+    """The splits of each configuration of a data set, those that are named or all. Raises InputError as
+    `load_dataset` does.
+    """
+    return {each: _load_splits(path, each, split) for each in _several(name)}
+
+
+def _load_splits(path: str, name: str | None, split: str | Sequence[str] | None) -> DatasetDict:
+    import datasets
+
+    if split is not None:
+        return datasets.DatasetDict({each: load_dataset(path, name, each) for each in _several(split)})
+    place = find_dataset(path)
+    folder = place / (name or "") if place else None
+    with _told(path):
+        if folder is None or not (folder / "dataset_dict.json").exists():
+            return datasets.load_dataset(str(place or path), name)
+        return datasets.DatasetDict.load_from_disk(str(folder))
 
 
 def find_dataset(path: str) -> Path | None:
