@@ -21,7 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -49,9 +49,14 @@ class Identity:
     A signature of None is one that is not known yet, as no model is loaded.
     """
 
-    signature: str | None
+    signature: Signature | None
     input_sha256: str
     options: Mapping[str, Any]
+
+    def record(self) -> dict[str, Any]:
+        """As `run.json` holds it."""
+        signature = self.signature and self.signature.record()
+        return {"signature": signature, "input_sha256": self.input_sha256, "options": self.options}
 
 
 def verdict_record(sample: Sample, verdict: Verdict, texts: bool = True) -> dict[str, Any]:
@@ -176,7 +181,7 @@ def write_candidates(folder: Path, candidates: Iterable[str], identity: Identity
         folder.mkdir(parents=True, exist_ok=True)
         (folder / RUN).unlink(missing_ok=True)
         _write(folder / CANDIDATES, _json_list(json.dumps(text) for text in candidates))
-        _write_json(folder / RUN, {"identity": asdict(identity), **run})
+        _write_json(folder / RUN, {"identity": identity.record(), **run})
     except OSError as error:
         raise OutputError(f"{folder} can't be written ({error.strerror}); choose another --output_dir.") from error
 
@@ -270,7 +275,7 @@ class ResultFolder:
             _write(self.folder / (SCORES + _PARTIAL), _json_list(json.dumps(r["score"]) for r in self.records()))
             if lines:
                 _write(self.folder / (BAD_ROWS + _PARTIAL), lines)
-            _write_json(self.folder / (RUN + _PARTIAL), {"identity": asdict(self._identity), **run})
+            _write_json(self.folder / (RUN + _PARTIAL), {"identity": self._identity.record(), **run})
             (self.folder / RUN).unlink(missing_ok=True)
             (self.folder / BAD_ROWS).unlink(missing_ok=True)
             for name in names:
@@ -294,7 +299,7 @@ class ResultFolder:
                 raise OutputError(f"another run is writing to {self.folder}; wait, or choose another --output_dir.")
             with self._in_a_sentence():
                 file.truncate(self._end)
-                _write_json(self.folder / (RUN + _PARTIAL), {"identity": asdict(self._identity)})
+                _write_json(self.folder / (RUN + _PARTIAL), {"identity": self._identity.record()})
             yield file
         finally:
             with suppress(OSError):  # what could not be written was said already
@@ -349,23 +354,17 @@ class ResultFolder:
 
 def _difference(found: Mapping[str, Any], ours: Identity) -> str:
     """What is another in the record of a run, in words; empty if nothing is."""
-    theirs = (found["signature"], found["input_sha256"], found["options"])
-    signature, sha256, options = json.loads(json.dumps(list(asdict(ours).values())))
+    theirs, options = found["options"], json.loads(json.dumps(ours.options))
     parts = []
-    if signature is not None and theirs[0] != signature:
-        pairs = [pair for pair in zip(theirs[0].split("|"), signature.split("|"), strict=False) if pair[0] != pair[1]]
-        parts.append(f"another judge ({_pairs(pairs[:3]) or theirs[0]})")
-    if theirs[1] != sha256:
+    if ours.signature and (signature := Signature.of(found["signature"])) != ours.signature:
+        parts.append(f"another judge ({signature.difference(ours.signature)})")
+    if found["input_sha256"] != ours.input_sha256:
         parts.append("another input")
-    if theirs[2] != options:
-        names = [name for name in {**options, **theirs[2]} if theirs[2].get(name) != options.get(name)]
-        changed = [(f"{name}: {json.dumps(theirs[2].get(name))}", json.dumps(options.get(name))) for name in names]
-        parts.append(f"other options ({_pairs(changed)})")
+    if theirs != options:
+        names = [name for name in {**options, **theirs} if theirs.get(name) != options.get(name)]
+        changed = [f"{name}: {json.dumps(theirs.get(name))}, not {json.dumps(options.get(name))}" for name in names]
+        parts.append(f"other options ({', '.join(changed)})")
     return " and ".join(parts)
-
-
-def _pairs(pairs: Iterable[tuple[str, str]]) -> str:
-    return ", ".join(f"{theirs}, not {ours}" for theirs, ours in pairs)
 
 
 def _whole_lines(path: Path) -> tuple[int, int]:

@@ -135,6 +135,7 @@ def score_source(
         seconds, judged = time.time() - start, folder.failed or done - folder.rows_done
         run = {
             "summary": asdict(summarise(folder.records())),
+            "scale": judge.scale,
             "input": {"path": source.path, "format": source.format, "columns": dict(source.columns)},
             "command": public_command(command),
             **({"costs": asdict(judge.costs.since(before))} if judge.costs and before else {}),
@@ -208,6 +209,11 @@ def _with_verdicts(samples: Iterable[Sample], judge: Judge) -> Iterator[tuple[Sa
         verdict = next(verdicts, None)
         if verdict is None:
             raise InputError(f"{type(judge).__name__} gave no verdict of row {sample.id}; one a sample was expected.")
+        if judge.scale == "probability" and verdict.score is not None and not 0 <= verdict.score <= 1:
+            raise InputError(
+                f"{type(judge).__name__} says that its scores are probabilities, but gave row {sample.id} "
+                f"{verdict.score!r}; a number between 0 and 1 was expected."
+            )
         yield sample, verdict
     if next(verdicts, None) is not None:
         raise InputError(f"{type(judge).__name__} gave more verdicts than samples; one a sample was expected.")

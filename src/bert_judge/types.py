@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from bert_judge.errors import InputError
 
@@ -19,6 +19,59 @@ _HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
 def whole_text(text: str) -> str:
     """The text with each half character as U+FFFD ("\\ud83d", say, of a cut emoji): no tokenizer takes it."""
     return text if text.isascii() else _HALF_CHARACTERS.sub("\ufffd", text)
+
+
+Scale = Literal["probability", "score", "decision"]
+"""What a judge's scores mean: the probability of being correct, a scale of their own, or correct (1) and incorrect (0)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Who made a number, and everything that changes it: a name, and settings with their values, in order.
+
+    `str` gives one line for files (`BERTJudge|model:starter@1b2c714c265c|…`), `short` the judge and its model, `record`
+    what JSON holds. Nothing reads the line again.
+    """
+
+    name: str
+    settings: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def make(cls, name: str, settings: Mapping[str, object] | Iterable[tuple[str, object]] = (), **more: object) -> Self:
+        """From values of any kind; those that are None are left out."""
+        pairs = [*(settings.items() if isinstance(settings, Mapping) else settings), *more.items()]
+        return cls(name, tuple((key, _shortest(value)) for key, value in pairs if value is not None))
+
+    @classmethod
+    def of(cls, told: Signature | Mapping[str, Any] | str) -> Signature:
+        """From what `record` gave; a text, as a judge of one's own may have, is a name alone."""
+        if isinstance(told, Signature):
+            return told
+        if isinstance(told, str):
+            return cls(told)
+        return cls.make(str(told["name"]), {key: value for key, value in told.items() if key != "name"})
+
+    def record(self) -> dict[str, str]:
+        """The name as `name`, and the settings."""
+        return {"name": self.name, **dict(self.settings)}
+
+    def get(self, setting: str) -> str | None:
+        """The value of a setting."""
+        return dict(self.settings).get(setting)
+
+    @property
+    def short(self) -> str:
+        """The name, and the model or what else tells it from others of its kind."""
+        return " ".join(filter(None, (self.name, self.get("model") or self.get("variant"))))
+
+    def difference(self, other: Signature, most: int = 3) -> str:
+        """What is another here than there, in words: `dtype bfloat16, not float32`; empty where nothing is."""
+        ours, theirs = self.record(), other.record()
+        names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+        return ", ".join(f"{name} {ours.get(name, '-')}, not {theirs.get(name, '-')}" for name in names[:most])
+
+    def __str__(self) -> str:
+        return "|".join([self.name, *(f"{key}:{value}" for key, value in self.settings)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +171,11 @@ class Sampling:
         object.__setattr__(self, "top_k", max(self.top_k, 0))  # -1 is vLLM's and the paper's word for no limit
 
     @property
-    def signature(self) -> str:
-        """What of it can change a reply, as `key:value` pairs joined by `|`."""
+    def settings(self) -> dict[str, object]:
+        """What of it can change a reply."""
         greedy = ("temperature", "presence_penalty", "max_tokens")
         names = [each.name for each in fields(self) if self.temperature > 0 or each.name in greedy]
-        return "|".join(f"{name}:{_shortest(getattr(self, name))}" for name in names)
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True)

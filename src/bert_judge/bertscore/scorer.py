@@ -23,6 +23,7 @@ from bert_judge.bertscore.texts import TextReader, has_prefix_space, tokenizer_o
 from bert_judge.encoder import Engine, Hidden, Model, RuntimeName, load_model, windows
 from bert_judge.errors import InputError
 from bert_judge.utils import count_layers, read_config, tokenizer_limit, unlimited_input
+from bert_judge.types import Signature
 from bert_judge.version import __version__
 
 if TYPE_CHECKING:
@@ -117,33 +118,31 @@ class BERTScorer:
         return rows.unsqueeze(1) if self.all_layers else rows[0]
 
     @property
-    def signature(self) -> str:
-        """Everything that changes a number, as `key:value` pairs joined by `|`."""
+    def signature(self) -> Signature:
+        """Everything that changes a number."""
         model, runtime = self._model, self._model.runtime
         layer = "all" if self.all_layers else f"{self.num_layers}({self._layer.chosen})"
         compat = f"{self._compat}{'+fast_tokenizer' if self.use_fast_tokenizer else ''}+batch{self.batch_size}"
-        return "|".join(
-            [
-                "BERTScore",
-                f"model:{self.model_type.rstrip('/').split('/')[-1]}@{model.weights_hash}",
-                f"tokenizer:{model.tokenizer_hash}",
-                f"layer:{layer}",
-                f"idf:{self._idf_source}",
-                f"baseline:{self._baseline_name()}",
-                f"trunc:right{model.max_tokens}",
-                *([f"compat:{compat}"] if self._compat else []),
-                f"runtime:{runtime.name}",
-                f"device:{runtime.device}",
-                f"dtype:{runtime.dtype}",
-                f"version:{__version__}",
-            ]
+        return Signature.make(
+            "BERTScore",
+            model=f"{self.model_type.rstrip('/').split('/')[-1]}@{model.weights_hash}",
+            tokenizer=model.tokenizer_hash,
+            layer=layer,
+            idf=self._idf_source,
+            baseline=self._baseline_name(),
+            trunc=f"right{model.max_tokens}",
+            compat=compat if self._compat else None,
+            runtime=runtime.name,
+            device=runtime.device,
+            dtype=runtime.dtype,
+            version=__version__,
         )
 
     @property
     def hash(self) -> str:
         """The signature; with `compat`, the string that bert-score 0.3.13 makes (which calls itself 0.3.12)."""
         if not self._compat:
-            return self.signature
+            return str(self.signature)
         import transformers
 
         custom = self._baseline is not None and not self._baseline.source.startswith("bert-score/")

@@ -182,7 +182,7 @@ def _teacher_run(rows: Sequence[Row], options: EvaluateOptions) -> Judged | None
         return None
     if Path(options.teacher).is_dir():
         run = load_run(options.teacher)
-        return Judged(run.name, run.signature, run.rows)
+        return Judged(run.name, run.signature, run.scale, run.rows)
     teacher_in_column(rows, options.teacher)
     return None
 
@@ -209,7 +209,8 @@ def _judge_all(
             folder = Path(options.output_dir) / stem / spec.name
             results.append(_judge(source, judge.fitted(source), folder, spec.name, options, command))
         runs = [load_run(result.folder) for result in results[-len(sources) :]]
-        yield Judged(spec.name, runs[0].signature, [row for run in runs for row in run.rows])
+        rows = [row for run in runs for row in run.rows]
+        yield Judged(spec.name, runs[0].signature, runs[0].scale, rows)
 
 
 def _judge(

@@ -182,8 +182,8 @@ def _say_several(
 
 def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder]) -> str:
     """The models against each other, by each judge."""
-    runs = {job.name: load_run(results[job.name].folder) for job in jobs}
-    entries = [Entry(job.judge, runs[job.name].signature, job.candidates, runs[job.name].rows) for job in jobs]
+    runs = [(job, load_run(results[job.name].folder)) for job in jobs]
+    entries = [Entry(job.judge, run.signature, run.scale, job.candidates, run.rows) for job, run in runs]
     models = compare_models(entries)
     return to_text(Compared(models, rankings(models), None, ()), [], flips=0)
 

@@ -26,7 +26,7 @@ from bert_judge.judges import JUDGES, Judge
 from bert_judge.judges.cascade import Certificate, Plan, Stage
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.stats.certified import Counts, fixed_sequence, highest_target, lower_bound, rows_needed
-from bert_judge.types import Sample, Verdict
+from bert_judge.types import Sample, Signature, Verdict
 
 PATH = (
     *(0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15, 0.175, 0.2, 0.225, 0.25),
@@ -234,7 +234,7 @@ class _Panel:
 
     def __init__(self, specs: Sequence[JudgeSpec], rows: Sequence[Sample], watch: Watch) -> None:
         self._specs, self._rows, self._watch = specs, rows, watch
-        self._signatures: dict[int, str] = {}
+        self._signatures: dict[int, Signature] = {}
         self.seconds: dict[str, float] = {}
 
     def scores(self, number: int, rows: Sequence[int]) -> list[float | None]:
@@ -259,7 +259,7 @@ class _Panel:
         certificates = (result.high.certificate, result.low.certificate) if result else (None, None)
         names = {kind: name for name, kind in JUDGES.items()}
         judge_type = names.get(spec.kind, f"{spec.kind.__module__}:{spec.kind.__qualname__}")
-        return Stage(spec.name, {"judge_type": judge_type, **spec.settings}, self._signatures[number], *certificates)
+        return Stage(spec.name, {"judge_type": judge_type, **spec.settings}, self._signatures[number].record(), *certificates)
 
     def _verdicts(self, number: int, rows: Sequence[Sample]) -> list[Verdict]:
         if not rows:
@@ -273,7 +273,7 @@ class _Panel:
 
     def _made(self, number: int) -> Judge:
         judge = self._specs[number].make().judge
-        self._signatures[number] = judge.signature
+        self._signatures[number] = Signature.of(judge.signature)
         return judge
 
 

@@ -126,7 +126,7 @@ class ModelsFound:
     """Models by one judge, or by people: the best first; and all pairs of them."""
 
     judge: str
-    signature: str | None
+    signature: Signature | None
     measure: Measure
     models: Sequence[ModelFound]
     pairs: Sequence[PairFound]
@@ -207,7 +207,7 @@ def _measure(entries: Sequence[Entry]) -> Measure:
             f"{judge} gave the answers of {', '.join(without)} no labels and no scores, all are undecided; judge them "
             "by another judge."
         )
-    if measure is MEAN_SCORE and len(kinds := {e.signature.split("|")[0] for e in entries}) > 1:
+    if measure is MEAN_SCORE and len(kinds := {e.signature.name for e in entries}) > 1:
         raise InputError(
             f"scores of {' and '.join(sorted(kinds))} can't be compared, and not all models have labels; judge all by "
             "one judge."

@@ -34,7 +34,7 @@ class Compared:
         return list(dict.fromkeys([*found, *(self.judges.notes if self.judges else [])]))
 
     @property
-    def signatures(self) -> list[tuple[str, str]]:
+    def signatures(self) -> list[tuple[str, Signature]]:
         """The judges and their signatures."""
         told = [(each.judge, each.signature) for each in self.models if each.signature is not None]
         told += [(judge.name, judge.signature) for judge in self.judges.judges] if self.judges else []
@@ -50,7 +50,7 @@ def to_text(found: Compared, verdicts: Sequence[Verdicts], flips: int) -> str:
     if found.judges:
         parts.append(_disagreements([judge.name for judge in found.judges.judges], verdicts, flips))
     parts.append("\n".join(f"note: {note}" for note in found.all_notes))
-    parts.append("\n".join(f"judge  {name}: {signature}" for name, signature in found.signatures))
+    parts.append("\n".join(f"judge  {name}: {signature.short}" for name, signature in found.signatures))
     return "\n\n".join(part for part in parts if part)
 
 

@@ -59,7 +59,7 @@ class JudgeFound:
     """What is known of one judge. `labels` says where its labels are from; `bins` are empty without probabilities."""
 
     name: str
-    signature: str
+    signature: Signature
     probable: bool
     labels: str
     rows: int

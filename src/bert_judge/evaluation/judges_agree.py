@@ -12,7 +12,6 @@ from bert_judge.evaluation.compare import Asked
 from bert_judge.evaluation.labelled import Judged
 from bert_judge.evaluation.matching import Entry, answer_key, check_matched, fitting, numbered
 from bert_judge.evaluation.measures import Estimate
-from bert_judge.evaluation.people import SIMILARITIES
 from bert_judge.evaluation.runs import Row
 from bert_judge.stats.agreement import (
     RankCorrelation,
@@ -39,7 +38,7 @@ class JudgeFound:
     """
 
     name: str
-    signature: str
+    signature: Signature
     rows: int
     undecided: int
     right: float | None
@@ -133,7 +132,8 @@ def judges_of(entries: Sequence[Entry]) -> list[Judged]:
     judges: dict[str, list[Entry]] = {}
     for entry in entries:
         judges.setdefault(entry.judge, []).append(entry)
-    return [Judged(name, own[0].signature, [row for e in own for row in e.rows]) for name, own in judges.items()]
+    rows = {name: [row for entry in own for row in entry.rows] for name, own in judges.items()}
+    return [Judged(name, own[0].signature, own[0].scale, rows[name]) for name, own in judges.items()]
 
 
 def together(entries: Sequence[Entry]) -> list[Verdicts]:
@@ -283,7 +283,7 @@ def _score_alpha(judges: Sequence[Judged], verdicts: Sequence[Verdicts]) -> floa
     """Krippendorff's alpha of scores; None where a judge's are no probabilities, or outside [0, 1]."""
     import numpy as np
 
-    if any(judge.signature.split("|")[0] in SIMILARITIES for judge in judges):
+    if any(judge.scale == "score" for judge in judges):
         return None
     scores = [
         [float("nan") if row is None or row.score is None else row.score for row in each.rows] for each in verdicts

@@ -24,13 +24,14 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A judge's verdicts: its short name, its signature, and a row with a verdict each.
+    """A judge's verdicts: its short name, its signature, what its scores mean, and a row with a verdict each.
 
     `repeated` counts rows of its runs that were left out, as another of its runs holds the same answers.
     """
 
     name: str
-    signature: str
+    signature: Signature
+    scale: Scale
     rows: Sequence[Row]
     repeated: int = 0
 
@@ -112,8 +113,8 @@ def pooled(runs: Sequence[Run], names: Sequence[str]) -> list[Judged]:
 
     An answer (its texts, and what `ROW_COLUMNS` say of it) that an earlier run holds is left out, and counted.
     """
-    groups: dict[tuple[str, int], list[int]] = {}
-    seen: Counter[tuple[str, ...]] = Counter()
+    groups: dict[tuple[Signature, int], list[int]] = {}
+    seen: Counter[tuple[object, ...]] = Counter()
     for place, run in enumerate(runs):
         same = (run.signature, *run.answers)
         groups.setdefault((run.signature, seen[same]), []).append(place)
@@ -122,7 +123,8 @@ def pooled(runs: Sequence[Run], names: Sequence[str]) -> list[Judged]:
     for places in groups.values():
         rows = _without_repeats([runs[place].rows for place in places])
         repeated = sum(len(runs[place].rows) for place in places) - len(rows)
-        found.append(Judged(names[places[0]], runs[places[0]].signature, rows, repeated))
+        first = runs[places[0]]
+        found.append(Judged(names[places[0]], first.signature, first.scale, rows, repeated))
     return found
 
 

@@ -34,7 +34,8 @@ class Entry:
     """What one judge says of one model's answers."""
 
     judge: str
-    signature: str
+    signature: Signature
+    scale: Scale
     model: str
     rows: Sequence[Row]
 
@@ -129,7 +130,7 @@ def entries_by(runs: Sequence[Run], column: str) -> tuple[list[Entry], list[str]
             )
         if left := len(judge.rows) - sum(map(len, models.values())):
             notes.append(f"{left:,} rows of {judge.name} have no {column} and are left out.")
-        entries += [Entry(judge.name, judge.signature, model, rows) for model, rows in models.items()]
+        entries += [Entry(judge.name, judge.signature, judge.scale, model, rows) for model, rows in models.items()]
     return entries, notes
 
 
@@ -146,7 +147,7 @@ def entries_of(runs: Sequence[Run], what: What | None = None) -> tuple[list[Entr
     names = run_names(runs)
     groups = _same_answers(runs, what)
     if len(set(groups)) == 1:
-        entries = [Entry(name, run.signature, "", run.rows) for run, name in zip(runs, names, strict=True)]
+        entries = [Entry(name, run.signature, run.scale, "", run.rows) for run, name in zip(runs, names, strict=True)]
         return entries, [] if what else _parts(runs, names)
     signatures = [run.signature for run in runs]
     if len(set(zip(groups, signatures, strict=True))) < len(runs):
@@ -163,7 +164,7 @@ def entries_of(runs: Sequence[Run], what: What | None = None) -> tuple[list[Entr
         notes += [f"{name} has a judge of its own, so its model is compared with no other." for name in alone]
     models = _models(groups, names)
     return [
-        Entry(judge, run.signature, model, run.rows) for run, judge, model in zip(runs, judges, models, strict=True)
+        Entry(judge, run.signature, run.scale, model, run.rows) for run, judge, model in zip(runs, judges, models, strict=True)
     ], notes
 
 
@@ -228,20 +229,18 @@ def _models(groups: Sequence[int], names: Sequence[str]) -> list[str]:
     return [titles[group] if plain else members[group][0] for group in groups]
 
 
-def _judges(signatures: Sequence[str]) -> list[str]:
-    """The name of each run's judge: the first part of its signature."""
+def _judges(signatures: Sequence[Signature]) -> list[str]:
+    """The name of each run's judge: that of its signature."""
     different = list(dict.fromkeys(signatures))
-    titles = dict(zip(different, distinct([signature.split("|")[0] for signature in different]), strict=True))
+    titles = dict(zip(different, distinct([signature.name for signature in different]), strict=True))
     return [titles[signature] for signature in signatures]
 
 
 def _signatures_differ(runs: Sequence[Run], names: Sequence[str]) -> str:
-    """Why a difference between models may be one between judges, with the first parts in which they differ."""
-    first, other = runs[0].signature.split("|"), runs[1].signature.split("|")
-    pairs = [f"{one}, not {two}" for one, two in zip(first, other, strict=False) if one != two][:3]
+    """Why a difference between models may be one between judges, with the first settings in which they differ."""
     return (
-        f"the runs were judged by different judges ({names[0]} by {'; '.join(pairs) or first[0]}): differences between "
-        "them are not only the models'."
+        f"the runs were judged by different judges ({names[0]} by {runs[0].signature.difference(runs[1].signature)}): "
+        "differences between them are not only the models'."
     )
 
 

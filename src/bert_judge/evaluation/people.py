@@ -1,6 +1,6 @@
 """Judges against people: how often they agree, where they do not, and from which score on to trust them.
 
-rows, judges = aligned(rows_of(open_source("labelled.jsonl")), [Judged("starter", judge.signature, verdicts)])
+rows, judges = aligned(rows_of(open_source("labelled.jsonl")), [Judged("starter", judge.signature, judge.scale, verdicts)])
 found = evaluate(rows, judges)
 found.judges[0].estimates["accuracy"]
 """
@@ -36,8 +36,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-SIMILARITIES = frozenset(["BERTScore", "RegexJudge"])
-"""Judges, by the first part of their signature, whose scores are no probabilities even where they are in [0, 1]."""
+
+_MEANING: Mapping[Scale, str] = {
+    "probability": "undecided",
+    "score": "on a scale of their own",
+    "decision": "decisions, 1 or 0",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,8 +91,7 @@ def _answers(judge: Judged, table: _Table, threshold: float | None) -> tuple[Ans
     scores = np.asarray([np.nan if row.score is None else row.score for row in judge.rows], float)
     labels = np.asarray([-1 if row.label is None else row.label for row in judge.rows], np.int64)
     scored = np.isfinite(scores)
-    similar = judge.signature.split("|")[0] in SIMILARITIES
-    probable = bool(not similar and scored.any() and (scores[scored] >= 0).all() and (scores[scored] <= 1).all())
+    probable = judge.scale == "probability" and bool(scored.any())
     if threshold is not None:
         _check_threshold(judge.name, threshold, scores[scored])
         return Answers(scores, np.where(scored, scores >= threshold, -1), probable), f"scores from {threshold:g} on"
@@ -219,7 +222,7 @@ def _notes(judges: Sequence[Judged], told: Sequence[tuple[Answers, str]], rows: 
     for judge, (answers, labels) in zip(judges, told, strict=True):
         if not answers.probable:
             notes.append(
-                f"{judge.name}: its scores are no probabilities, so it has no Brier score, ECE and reliability."
+                f"{judge.name}: its scores are {_MEANING[judge.scale]}, so it has no Brier score, ECE and reliability."
             )
         if labels != "its own":
             notes.append(f"{judge.name}: labelled right are {labels}.")

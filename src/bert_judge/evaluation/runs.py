@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from bert_judge.artifacts import RUN, VERDICTS
 from bert_judge.errors import InputError
 from bert_judge.evidence import words
+from bert_judge.types import Scale, Signature
 
 _OURS = frozenset(
     "id score label gold explanation matched_reference truncated details failed question references candidate".split()
@@ -73,9 +74,14 @@ class Run:
         return self.folder.resolve().name
 
     @property
-    def signature(self) -> str:
+    def signature(self) -> Signature:
         """The signature of the judge that made it."""
-        return str(self.record["identity"]["signature"])
+        return Signature.of(self.record["identity"]["signature"])
+
+    @property
+    def scale(self) -> Scale:
+        """What the judge's scores mean; a result that does not say so has a scale of its own."""
+        return cast("Scale", self.record.get("scale", "score"))
 
     @property
     def answers(self) -> tuple[str, str]:

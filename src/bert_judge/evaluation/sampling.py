@@ -17,7 +17,6 @@ from statistics import NormalDist, fmean, pvariance
 from bert_judge.errors import InputError
 from bert_judge.evaluation.correct import correct, labelled_rows
 from bert_judge.evaluation.labelled import Labels
-from bert_judge.evaluation.people import SIMILARITIES
 from bert_judge.evaluation.runs import Row, Run
 
 STRATEGIES = ("active", "uniform")
@@ -50,8 +49,7 @@ def sampling_probabilities(scores: Sequence[float | None], strategy: str) -> lis
 def default_strategy(run: Run) -> str:
     """ "active" where the judge's scores are probabilities that are not all 0 or 1, else "uniform"."""
     scores = [row.score for row in run.rows if row.score is not None]
-    telling = any(0 < score < 1 for score in scores) and all(0 <= score <= 1 for score in scores)
-    return "active" if telling and run.signature.split("|")[0] not in SIMILARITIES else "uniform"
+    return "active" if run.scale == "probability" and any(0 < score < 1 for score in scores) else "uniform"
 
 
 @dataclass(frozen=True, slots=True)

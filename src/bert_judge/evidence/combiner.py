@@ -34,8 +34,8 @@ class Combiner:
         told: float = sum(weight * getattr(signals, name) for name, weight in self.weights.items())
         return self.bias + self.logit * logit + told
 
-    def signature(self) -> str:
-        """A short digest of all numbers."""
+    def digest(self) -> str:
+        """A short digest of all numbers, for a signature."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:6]
 
     @classmethod

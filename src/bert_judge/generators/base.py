@@ -11,7 +11,7 @@ from typing import Annotated
 
 from bert_judge.errors import InputError, ModelError
 from bert_judge.store import STORE_FILE, RecentReplies, Replies, ReplyStore, reply_key
-from bert_judge.types import Reply, Sampling
+from bert_judge.types import Reply, Sampling, Signature
 from bert_judge.utils import cache_folder
 
 Arrived = Callable[[int, Reply], None]
@@ -84,7 +84,7 @@ class Generator(ABC):
     """
 
     name: str
-    signature: str
+    signature: Signature
 
     @abstractmethod
     def replies(self, prompts: Iterable[str], arrived: Arrived | None = None) -> Iterator[tuple[int, Reply]]:
@@ -147,7 +147,7 @@ class KeptGenerator(Generator):
         rows: dict[str, list[int]] = {}
         for index, prompt in enumerate(prompts, start):
             rows.setdefault(prompt, []).append(index)
-        keys = {prompt: reply_key(self.signature, prompt) for prompt in rows}
+        keys = {prompt: reply_key(f"generator:{self.signature}", prompt) for prompt in rows}
         missing = []
         for prompt, key in keys.items():
             if found := self._store.get(key):
@@ -187,18 +187,13 @@ def opening_token(think_token: str) -> str:
     return think_token.replace("/", "", 1)
 
 
-def signature_of(backend: str, name: str, sampling: Sampling, options: Options, choices: int, **more: object) -> str:
-    """What changes a reply of any backend, as `key:value` pairs joined by `|`."""
-    values = {
-        "generator": backend,
-        "model": name,
-        "system": _digest(options.system_prompt) if options.system_prompt else None,
-        "thinking": options.enable_thinking,
-        "choices": choices or None,
-        **more,
-    }
-    given = [f"{key}:{value}" for key, value in values.items() if value is not None]
-    return "|".join([*given, sampling.signature])
+def signature_of(
+    backend: str, name: str, sampling: Sampling, options: Options, choices: int, **more: object
+) -> Signature:
+    """What changes a reply of any backend."""
+    system = _digest(options.system_prompt) if options.system_prompt else None
+    settings = {"model": name, "system": system, "thinking": options.enable_thinking, "choices": choices or None}
+    return Signature.make(backend, {**settings, **more, **sampling.settings})
 
 
 def _digest(text: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bert_judge.errors import InputError
-from bert_judge.types import Sample, Verdict
+from bert_judge.types import Sample, Scale, Signature, Verdict
 
 if TYPE_CHECKING:
     from bert_judge.sources import ColumnMap
@@ -45,14 +45,21 @@ class Judge(ABC):
     """Says of each sample how good its candidate is. A judge of your own implements the three abstract members."""
 
     @property
+    def scale(self) -> Scale:
+        """What its scores mean: "probability" (of being correct, in [0, 1]: it has a Brier score and a calibration),
+        "decision" (1 correct, 0 incorrect) or "score" (a scale of their own). A class may simply set it.
+        """
+        return "score"
+
+    @property
     @abstractmethod
     def variant(self) -> str:
         """The judge's name in paths: the model, and what distinguishes it from others of its kind."""
 
     @property
     @abstractmethod
-    def signature(self) -> str:
-        """Everything that changes a number, as `key:value` pairs joined by `|`; written beside every result."""
+    def signature(self) -> Signature | str:
+        """Everything that changes a number; written beside every result. A text is taken as a name without settings."""
 
     @abstractmethod
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:

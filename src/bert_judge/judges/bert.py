@@ -13,7 +13,7 @@ from bert_judge.errors import InputError, ModelError
 from bert_judge.evidence import SIGNALS, find_signals
 from bert_judge.judges.base import Judge, make_samples
 from bert_judge.prompt import JudgeConfig, Prompt, PromptEncoder
-from bert_judge.types import Sample, Verdict
+from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.utils import STARTER, find_model, read_config
 from bert_judge.version import __version__
 
@@ -38,6 +38,8 @@ class BERTJudge(Judge):
 
     Raises ModelError where the model can't be found or is no judge, InputError where an argument is wrong.
     """
+
+    scale: Scale = "probability"
 
     def __init__(
         self,
@@ -82,24 +84,24 @@ class BERTJudge(Judge):
         return self._name.rstrip("/").split("/")[-1]
 
     @property
-    def signature(self) -> str:
+    def signature(self) -> Signature:
         """Judge, model and content hash, input form, calibration, threshold, runtime and versions."""
         self._check_trained()
-        runtime = self._model.runtime
-        return "|".join(
-            [
-                "BERTJudge",
-                f"model:{self.variant}@{self._model.weights_hash}",
-                f"tokenizer:{self._model.tokenizer_hash}",
-                self._prompts.form.signature(),
-                *([f"combiner:{combiner.signature()}"] if (combiner := self._config.combiner) else []),
-                f"temperature:{self._config.temperature:.4g}",
-                f"threshold:{self._config.threshold:g}",
-                f"runtime:{runtime.name}",
-                f"device:{runtime.device}",
-                f"dtype:{runtime.dtype}",
-                f"version:{__version__}",
-            ]
+        model, config = self._model, self._config
+        return Signature.make(
+            "BERTJudge",
+            {
+                "model": f"{self.variant}@{model.weights_hash}",
+                "tokenizer": model.tokenizer_hash,
+                **self._prompts.form.settings(),
+                "combiner": config.combiner.digest() if config.combiner else None,
+                "temperature": f"{config.temperature:.4g}",
+                "threshold": config.threshold,
+                "runtime": model.runtime.name,
+                "device": model.runtime.device,
+                "dtype": model.runtime.dtype,
+                "version": __version__,
+            },
         )
 
     @property

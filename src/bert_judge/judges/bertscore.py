@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge
-from bert_judge.types import Sample, Verdict
+from bert_judge.types import Sample, Signature, Verdict
 
 if TYPE_CHECKING:
     from bert_judge.bertscore import PairScore
@@ -92,10 +92,11 @@ class BERTScore(Judge):
         return f"{self._scorer.model_type.rstrip('/').split('/')[-1]}_L{self._scorer.num_layers}"
 
     @property
-    def signature(self) -> str:
+    def signature(self) -> Signature:
         """Model and content hash, layer, idf, baseline, truncation, runtime and versions."""
-        threshold = "none" if self._threshold is None else f"{self._threshold:g}"
-        return f"{self._scorer.signature}|threshold:{threshold}"
+        scorer = self._scorer.signature
+        threshold = "none" if self._threshold is None else self._threshold
+        return Signature.make(scorer.name, [*scorer.settings, ("threshold", threshold)])
 
     def fitted(self, samples: Iterable[Sample]) -> BERTScore:
         """This judge with the idf weights of the samples' references, where it wants such; written to `idf_path`."""

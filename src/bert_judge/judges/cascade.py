@@ -18,12 +18,13 @@ from typing import Annotated, Any, NamedTuple
 from bert_judge.artifacts import write_files
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges.base import Costs, Judge
-from bert_judge.types import Sample, Verdict
+from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.version import __version__
 
 _FIRST_WINDOW, _WINDOW = 64, 4096  # rows that are held: the last of several stages shall get more than a few
 _WINDOW_CHARACTERS = 1 << 23
 _FORMAT = 1
+_MIXED: tuple[Scale, ...] = ("score", "probability", "decision")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Stage:
 
     name: str
     judge: Mapping[str, Any]
-    signature: str
+    signature: Mapping[str, str] | str
     high: Certificate | None = None
     low: Certificate | None = None
 
@@ -150,8 +151,9 @@ class Cascade(Judge):
         specs = [JudgeSpec.of(stage.judge) for stage in self.plan.stages]  # all checked before the first is loaded
         self._judges: tuple[Judge, ...] = tuple(spec.make().judge for spec in specs)
         for stage, judge in zip(self.plan.stages, self._judges, strict=True):
-            if judge.signature != stage.signature:
-                difference = _difference(stage.signature, judge.signature)
+            found, expected = Signature.of(judge.signature), Signature.of(stage.signature)
+            if found != expected:
+                difference = expected.difference(found)
                 raise InputError(
                     f"{model_path} was made for another {stage.name} ({difference}), and its thresholds do not hold "
                     "for this one; run bert-judge cascade again."
@@ -165,13 +167,21 @@ class Cascade(Judge):
         return "-".join([*(stage.name for stage in self.plan.stages), f"{self.plan.target:g}"])
 
     @property
-    def signature(self) -> str:
+    def signature(self) -> Signature:
         """Judge, and of each stage the thresholds and the signature of its judge."""
-        parts = ["Cascade", f"abstain:{self.plan.abstain}"]
+        settings: dict[str, object] = {"variant": self.variant, "abstain": self.plan.abstain}
         for number, (stage, judge) in enumerate(zip(self.plan.stages, self._judges, strict=True), 1):
-            high, low = (side and f"{side.threshold:g}" for side in (stage.high, stage.low))
-            parts += [f"stage{number}:{stage.name}", f"high:{high}", f"low:{low}", judge.signature]
-        return "|".join([*parts, f"version:{__version__}"])
+            high, low = (side and side.threshold for side in (stage.high, stage.low))
+            settings[f"stage{number}"] = stage.name
+            settings |= {f"stage{number}_high": high, f"stage{number}_low": low}
+            settings[f"stage{number}_judge"] = str(judge.signature)
+        return Signature.make("Cascade", settings, version=__version__)
+
+    @property
+    def scale(self) -> Scale:
+        """What the scores of all stages are: a decision is a probability of 0 or 1, but neither is a similarity."""
+        scales = {judge.scale for judge in self._judges}
+        return next(scale for scale in _MIXED if scale in scales)
 
     @property
     def use(self) -> tuple[StageUse, ...]:
@@ -264,13 +274,6 @@ def _unsure(passed: Mapping[str, float | None], failed: bool) -> Verdict:
 def _stage(values: Mapping[str, Any]) -> Stage:
     sides = {side: Certificate(**values[side]) if values[side] else None for side in ("high", "low")}
     return Stage(**{**values, **sides})
-
-
-def _difference(before: str, now: str) -> str:
-    """Where two signatures differ, in words."""
-    old, new = (dict(part.partition(":")[::2] for part in text.split("|")) for text in (before, now))
-    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
-    return ", ".join(f"{name} {old.get(name, '-') or '-'}, not {new.get(name, '-') or '-'}" for name in names[:3])
 
 
 def _characters(sample: Sample) -> int:

@@ -25,7 +25,7 @@ from bert_judge.judges.llm_prompt import (
     lost_characters,
     make_question,
 )
-from bert_judge.types import Reply, Sample, Sampling, TokenChoice, Verdict
+from bert_judge.types import Reply, Sample, Sampling, Scale, Signature, TokenChoice, Verdict
 from bert_judge.version import __version__
 
 _FIRST_WINDOW, _WINDOW = 64, 1024  # rows that are held: a stream gives its first verdicts soon
@@ -106,6 +106,7 @@ class LLMJudge(Judge):
         )
         self._name = model_path.rstrip("/").split("/")[-1]
         self._thinks = enable_thinking
+        self._hard = hard_scores
         kept, choices = open_store(store), 0 if hard_scores else _CHOICES
         self._generator = KeptGenerator(make_generator(backend, model_path, sampling, options, choices), kept)
         self._costs = Costs()
@@ -117,17 +118,16 @@ class LLMJudge(Judge):
         return "-".join([self._name, self._instruction_type, *(["think"] if self._thinks else [])])
 
     @property
-    def signature(self) -> str:
+    def signature(self) -> Signature:
         """Judge, instruction, and the generator's signature: model, content or endpoint, sampling, backend."""
-        return "|".join(
-            [
-                "LLMJudge",
-                f"variant:{self.variant}",
-                f"think_token:{self._think_token}",
-                self._generator.signature,
-                f"version:{__version__}",
-            ]
-        )
+        model = self._generator.signature
+        own = {"variant": self.variant, "think_token": self._think_token, "generator": model.name}
+        return Signature.make("LLMJudge", [*own.items(), *model.settings, ("version", __version__)])
+
+    @property
+    def scale(self) -> Scale:
+        """Probabilities, unless scores are asked to be hard."""
+        return "decision" if self._hard else "probability"
 
     @property
     def costs(self) -> Costs:

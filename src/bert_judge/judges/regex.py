@@ -11,7 +11,7 @@ from bert_judge.errors import InputError
 from bert_judge.generators import split_trace
 from bert_judge.judges.base import PATTERN_TIMEOUT, Judge, make_samples
 from bert_judge.metrics import MATH_TIMEOUT, METRICS, find_boxed, find_metric, option_letter, strip_markup
-from bert_judge.types import Sample, Verdict
+from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.version import __version__
 
 FINAL_ANSWER = r"Final answer:\s*(.+)"
@@ -76,31 +76,33 @@ class RegexJudge(Judge):
         return f"{self._name}-{self._pattern if named else hashlib.sha256(self._pattern.encode()).hexdigest()[:8]}"
 
     @property
-    def signature(self) -> str:
+    def signature(self) -> Signature:
         """Judge, metric, pattern and how it is used, threshold, and the versions of what computes the metric."""
         metric = self._metric
-        pattern = self._pattern.replace("|", r"\x7c")  # the same to the pattern, and no end of the pair
-        return "|".join(
-            [
-                "RegexJudge",
-                f"variant:{self.variant}",
-                f"pattern:{pattern}",
-                *([] if self._pattern in NAMED else self._how_it_matches()),
-                *([] if self._pattern == "none" else [f"which:{self._which}"]),
-                f"think_token:{self._think_token}",
-                *([f"threshold:{self._threshold:g}"] if metric.graded else []),
-                *([f"math_timeout:{self._math_timeout:g}"] if metric.limited else []),
-                *([metric.extra.signature()] if metric.extra else []),
-                f"version:{__version__}",
-            ]
+        matching = {
+            "case_sensitive": self._case_sensitive,
+            "timeout": self._timeout,
+            "regex": importlib.metadata.version("regex"),
+        }
+        return Signature.make(
+            "RegexJudge",
+            {
+                "variant": self.variant,
+                "pattern": self._pattern,
+                **({} if self._pattern in NAMED else matching),
+                "which": None if self._pattern == "none" else self._which,
+                "think_token": self._think_token,
+                "threshold": self._threshold if metric.graded else None,
+                "math_timeout": self._math_timeout if metric.limited else None,
+                **(metric.extra.versions() if metric.extra else {}),
+                "version": __version__,
+            },
         )
 
-    def _how_it_matches(self) -> list[str]:
-        return [
-            f"case_sensitive:{self._case_sensitive}",
-            f"timeout:{self._timeout:g}",
-            f"regex:{importlib.metadata.version('regex')}",
-        ]
+    @property
+    def scale(self) -> Scale:
+        """Decisions of exact metrics; a graded metric has a scale of its own."""
+        return "score" if self._metric.graded else "decision"
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict a sample, in order, each as soon as its sample is there; questions are not read."""

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 from bert_judge.errors import InputError
 from bert_judge.generators import split_trace
 from bert_judge.judges.base import PATTERN_TIMEOUT, Judge
-from bert_judge.types import Sample, Verdict
+from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.version import __version__
 
 Check = Callable[[str], str | None]
@@ -70,6 +70,8 @@ class RuleJudge(Judge):
     Raises InputError where a rule is wrong, or where there is none.
     """
 
+    scale: Scale = "decision"
+
     def __init__(
         self,
         rules: Annotated[str | None, "YAML file of rules"] = None,
@@ -120,18 +122,16 @@ class RuleJudge(Judge):
         return "-".join([Path(self._file).stem if self._file else "rules", self._digest()[:8]])
 
     @property
-    def signature(self) -> str:
+    def signature(self) -> Signature:
         """Judge, a hash of the rules, the limit of time, and the version of what matches patterns."""
-        return "|".join(
-            [
-                "RuleJudge",
-                f"variant:{self.variant}",
-                f"rules:{self._digest()}",
-                f"think_token:{self._think_token}",
-                f"timeout:{self._timeout:g}",
-                f"regex:{importlib.metadata.version('regex')}",
-                f"version:{__version__}",
-            ]
+        return Signature.make(
+            "RuleJudge",
+            variant=self.variant,
+            rules=self._digest(),
+            think_token=self._think_token,
+            timeout=self._timeout,
+            regex=importlib.metadata.version("regex"),
+            version=__version__,
         )
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:

@@ -21,9 +21,9 @@ class Extra(NamedTuple):
         if find_spec(self.module) is None:
             raise MissingExtraError(self.feature, self.packages[0], "lexical")
 
-    def signature(self) -> str:
-        """The packages and their versions, as `name:version` pairs joined by `|`."""
-        return "|".join(f"{package}:{version(package)}" for package in self.packages)
+    def versions(self) -> dict[str, str]:
+        """The packages and their versions."""
+        return {package: version(package) for package in self.packages}
 
 
 ROUGE_SCORE = Extra("the metric ROUGE", "rouge_score", ("rouge-score",))

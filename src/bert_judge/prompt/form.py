@@ -88,8 +88,8 @@ class InputForm:
         """The same form for inputs of another length, with budgets in proportion."""
         return replace(self, max_tokens=max_tokens, question_tokens=None, candidate_tokens=None, reference_tokens=None)
 
-    def signature(self) -> str:
-        """Everything of the form that changes a score, in short."""
+    def settings(self) -> dict[str, str]:
+        """Everything of the form that changes a score, in short, for a signature."""
         limit = f"{self.truncation}{self.max_tokens}"
         if self.truncation == "fair":
             limit += f"({self.question_tokens}+{self.candidate_tokens}+{self.reference_tokens},{self.candidate_head}"
@@ -99,7 +99,7 @@ class InputForm:
             f"+{name}" for name in ("marks", "contrast", "fold", "sanitise", "options") if getattr(self, name)
         )
         whole = hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:6]
-        return f"form:{form}#{whole}|refs:{references}|trunc:{limit}"
+        return {"form": f"{form}#{whole}", "refs": references, "trunc": limit}
 
 
 @dataclass(frozen=True, slots=True)

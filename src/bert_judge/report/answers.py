@@ -19,7 +19,6 @@ from bert_judge.evaluation.matching import (
     question_key,
     run_names,
 )
-from bert_judge.evaluation.people import SIMILARITIES
 from bert_judge.evaluation.runs import Row, Run
 from bert_judge.judges.naming import distinct
 
@@ -38,16 +37,10 @@ class JudgeColumn:
     """One judge: a short name, what it is, its runs, and its verdict on each answer (None: it did not judge it)."""
 
     name: str
-    kind: str
-    signature: str
+    signature: Signature
+    scale: Scale
     runs: Sequence[Run]
     verdicts: Sequence[Row | None]
-
-    @property
-    def probable(self) -> bool:
-        """Whether its scores can be read as probabilities that candidates are right."""
-        scores = [row.score for row in self.verdicts if row and row.score is not None]
-        return self.signature.split("|")[0] not in SIMILARITIES and all(0 <= score <= 1 for score in scores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +203,8 @@ def _joined(first: Row, other: Row) -> Row:
 
 def _groups(runs: Sequence[Run], inputs: Sequence[int]) -> list[list[int]]:
     """The runs of each column: a signature each, and one more for each time that it judged the same answers again."""
-    groups: dict[tuple[str, int], list[int]] = {}
-    seen: Counter[tuple[str, int]] = Counter()
+    groups: dict[tuple[Signature, int], list[int]] = {}
+    seen: Counter[tuple[Signature, int]] = Counter()
     for place, (run, number) in enumerate(zip(runs, inputs, strict=True)):
         groups.setdefault((run.signature, seen[run.signature, number]), []).append(place)
         seen[run.signature, number] += 1
@@ -228,25 +221,16 @@ def _judges(
         for place in reversed(own):
             for answer, row in answers[place].items():
                 verdicts[places[answer]] = row
-        signature = runs[own[0]].signature
-        columns.append(JudgeColumn(name, kind_of(signature), signature, [runs[place] for place in own], verdicts))
+        first = runs[own[0]]
+        columns.append(JudgeColumn(name, first.signature, first.scale, [runs[place] for place in own], verdicts))
     return columns
-
-
-def kind_of(signature: str) -> str:
-    """What a judge is, in short: the first part of its signature, and its model's name, or its variant."""
-    first, *parts = signature.split("|")
-    told = dict(part.partition(":")[::2] for part in parts)
-    return " ".join(
-        text for text in (first, told.get("model", "").partition("@")[0] or told.get("variant", "")) if text
-    )
 
 
 def _names(runs: Sequence[Run], groups: Sequence[Sequence[int]]) -> list[str]:
     """Short names of judges: their folders' where each has one run, else what they are."""
     if len(groups) > 1 and all(len(own) == 1 for own in groups):
         return run_names(runs)
-    return distinct([kind_of(runs[own[0]].signature) for own in groups])
+    return distinct([runs[own[0]].signature.short for own in groups])
 
 
 def _input_names(runs: Sequence[Run], inputs: Sequence[int], places: _Places) -> Sequence[str]:
