@@ -297,7 +297,7 @@ def test_labels_are_matched_by_texts_before_ids(tmp_path: Path):
         ([], "holds no labels yet; label some answers"),
         ([{"reference": "r", "candidate": "c"}, {"reference": "r"}], "l.jsonl line 2 has no candidate.*; fix it.$"),
         ([{"label": 1, "other": 1}], "neither texts nor ids"),
-        ([{"id": 1, "label": "maybe"}], "row 1 has 'maybe' in the column 'label'"),
+        ([{"id": 1, "label": "maybe"}], "line 1 has 'maybe' in the column 'label'"),
     ],
 )
 def test_files_that_are_no_labels_are_told(tmp_path: Path, records: list[dict], said: str):

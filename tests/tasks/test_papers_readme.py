@@ -27,8 +27,9 @@ def local(tmp_path: Path, make_judge: Callable[..., Path], monkeypatch: pytest.M
     models.mkdir()
     chat = save_language_model(tmp_path / "chat", max_position_embeddings=160)
     judge = make_judge("eurobert")
-    for name in (*MODELS, TEACHER):
+    for name in MODELS:
         (models / name).symlink_to(chat)
+    (models / TEACHER).symlink_to(save_language_model(tmp_path / "teacher", max_position_embeddings=4096))
     for name in ("BERTJudge", "EuroBERT-210m"):
         (models / name).symlink_to(judge)
     save_all(tmp_path / "datasets")

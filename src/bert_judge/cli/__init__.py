@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{name}: {public_text(str(error))}", file=sys.stderr)
             return 1
         except KeyboardInterrupt as stopped:
-            print(f"\n{name}: {stopped or 'stopped.'}", file=sys.stderr)
+            print(f"\n{name}: {str(stopped) or 'stopped.'}", file=sys.stderr)
             return 130
         except SystemExit as end:  # argparse leaves so, after --help and after wrong usage
             return int(end.code or 0)

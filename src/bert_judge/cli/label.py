@@ -45,12 +45,12 @@ def main(arguments: Sequence[str]) -> int:
         LabelServer(labelling, options["port"]) as server,
     ):
         say(f"{labelling.labelled} of {labelling.target} labels are in {path}; drawn with --strategy {strategy}.")
-        say(f"open {server.url} in a browser; Ctrl-C ends.")
-        if options["open"]:
-            import webbrowser
+        try:  # from here on: who reads that Ctrl-C ends may press it at once
+            say(f"open {server.url} in a browser; Ctrl-C ends.")
+            if options["open"]:
+                import webbrowser
 
-            webbrowser.open(server.url)
-        try:
+                webbrowser.open(server.url)
             server.serve_forever()
         except KeyboardInterrupt:
             print(file=sys.stderr)

@@ -36,8 +36,8 @@ class Row:
     matched_reference: int | None = None
     truncated: Mapping[str, int] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
-    failed: bool = False
     meta: Mapping[str, Any] = field(default_factory=dict)
+    failed: bool = False
 
     @property
     def key(self) -> tuple[str, ...]:
