@@ -9,16 +9,22 @@ from typing import Any
 import numpy as np
 
 from bert_judge.artifacts import Identity, ResultFolder, verdict_record
-from bert_judge.types import Sample, Verdict
+from bert_judge.types import Sample, Scale, Signature, Verdict
 
 
-def saved_run(folder: Path, rows: Iterable[Mapping[str, Any]], judge: str = "BERTJudge", texts: bool = True) -> Path:
+def saved_run(
+    folder: Path,
+    rows: Iterable[Mapping[str, Any]],
+    judge: str = "BERTJudge",
+    texts: bool = True,
+    scale: Scale = "probability",
+) -> Path:
     """Write a finished result: a row has score, label, gold, and texts where they matter."""
-    result = ResultFolder(folder, Identity(f"{judge}|version:1", "0" * 64, {}))
+    result = ResultFolder(folder, Identity(Signature.make(judge, version=1), "0" * 64, {}))
     with result.writing():
         for _ in result.append(_record(number, row, texts) for number, row in enumerate(rows, 1)):
             pass
-        result.finish({"rows": result.rows_done})
+        result.finish({"rows": result.rows_done, "scale": scale})
     return folder
 
 

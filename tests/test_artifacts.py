@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from bert_judge.artifacts import Identity, ResultFolder, check_folder, verdict_record
 from bert_judge.errors import OutputError
-from bert_judge.types import Sample, Verdict
+from bert_judge.types import Sample, Signature, Verdict
 
-OURS = Identity("Judge|model:a|dtype:float32", "1234", {"limit": None, "map": {"id": "x"}})
+OURS = Identity(Signature.make("Judge", model="a", dtype="float32"), "1234", {"limit": None, "map": {"id": "x"}})
 ROWS = [{"id": str(number), "score": number / 10, "label": 0} for number in range(5)]
 
 
@@ -40,7 +41,7 @@ def test_a_result_is_three_files(tmp_path: Path):
     run = json.loads((tmp_path / "a/b/run.json").read_text())
     assert run == result.run()
     assert run["summary"] == 1
-    assert run["identity"]["signature"] == OURS.signature
+    assert run["identity"]["signature"] == asdict(OURS.signature)
     assert ResultFolder(tmp_path / "a/b", OURS).finished
 
 
@@ -90,14 +91,17 @@ def test_half_a_line_is_cut(tmp_path: Path, rest: bytes):
 @pytest.mark.parametrize(
     ("other", "said"),
     [
-        (Identity("Judge|model:b|dtype:float32", "1234", OURS.options), r"another judge \(model:a, not model:b\)"),
-        (Identity("Other", "1234", OURS.options), r"another judge \(Judge, not Other\)"),
+        (
+            Identity(Signature.make("Judge", model="b", dtype="float32"), "1234", OURS.options),
+            r"another judge \(model a, not b\)",
+        ),
+        (Identity(Signature("Other"), "1234", OURS.options), r"another judge \(Judge a, not Other\)"),
         (Identity(OURS.signature, "5678", OURS.options), "a result of another input;"),
         (
             Identity(OURS.signature, "1234", {"limit": 5, "map": {"id": "x"}}),
             r"other options \(limit: null, not 5\)",
         ),
-        (Identity("Other", "5678", OURS.options), "another judge .* and another input"),
+        (Identity(Signature("Other"), "5678", OURS.options), "another judge .* and another input"),
         (Identity(None, "5678", OURS.options), "a result of another input;"),
     ],
 )
@@ -122,7 +126,7 @@ def test_before_the_judge_is_known_only_the_rest_is_compared(tmp_path: Path):
 def test_overwrite_keeps_the_old_result_until_the_new_one_is_whole(tmp_path: Path):
     complete(tmp_path)
     before = contents(tmp_path)
-    other = Identity("Other", "5678", {})
+    other = Identity(Signature("Other"), "5678", {})
     new = ResultFolder(tmp_path, other, overwrite=True)
     assert (new.finished, new.rows_done) == (False, 0)
     list(new.append(ROWS[:2]))
@@ -137,7 +141,7 @@ def test_overwrite_keeps_the_old_result_until_the_new_one_is_whole(tmp_path: Pat
 def test_overwrite_makes_the_same_result_anew_and_drops_the_begun_one_of_another(tmp_path: Path):
     complete(tmp_path)
     assert not ResultFolder(tmp_path, OURS, overwrite=True).finished
-    other = ResultFolder(tmp_path / "o", Identity("Other", "1", {}))
+    other = ResultFolder(tmp_path / "o", Identity(Signature("Other"), "1", {}))
     list(other.append(ROWS))
     complete(tmp_path / "o", rows=ROWS[:1], overwrite=True)
     assert list(ResultFolder(tmp_path / "o", OURS).records()) == ROWS[:1]
@@ -149,7 +153,7 @@ def test_bad_rows_belong_to_the_result(tmp_path: Path):
     assert "bad_rows.jsonl" not in names(tmp_path)
     result.finish({}, [{"line": 2, "reason": "is broken", "row": "{"}])
     assert json.loads((tmp_path / "bad_rows.jsonl").read_text())["line"] == 2
-    complete(tmp_path, Identity("Other", "1", {}), overwrite=True)
+    complete(tmp_path, Identity(Signature("Other"), "1", {}), overwrite=True)
     assert "bad_rows.jsonl" not in names(tmp_path)
 
 

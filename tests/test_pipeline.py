@@ -14,7 +14,7 @@ from bert_judge.judges import Judge
 from bert_judge.pipeline import score_source, summarise
 from bert_judge.sources import Source, open_source
 from bert_judge.stats import wilson_interval
-from bert_judge.types import Sample, Verdict
+from bert_judge.types import Sample, Signature, Verdict
 
 
 class Steady(Judge):
@@ -55,7 +55,7 @@ def source(tmp_path: Path) -> Source:
 
 
 def folder_for(source: Source, path: Path) -> ResultFolder:
-    return ResultFolder(path, Identity(Steady.signature, source.sha256, {}))
+    return ResultFolder(path, Identity(Signature.of(Steady.signature), source.sha256, {}))
 
 
 def test_a_run_judges_every_row_in_order(source: Source, tmp_path: Path):

@@ -84,7 +84,7 @@ def test_a_fitted_combiner_learns_what_the_encoder_missed() -> None:
     assert [combiner.combine(z, s) > 0 for z, s in zip(logits, signals, strict=True)] == [bool(g) for g in golds]
     assert combiner.weights["number"] > 0.1
     assert abs(combiner.logit) < 0.5
-    assert combiner.signature() != Combiner().signature()
+    assert combiner.digest() != Combiner().digest()
 
 
 def test_a_soft_label_is_a_probability() -> None:

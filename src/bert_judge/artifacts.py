@@ -21,12 +21,12 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
 from bert_judge.errors import InputError, OutputError
-from bert_judge.types import Sample, Sampling, Verdict
+from bert_judge.types import Sample, Sampling, Signature, Verdict
 
 VERDICTS, SCORES, RUN, BAD_ROWS = "verdicts.jsonl", "scores.json", "run.json", "bad_rows.jsonl"
 CANDIDATES = "candidates.json"
@@ -52,11 +52,6 @@ class Identity:
     signature: Signature | None
     input_sha256: str
     options: Mapping[str, Any]
-
-    def record(self) -> dict[str, Any]:
-        """As `run.json` holds it."""
-        signature = self.signature and self.signature.record()
-        return {"signature": signature, "input_sha256": self.input_sha256, "options": self.options}
 
 
 def verdict_record(sample: Sample, verdict: Verdict, texts: bool = True) -> dict[str, Any]:
@@ -181,7 +176,7 @@ def write_candidates(folder: Path, candidates: Iterable[str], identity: Identity
         folder.mkdir(parents=True, exist_ok=True)
         (folder / RUN).unlink(missing_ok=True)
         _write(folder / CANDIDATES, _json_list(json.dumps(text) for text in candidates))
-        _write_json(folder / RUN, {"identity": identity.record(), **run})
+        _write_json(folder / RUN, {"identity": asdict(identity), **run})
     except OSError as error:
         raise OutputError(f"{folder} can't be written ({error.strerror}); choose another --output_dir.") from error
 
@@ -275,7 +270,7 @@ class ResultFolder:
             _write(self.folder / (SCORES + _PARTIAL), _json_list(json.dumps(r["score"]) for r in self.records()))
             if lines:
                 _write(self.folder / (BAD_ROWS + _PARTIAL), lines)
-            _write_json(self.folder / (RUN + _PARTIAL), {"identity": self._identity.record(), **run})
+            _write_json(self.folder / (RUN + _PARTIAL), {"identity": asdict(self._identity), **run})
             (self.folder / RUN).unlink(missing_ok=True)
             (self.folder / BAD_ROWS).unlink(missing_ok=True)
             for name in names:
@@ -299,7 +294,7 @@ class ResultFolder:
                 raise OutputError(f"another run is writing to {self.folder}; wait, or choose another --output_dir.")
             with self._in_a_sentence():
                 file.truncate(self._end)
-                _write_json(self.folder / (RUN + _PARTIAL), {"identity": self._identity.record()})
+                _write_json(self.folder / (RUN + _PARTIAL), {"identity": asdict(self._identity)})
             yield file
         finally:
             with suppress(OSError):  # what could not be written was said already

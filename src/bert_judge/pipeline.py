@@ -38,7 +38,7 @@ from bert_judge.generators import split_trace
 from bert_judge.judges.base import Judge
 from bert_judge.sources import BadRow
 from bert_judge.stats import Confusion, wilson_interval
-from bert_judge.types import Reply, Sample, Verdict
+from bert_judge.types import Reply, Sample, Signature, Verdict
 from bert_judge.version import __version__
 
 if TYPE_CHECKING:
@@ -110,6 +110,18 @@ class Agreement:
     accuracy_interval: tuple[float, float]
     f1: float | None
     kappa: float | None
+
+
+def open_result(
+    rows: Rows, judge: Judge, folder: Path, options: Mapping[str, Any], overwrite: bool = False
+) -> tuple[Judge, ResultFolder]:
+    """The judge for these rows (`Judge.fitted`), and the folder of its verdicts on them, which `options` change.
+
+    Raises OutputError as `ResultFolder` does.
+    """
+    fitted = judge.fitted(rows)
+    identity = Identity(Signature.of(fitted.signature), rows.sha256, options)
+    return fitted, ResultFolder(folder, identity, overwrite)
 
 
 def score_source(

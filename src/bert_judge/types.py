@@ -22,56 +22,48 @@ def whole_text(text: str) -> str:
 
 
 Scale = Literal["probability", "score", "decision"]
-"""What a judge's scores mean: the probability of being correct, a scale of their own, or correct (1) and incorrect (0)."""
+"""What a judge's scores mean: the probability of being correct, a scale of their own, or 1 correct and 0 incorrect."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
     """Who made a number, and everything that changes it: a name, and settings with their values, in order.
 
-    `str` gives one line for files (`BERTJudge|model:starter@1b2c714c265c|…`), `short` the judge and its model, `record`
-    what JSON holds. Nothing reads the line again.
+    `str` gives one line for files (`BERTJudge|model:starter|weights:1b2c714c265c|…`), `short` the judge and its model;
+    JSON has `name` and `settings`. Nothing reads the line again.
     """
 
     name: str
-    settings: tuple[tuple[str, str], ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @classmethod
-    def make(cls, name: str, settings: Mapping[str, object] | Iterable[tuple[str, object]] = (), **more: object) -> Self:
+    def make(cls, name: str, settings: Mapping[str, object] | None = None, **more: object) -> Self:
         """From values of any kind; those that are None are left out."""
-        pairs = [*(settings.items() if isinstance(settings, Mapping) else settings), *more.items()]
-        return cls(name, tuple((key, _shortest(value)) for key, value in pairs if value is not None))
+        given = {**(settings or {}), **more}
+        return cls(name, {key: _shortest(value) for key, value in given.items() if value is not None})
 
     @classmethod
     def of(cls, told: Signature | Mapping[str, Any] | str) -> Signature:
-        """From what `record` gave; a text, as a judge of one's own may have, is a name alone."""
+        """From what JSON has; a text, as a judge of one's own may give, is a name alone."""
         if isinstance(told, Signature):
             return told
-        if isinstance(told, str):
-            return cls(told)
-        return cls.make(str(told["name"]), {key: value for key, value in told.items() if key != "name"})
-
-    def record(self) -> dict[str, str]:
-        """The name as `name`, and the settings."""
-        return {"name": self.name, **dict(self.settings)}
-
-    def get(self, setting: str) -> str | None:
-        """The value of a setting."""
-        return dict(self.settings).get(setting)
+        return cls(told) if isinstance(told, str) else cls(told["name"], dict(told["settings"]))
 
     @property
     def short(self) -> str:
         """The name, and the model or what else tells it from others of its kind."""
-        return " ".join(filter(None, (self.name, self.get("model") or self.get("variant"))))
+        return " ".join(filter(None, (self.name, self.settings.get("model") or self.settings.get("variant"))))
 
     def difference(self, other: Signature, most: int = 3) -> str:
         """What is another here than there, in words: `dtype bfloat16, not float32`; empty where nothing is."""
-        ours, theirs = self.record(), other.record()
+        if self.name != other.name:
+            return f"{self.short}, not {other.short}"
+        ours, theirs = self.settings, other.settings
         names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
         return ", ".join(f"{name} {ours.get(name, '-')}, not {theirs.get(name, '-')}" for name in names[:most])
 
     def __str__(self) -> str:
-        return "|".join([self.name, *(f"{key}:{value}" for key, value in self.settings)])
+        return "|".join([self.name, *(f"{key}:{value}" for key, value in self.settings.items())])
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,5 +226,7 @@ def test_bfloat16_stays_near_float32(make_base: Callable[..., Path], name: str, 
     scorers = [own_scorer(path, dtype=dtype, runtime=runtime) for dtype in ("float32", "bfloat16")]
     exact, fast = (scorer.score(cands, refs)[2] for scorer in scorers)
     assert (exact - fast).abs().max() < 1e-2
-    assert ((exact - fast).abs().max() > 0) == ("dtype:bfloat16" in scorers[1].signature)  # what ran is what it says
+    assert ((exact - fast).abs().max() > 0) == (
+        scorers[1].signature.settings["dtype"] == "bfloat16"
+    )  # what ran is what it says
     assert abs((exact - fast).mean()) < 2e-3

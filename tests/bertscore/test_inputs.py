@@ -143,7 +143,7 @@ def test_long_texts_are_cut_at_the_limit_of_the_model(unlimited: Callable[[str],
     path = unlimited(architecture)
     scorer = own_scorer(path, num_layers=2)
     limit = LIMITS.get(architecture, 130)
-    assert f"|trunc:right{limit}|" in scorer.signature
+    assert scorer.signature.settings["trunc"] == f"right{limit}"
     score = next(scorer.score_each([(LONG, ["Paris"])]))
     assert score.truncated == {"candidate": characters_after(path, LONG.strip(), limit)}
     assert 0 < score.f1[0] < 1

@@ -278,7 +278,7 @@ def test_files_are_what_their_names_say(short: Alignment, tmp_path: Path, name: 
     save(short, path)
     assert path.read_bytes() == first
     if not name.endswith(("json", "pdf")):
-        assert short.signature.split("|")[1].encode() in first
+        assert short.signature.settings["model"].encode() in first
 
 
 @pytest.mark.parametrize(

@@ -43,12 +43,12 @@ def test_the_starter_prints_and_writes_what_it_found(audit):
     status, out, err = audit("--items", 12, "--families", "negated,cut-off_reasoning,case", "--output_dir", "out")
     assert status == 0
     assert "12 questions; plain answers judged well" in out
-    assert "BERTJudge|model:starter" in out
+    assert "BERTJudge starter" in out
     assert "judging" in err
     record = json.loads(Path("out/audit.json").read_text(encoding="utf-8"))
     assert [family["name"] for family in record["families"]] == ["negated", "cut-off reasoning", "case"]
     assert record["plain"]["trials"] == 48
-    assert record["signature"].startswith("BERTJudge|model:starter")
+    assert record["signature"]["settings"]["model"].startswith("starter")
     failures = [json.loads(line) for line in Path("out/audit_failures.jsonl").read_text(encoding="utf-8").splitlines()]
     counted = sum(sum(family["failed_patterns"].values()) for family in record["families"])
     assert counted == sum(row["family"] != "plain" for row in failures)

@@ -11,6 +11,7 @@ import pytest
 from bert_judge.bertscore import BERTScorer
 from bert_judge.cli.bertscore_plot import main
 from bert_judge.errors import BertJudgeError
+from bert_judge.types import Signature
 
 TEXTS = ["-c", "She died in her home.", "-r", "He died at his house."]
 
@@ -33,8 +34,8 @@ def test_the_starter_draws_and_prints_the_scores(tmp_path: Path, capsys: pytest.
     scores = BERTScorer(dtype="float32").score([TEXTS[1]], [TEXTS[3]])
     assert [data[name] for name in ("precision", "recall", "f1")] == pytest.approx([s.item() for s in scores], abs=1e-5)
     assert lines["P"] == f"{data['precision']:.6f}  R {data['recall']:.6f}  F1 {data['f1']:.6f}"
-    assert lines["scorer"] == data["signature"]
-    assert "model:starter@" in data["signature"]
+    assert lines["scorer"] == str(Signature.of(data["signature"]))
+    assert data["signature"]["settings"]["model"] == "starter"
     assert lines["file"] == str(path)
 
 
@@ -69,7 +70,7 @@ def test_every_spelling_is_understood(model: str, tmp_path: Path, spelt: list[st
     assert main([*given, "-o", str(path), *rescaled.split(), str(tmp_path / "baseline.csv")]) == 0
     data = json.loads(path.read_text(encoding="utf-8"))
     assert data["baseline"] == [0.25, 0.25, 0.25]
-    assert "layer:1(given)" in data["signature"]
+    assert data["signature"]["settings"]["layer"] == "1(given)"
 
 
 def test_idf_weights_come_from_a_file(model: str, tmp_path: Path):
@@ -79,7 +80,7 @@ def test_idf_weights_come_from_a_file(model: str, tmp_path: Path):
     flags = ["-m", model, "-l", "1", "--idf_path", str(tmp_path / "idf.json"), "-o", str(path)]
     assert main(["-c", "paris is", "-r", "paris is", *flags]) == 0
     data = json.loads(path.read_text(encoding="utf-8"))
-    assert f"|idf:{scorer.signature.split('|idf:')[1].split('|')[0]}|" in data["signature"]
+    assert data["signature"]["settings"]["idf"] == scorer.signature.settings["idf"]
     assert len(set(data["candidate"]["weights"])) > 1
 
 

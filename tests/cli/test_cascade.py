@@ -176,7 +176,7 @@ def test_an_encoder_as_a_stage(run, make_judge) -> None:
         "runtime": "torch",
         "dtype": "float32",
     }
-    assert "runtime:torch" in stage["signature"]
+    assert stage["signature"]["settings"]["runtime"].startswith("torch")
     assert run(score.main, "labelled.jsonl", *CASCADE)
 
 

@@ -71,7 +71,7 @@ def test_two_models(compare):
     assert "b better than a in 2:" in out
     assert out.count("(14 more; --flips shows more") == out.count("(1 more; --flips shows more") == 1
     assert "McNemar's exact test" in out
-    assert "judge  RegexJudge: RegexJudge|" in out
+    assert "judge  RegexJudge: RegexJudge containment" in out
     found = json.loads(Path("c/compare.json").read_text())
     (pair,) = found["models"][0]["pairs"]
     assert (pair["first"], pair["second"], pair["only_first"], pair["significant"]) == ("a", "b", 15, True)

@@ -44,7 +44,7 @@ def test_every_estimate_has_a_line_with_its_interval(run: str, labels: str, caps
         assert re.search(rf"^{name} +\d\d\.\d%  \[\d\d\.\d%, \d\d\.\d%\] +\d+\.\d", shown, re.MULTILINE), shown
     assert "95 % interval" in shown
     assert "labels  60 of 400 rows, without probabilities, taken as drawn uniformly" in shown
-    assert "judge   BERTJudge|version:1" in shown
+    assert "judge   BERTJudge" in shown
     assert "note    there are under 300 labels" in shown
 
 
@@ -57,7 +57,7 @@ def test_json_has_the_same_numbers(run: str, labels: str, capsys: pytest.Capture
     assert f"{ppi['value']:8.1%}  [{ppi['low']:.1%}, {ppi['high']:.1%}]" in shown
     assert "90 % interval" in shown
     assert found["confusion"]["true_positive"] > 30
-    assert found["signature"] == "BERTJudge|version:1"
+    assert found["signature"] == {"name": "BERTJudge", "settings": {"version": "1"}}
 
 
 def test_labels_of_any_column_are_taken(run: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

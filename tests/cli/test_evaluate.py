@@ -235,7 +235,8 @@ def test_judges_without_a_file_to_judge_are_told():
 def test_judges_have_short_names():
     Path("mine.yaml").write_text("judge_type: RegexJudge\nmetric: token_f1\npattern: none\nthreshold: 8e-1\n")
     judge, name = make_judge("mine.yaml")
-    assert name == "mine" and "variant:token_f1-none" in judge.signature and "threshold:0.8" in judge.signature
+    settings = judge.signature.settings
+    assert name == "mine" and settings["variant"] == "token_f1-none" and settings["threshold"] == "0.8"
     assert make_judge({"judge-type": "RegexJudge", "metric": "EM"}).name == "RegexJudge"
     specs = read_judges(["starter", "containment", "RegexJudge", "starter", "test_evaluate:Own"])
     assert [spec.name for spec in specs] == ["starter", "containment", "RegexJudge", "starter-2", "Own"]

@@ -127,7 +127,7 @@ def test_the_examples_with_the_starter(score):
     run = json.loads(Path("out/run.json").read_text())
     assert run["summary"]["rows"] == run["summary"]["judged"] == len(ROWS)
     for text in (
-        run["identity"]["signature"],
+        f"judge  BERTJudge {run['identity']['signature']['settings']['model']}",
         "files  out/: verdicts.jsonl, scores.json, run.json, report.html",
         "agreement with",
     ):
@@ -386,7 +386,7 @@ def test_another_result_is_refused_before_a_model_loads(score):
     for arguments, said in (
         (["other.jsonl", "--model_path", "no-model"], "holds a result of another input"),
         ([EXAMPLES, "--limit", 3, "--model_path", "no-model"], "holds a result of other options (limit: null, not 3)"),
-        ([EXAMPLES, "--judge_type", "test_score:Doubtful"], "another judge (Steady, not Doubtful)"),
+        ([EXAMPLES, "--judge_type", "test_score:Doubtful"], "another judge (Steady|version:1, not Doubtful|version:1)"),
     ):
         status, _, err = score(*arguments, "--output_dir", "out")
         assert status == 1

@@ -16,6 +16,7 @@ from bert_judge.evaluation.correct import Corrected, correct, labelled_rows
 from bert_judge.evaluation.labelled import Labels, read_labels
 from bert_judge.evaluation.runs import Run, load_run
 from bert_judge.evaluation.sampling import default_strategy, draw_order, labels_needed, sampling_probabilities
+from bert_judge.types import Scale
 from saved_runs import judged_rows, saved_run
 
 ROWS = judged_rows(0, 600, 0.8, 0.1)
@@ -223,19 +224,20 @@ def test_probabilities_add_up_and_are_at_least_half_of_uniform() -> None:
 
 
 @pytest.mark.parametrize(
-    ("judge", "scores", "strategy"),
+    ("scale", "scores", "strategy"),
     [
-        ("BERTJudge", [0.2, 0.9], "active"),
-        ("BERTScore", [0.2, 0.9], "uniform"),
-        ("Mine", [0.0, 1.0], "uniform"),
-        ("Mine", [0.5, 31.0], "uniform"),
+        ("probability", [0.2, 0.9], "active"),
+        ("score", [0.2, 0.9], "uniform"),
+        ("probability", [0.0, 1.0], "uniform"),
+        ("score", [0.5, 31.0], "uniform"),
+        ("decision", [0.0, 1.0], "uniform"),
     ],
 )
 def test_rows_are_drawn_actively_where_scores_tell_uncertainty(
-    tmp_path: Path, judge: str, scores: list[float], strategy: str
+    tmp_path: Path, scale: Scale, scores: list[float], strategy: str
 ) -> None:
     rows = [{"score": score, "label": 1} for score in scores]
-    assert default_strategy(load_run(saved_run(tmp_path / "out", rows, judge))) == strategy
+    assert default_strategy(load_run(saved_run(tmp_path / "out", rows, scale=scale))) == strategy
 
 
 # --------------------------------------------------------------------------------------------------------------- plan

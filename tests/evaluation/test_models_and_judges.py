@@ -17,6 +17,7 @@ from bert_judge.evaluation.matching import DIFFERENT, Entry, entries_by, entries
 from bert_judge.evaluation.runs import Row, Run
 from bert_judge.stats.labels import wilson_interval
 from bert_judge.stats.paired import mcnemar
+from bert_judge.types import Scale, Signature
 
 QUICK = Asked(resamples=200)
 
@@ -33,11 +34,17 @@ def rows(answer: str, labels: Iterable[int | None], golds: Iterable[int | None] 
 
 
 def entry(model: str, labels: Iterable[int | None], judge: str = "judge") -> Entry:
-    return Entry(judge, f"{judge}|version:1", model, rows(model, labels))
+    return made(judge, judge, model, rows(model, labels))
 
 
-def run(folder: str, given: list[Row], judge: str = "J|version:1", sha256: str | None = None) -> Run:
-    return Run(Path(folder), given, {"identity": {"signature": judge, "input_sha256": sha256 or folder}})
+def made(judge: str, kind: str, model: str, given: list[Row]) -> Entry:
+    scale: Scale = "score" if kind in ("BERTScore", "RegexJudge") else "probability"
+    return Entry(judge, Signature(kind), scale, model, given)
+
+
+def run(folder: str, given: list[Row], judge: str = "J", sha256: str | None = None, **settings: str) -> Run:
+    signature = {"name": judge, "settings": settings}
+    return Run(Path(folder), given, {"identity": {"signature": signature, "input_sha256": sha256 or folder}})
 
 
 # ------------------------------------------------------------------------------------------------------------- matching
@@ -121,10 +128,10 @@ def test_what_can_be_said_instead():
 
 
 def test_models_of_different_judges_are_compared_with_a_warning():
-    runs = [run("a", rows("a", [1, 0]), "J|dtype:float32"), run("b", rows("b", [1, 1]), "J|dtype:bfloat16")]
+    runs = [run("a", rows("a", [1, 0]), dtype="float32"), run("b", rows("b", [1, 1]), dtype="bfloat16")]
     entries, notes = entries_of(runs)
     assert {e.judge for e in entries} == {DIFFERENT}
-    assert "a by dtype:float32, not dtype:bfloat16" in notes[0]
+    assert "a by dtype float32, not bfloat16" in notes[0]
     (found,) = compare_models(entries, QUICK)
     assert found.signature is None
     assert len(found.pairs) == 1
@@ -195,7 +202,7 @@ def test_two_models():
 def test_flips_go_both_ways_with_the_surest_first():
     first = [row(0, "a", 1, score=0.6), row(1, "a", 1, score=0.9), row(2, "a", 0, score=0.1), row(3, "a", 1)]
     second = [row(0, "b", 0, score=0.4), row(1, "b", 0, score=0.1), row(2, "b", 1, score=0.7), row(3, "b", 1)]
-    (found,) = compare_models([Entry("j", "j", "a", first), Entry("j", "j", "b", second)], QUICK)
+    (found,) = compare_models([made("j", "j", "a", first), made("j", "j", "b", second)], QUICK)
     flips = [(flip.first.question, flip.better) for flip in found.pairs[0].flips]
     assert flips == [("Question 1?", 0), ("Question 2?", 1), ("Question 0?", 0)]
 
@@ -228,7 +235,7 @@ def test_undecided_rows_are_no_wrong_ones():
 
 def test_repeated_questions_are_one_draw():
     once = compare_models([entry("a", A), entry("b", B)], QUICK)[0]
-    models = [Entry("j", "j", name, rows(name, labels) * 4) for name, labels in (("a", A), ("b", B))]
+    models = [made("j", "j", name, rows(name, labels) * 4) for name, labels in (("a", A), ("b", B))]
     often = compare_models(models, QUICK)[0]
     assert (often.pairs[0].rows, often.pairs[0].questions) == (400, 100)
     assert often.pairs[0].p_value == pytest.approx(once.pairs[0].p_value)
@@ -238,7 +245,7 @@ def test_repeated_questions_are_one_draw():
 
 
 def test_a_model_that_is_always_right_has_an_interval_of_its_questions():
-    models = [Entry("j", "j", name, rows(name, [1] * 20) * 3) for name in ("a", "b")]
+    models = [made("j", "j", name, rows(name, [1] * 20) * 3) for name in ("a", "b")]
     (found,) = compare_models(models, QUICK)
     assert (found.models[0].value.low, found.models[0].value.high) == wilson_interval(20, 20)
 
@@ -246,7 +253,7 @@ def test_a_model_that_is_always_right_has_an_interval_of_its_questions():
 def test_scores_without_labels_are_compared_by_their_mean():
     def similar(name: str, shift: float) -> Entry:
         given = [row(i, name, None, score=0.5 + 0.01 * (i * 7 % 13) + shift * (1 + i % 3)) for i in range(50)]
-        return Entry("j", "BERTScore|x", name, given)
+        return made("j", "BERTScore", name, given)
 
     (found,) = compare_models([similar("a", 0.0), similar("b", 0.01)], QUICK)
     assert found.measure is MEAN_SCORE
@@ -258,7 +265,7 @@ def test_scores_without_labels_are_compared_by_their_mean():
 
 def test_people_are_one_more_judge_and_rankings_are_compared():
     def models(judge: str, labels: dict[str, list[int]], golds: dict[str, list[int]]) -> list[Entry]:
-        return [Entry(judge, judge, name, rows(name, labels[name], golds[name])) for name in labels]
+        return [made(judge, judge, name, rows(name, labels[name], golds[name])) for name in labels]
 
     golds = {"a": [1, 1, 1, 1], "b": [1, 1, 1, 0], "c": [1, 0, 0, 0]}
     other = {"a": [1, 1, 1, 0], "b": [1, 1, 1, 1], "c": [1, 0, 0, 0]}
@@ -283,11 +290,11 @@ def test_people_are_one_more_judge_and_rankings_are_compared():
 def test_models_that_can_not_be_compared(second: list[Row], message: str):
     other = "k" if "k" in message else "j"
     with pytest.raises(InputError, match=message):
-        compare_models([Entry("j", "j", "a", rows("a", [1, 0, 1])), Entry("j", other, "b", second)], QUICK)
+        compare_models([made("j", "j", "a", rows("a", [1, 0, 1])), made("j", other, "b", second)], QUICK)
 
 
 def test_few_matching_rows_are_told():
-    (found,) = compare_models([entry("a", [1] * 40), Entry("judge", "", "b", rows("b", [1] * 60)[28:])], QUICK)
+    (found,) = compare_models([entry("a", [1] * 40), made("judge", "", "b", rows("b", [1] * 60)[28:])], QUICK)
     assert any("only 12 of the 40 rows of a and the 32 of b match." in note for note in found.notes)
 
 
@@ -297,9 +304,9 @@ def test_few_matching_rows_are_told():
 def test_next_to_nothing_in_common_is_refused(shared: int, said: str):
     first, second = rows("a", [1] * 40), rows("b", [1] * 80)[40 - shared :]
     with pytest.raises(InputError, match=said):
-        compare_models([Entry("j", "j", "a", first), Entry("j", "j", "b", second)], QUICK)
+        compare_models([made("j", "j", "a", first), made("j", "j", "b", second)], QUICK)
     other = rows("a", [1] * 80)[40 - shared :]
-    judges = [Entry("x", "x", "", first), Entry("y", "y", "", other)]
+    judges = [made("x", "x", "", first), made("y", "y", "", other)]
     with pytest.raises(InputError, match=said):
         agree(judges_of(judges), together(judges), QUICK)
 
@@ -321,7 +328,7 @@ def test_the_differing_answers_are_written_by_question():
 
 
 def judged(name: str, labels: Iterable[int | None], golds: Iterable[int | None] | None = None) -> Entry:
-    return Entry(name, f"{name}|1", "", rows("a", labels, golds))
+    return made(name, name, "", rows("a", labels, golds))
 
 
 def test_two_judges():
@@ -350,7 +357,7 @@ def test_three_judges_and_their_majority():
 
 
 def test_answers_of_which_one_judge_lacks_some():
-    entries = [judged("x", [1, 0, 1, 0]), Entry("y", "y", "", rows("a", [1, 1, 1, 1, 1])[2:])]
+    entries = [judged("x", [1, 0, 1, 0]), made("y", "y", "", rows("a", [1, 1, 1, 1, 1])[2:])]
     found = agree(judges_of(entries), together(entries), QUICK)
     assert (found.rows, found.pairs[0].rows, found.pairs[0].only_second) == (2, 2, 1)
 
@@ -360,14 +367,14 @@ def test_rows_without_texts_are_matched_within_their_model():
         return [Row(str(i), float(label), label) for i, label in enumerate(labels)]
 
     entries = [
-        *(Entry("x", "x", "a", bare([1, 1])), Entry("x", "x", "b", bare([0, 0]))),
-        *(Entry("y", "y", "b", bare([0, 0])), Entry("y", "y", "a", bare([1, 1]))),
+        *(made("x", "x", "a", bare([1, 1])), made("x", "x", "b", bare([0, 0]))),
+        *(made("y", "y", "b", bare([0, 0])), made("y", "y", "a", bare([1, 1]))),
     ]
     assert agree(judges_of(entries), together(entries), QUICK).disagreements == 0
 
 
 def test_scores_without_labels_are_compared_by_their_order():
-    scored = [Entry("s", "s", "", [row(i, "a", None, score=2.0 + i) for i in range(9)]), judged("x", [0] * 5 + [1] * 4)]
+    scored = [made("s", "s", "", [row(i, "a", None, score=2.0 + i) for i in range(9)]), judged("x", [0] * 5 + [1] * 4)]
     found = agree(judges_of(scored), together(scored), QUICK)
     (pair,) = found.pairs
     assert (pair.labelled, pair.agreement, pair.kappa, found.alpha, found.score_alpha) == (0, None, None, None, None)
@@ -377,13 +384,13 @@ def test_scores_without_labels_are_compared_by_their_order():
 
 @pytest.mark.parametrize(("judge", "there"), [("BERTJudge", True), ("RegexJudge", False), ("BERTScore", False)])
 def test_alpha_of_scores_is_that_of_probabilities(judge: str, there: bool):
-    entries = [judged("x", [1, 0, 1, 0]), Entry("y", f"{judge}|1", "", rows("a", [1, 1, 1, 0]))]
+    entries = [judged("x", [1, 0, 1, 0]), made("y", judge, "", rows("a", [1, 1, 1, 0]))]
     found = agree(judges_of(entries), together(entries), QUICK)
     assert (found.score_alpha is not None) == there
     assert found.alpha is not None
 
 
 def test_judges_of_other_answers_are_refused():
-    entries = [judged("x", [1]), Entry("y", "y", "", rows("b", [1]))]
+    entries = [judged("x", [1]), made("y", "y", "", rows("b", [1]))]
     with pytest.raises(InputError, match="of the 1 rows of x and the 1 of y, none match"):
         agree(judges_of(entries), together(entries), QUICK)

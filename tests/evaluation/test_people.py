@@ -32,6 +32,7 @@ from bert_judge.evaluation.teacher import teacher_in_column, teacher_of_run
 from bert_judge.sources import open_source
 from bert_judge.stats import bootstrap_interval, expected_calibration_error
 from bert_judge.stats.paired import Differences
+from bert_judge.types import Scale, Signature
 
 ASKED = Questions(resamples=200)
 
@@ -54,14 +55,15 @@ def labelled(count: int = 240, seed: int = 0) -> list[Row]:
     ]
 
 
-def judged(
-    rows: Sequence[Row], name: str = "judge", noise: float = 0.3, signature: str = "BERTJudge|model:x"
-) -> Judged:
+def judged(rows: Sequence[Row], name: str = "judge", noise: float = 0.3, scale: Scale = "probability") -> Judged:
     """A judge of probabilities that is wrong at times."""
     chance = np.random.default_rng(int(noise * 100))
     scores = [float(np.clip(0.25 + 0.5 * row.gold + chance.normal(0, noise), 0, 1)) for row in rows]
     return Judged(
-        name, signature, [replace(row, score=s, label=int(s >= 0.5)) for row, s in zip(rows, scores, strict=True)]
+        name,
+        Signature("BERTJudge"),
+        scale,
+        [replace(row, score=s, label=int(s >= 0.5)) for row, s in zip(rows, scores, strict=True)],
     )
 
 
@@ -136,7 +138,9 @@ def test_undecided_rows_are_counted_and_not_wrong():
 
 def test_judges_that_decide_nothing_have_no_measures():
     rows = labelled(60)
-    nothing = Judged("mute", "LLMJudge|x", [replace(row, score=None, label=None) for row in rows])
+    nothing = Judged(
+        "mute", Signature("LLMJudge"), "probability", [replace(row, score=None, label=None) for row in rows]
+    )
     found = evaluate(rows, [judged(rows), nothing], ASKED)
     assert values(found, 1) == {"accuracy_all": 0.0}
     assert found.judges[1].curve is None and found.comparisons[0].only_this == 0
@@ -144,7 +148,7 @@ def test_judges_that_decide_nothing_have_no_measures():
 
 def test_a_similarity_has_no_calibration_and_gets_labels_from_other_rows():
     rows = labelled()
-    judge = judged(rows, signature="BERTScore|model:x")
+    judge = judged(rows, scale="score")
     unlabelled = replace(judge, rows=[replace(row, label=None) for row in judge.rows])
     found = evaluate(rows, [unlabelled], ASKED)
     assert not {"brier", "ece"} & values(found).keys() and not found.judges[0].bins
@@ -238,14 +242,22 @@ def test_where_a_student_repeats_its_teachers_errors():
     rows = [replace(row, meta={**row.meta, "llm": label}) for row, label in zip(rows, taught, strict=True)]
     labels = [label if i % 8 else 1 - label for i, label in enumerate(taught)]  # a half of those are mended
     student = Judged(
-        "s", "BERTJudge|x", [replace(r, score=float(v), label=v) for r, v in zip(rows, labels, strict=True)]
+        "s",
+        Signature("BERTJudge"),
+        "probability",
+        [replace(r, score=float(v), label=v) for r, v in zip(rows, labels, strict=True)],
     )
     asked = replace(ASKED, by=("topic",))
     found = {(e.kind, e.level): e for e in evaluate(rows, [student], asked, teacher_in_column(rows, "llm")).teacher}
     whole, a, b = found["all", "all rows"], found["topic", "a"], found["topic", "b"]
     assert (whole.teacher_wrong, whole.teacher_right, whole.repeated.value, whole.broken.value) == (60, 180, 0.5, 0.0)
     assert (a.teacher_wrong, a.repeated, b.teacher_right, b.broken) == (0, None, 0, None)
-    run = Judged("t", "LLMJudge|x", [replace(row, label=label) for row, label in zip(rows, taught, strict=True)][:200])
+    run = Judged(
+        "t",
+        Signature("LLMJudge"),
+        "probability",
+        [replace(row, label=label) for row, label in zip(rows, taught, strict=True)][:200],
+    )
     assert teacher_of_run(rows, run).labels == [*taught[:200], *[None] * 40]
 
 
@@ -340,7 +352,7 @@ def test_results_of_one_judge_on_several_files_are_one_judge():
     rows = labelled(4)
     runs = [
         Run(Path(name), rows[:2] if name == "a" else rows[2:], {"identity": {"signature": s, "input_sha256": sha}})
-        for name, s, sha in (("a", "J|1", "x"), ("b", "J|1", "y"), ("c", "J|2", "x"), ("d", "J|1", "x"))
+        for name, s, sha in (("a", "J1", "x"), ("b", "J1", "y"), ("c", "J2", "x"), ("d", "J1", "x"))
     ]
     found = pooled(runs, ["a", "b", "c", "d"])
     assert [(judge.name, len(judge.rows)) for judge in found] == [("a", 4), ("c", 2), ("d", 2)]
@@ -349,7 +361,7 @@ def test_results_of_one_judge_on_several_files_are_one_judge():
 def test_answers_that_an_earlier_run_of_the_judge_holds_count_once():
     rows = [replace(row, score=1.0, label=1) for row in labelled(6)]
     runs = [
-        Run(Path(name), given, {"identity": {"signature": "J|1", "input_sha256": name}})
+        Run(Path(name), given, {"identity": {"signature": "J1", "input_sha256": name}})
         for name, given in (("half", [rows[0], *rows[:3]]), ("whole", [*rows[::-1], rows[0], rows[0]]))
     ]
     (found,) = pooled(runs, ["half", "whole"])

@@ -8,7 +8,7 @@ import pytest
 from bert_judge.errors import InputError, ModelError
 from bert_judge.generators import Generator, KeptGenerator, OpenAIGenerator, Options, make_generator, split_trace
 from bert_judge.store import RecentReplies, ReplyStore
-from bert_judge.types import Reply, Sampling
+from bert_judge.types import Reply, Sampling, Signature
 from scripted_endpoint import Answer, endpoint
 
 
@@ -76,7 +76,8 @@ def test_failed_replies_are_asked_again_and_the_others_are_not(tmp_path: Path):
 class Counting(Generator):
     """A generator of one's own, which counts how far its prompts were read."""
 
-    name = signature = "counting"
+    name = "counting"
+    signature = Signature("counting")
 
     def replies(self, prompts: Iterable[str], arrived=None) -> Iterator[tuple[int, Reply]]:
         for index, prompt in enumerate(prompts):
@@ -135,7 +136,7 @@ def test_options_are_checked(name: str):
 
 
 def test_the_signature_of_a_sampling_holds_what_matters():
-    assert Sampling().signature == "temperature:0|presence_penalty:0|max_tokens:2048"
-    assert Sampling(top_p=0.3, top_k=4, min_p=0.1, seed=3).signature == Sampling(temperature=0).signature
-    assert "top_p:0.3" in Sampling(temperature=0.5, top_p=0.3).signature
-    assert Sampling(temperature=1).signature != Sampling(temperature=1, seed=0).signature
+    assert Sampling().settings == {"temperature": 0.0, "presence_penalty": 0.0, "max_tokens": 2048}
+    assert Sampling(top_p=0.3, top_k=4, min_p=0.1, seed=3).settings == Sampling(temperature=0).settings
+    assert Sampling(temperature=0.5, top_p=0.3).settings["top_p"] == 0.3
+    assert Sampling(temperature=1).settings != Sampling(temperature=1, seed=0).settings

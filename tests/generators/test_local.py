@@ -15,7 +15,7 @@ import pytest
 
 from bert_judge.errors import InputError, MissingExtraError, ModelError
 from bert_judge.generators import HFGenerator, Options, VLLMGenerator
-from bert_judge.types import Reply, Sampling
+from bert_judge.types import Reply, Sampling, Signature
 from language_models import TEMPLATE, save_language_model
 
 EXACT = {"dtype": "float32", "device": "cpu"}
@@ -251,7 +251,7 @@ def test_a_batch_too_large_for_the_memory_is_halved(chat_model: Path, monkeypatc
 
 
 def test_the_signature_names_what_changes_a_reply(chat_model: Path, plain_model: Path):
-    def signature(folder: Path = chat_model, **given: object) -> str:
+    def signature(folder: Path = chat_model, **given: object) -> Signature:
         return make(folder, **given).signature
 
     assert signature(batch_tokens=5) == signature() == signature(concurrency=3)
@@ -374,7 +374,7 @@ def test_vllm_is_asked_by_its_documented_names(vllm: None, chat_model: Path):
     assert {tokenizer.decode([token]) for token in ends} == {"<|im_end|>", "<|end|>"}
     assert (replies[0].text, replies[0].finish_reason, replies[1].finish_reason) == ("It is", "stop", "length")
     assert [list(choice.alternatives.values()) for choice in replies[0].choices] == [[-0.25]] * 3
-    assert "vllm:0.33.0" in generator.signature
+    assert "vllm:0.33.0" in str(generator.signature)
 
 
 def test_vllm_cuts_long_prompts_as_hf_does(vllm: None, chat_model: Path):

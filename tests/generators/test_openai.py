@@ -124,7 +124,7 @@ def test_a_request_holds_what_is_set_and_nothing_else(sampling: Sampling, option
 def test_openai_itself_has_a_name_of_its_own_for_the_length(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     generator = OpenAIGenerator("m")
-    assert "url:https://api.openai.com/v1" in generator.signature
+    assert generator.signature.settings["url"] == "https://api.openai.com/v1"
     assert "max_completion_tokens" in generator._body
     assert "max_tokens" not in generator._body
 

@@ -23,7 +23,7 @@ from bert_judge.evaluation.cascades import (
 from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade, Certificate, Plan, Stage
 from bert_judge.judges.naming import read_judges
-from bert_judge.types import Sample, Verdict
+from bert_judge.types import Sample, Signature, Verdict
 
 
 class Reader(Judge):
@@ -37,8 +37,8 @@ class Reader(Judge):
         return f"reader{self.column}"
 
     @property
-    def signature(self) -> str:
-        return f"Reader|column:{self.column}|revision:{self.revision}"
+    def signature(self) -> Signature:
+        return Signature.make("Reader", column=self.column, revision=self.revision)
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         for sample in samples:
@@ -217,7 +217,7 @@ def edited(**changes: object) -> str:
     return json.dumps({**base, **changes})
 
 
-STAGE = {"name": "a", "judge": judge(0), "signature": "x", "high": None, "low": None}
+STAGE = {"name": "a", "judge": judge(0), "signature": {"name": "x", "settings": {}}, "high": None, "low": None}
 HIGH, LOW = ({"threshold": each, "rows": 1, "agreed": 1, "at_least": 0.1} for each in (0.4, 0.6))
 
 

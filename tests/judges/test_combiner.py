@@ -62,7 +62,7 @@ def test_the_combiner_is_in_the_signature(folder: Path) -> None:
         for combiner in (None, Combiner(bias=0.5), Combiner(bias=0.25))
     ]
     assert len(set(names)) == 3
-    assert ["combiner:" in name for name in names] == [False, True, True]
+    assert ["combiner" in name.settings for name in names] == [False, True, True]
 
 
 def test_the_threshold_of_the_judge_is_its_default(folder: Path) -> None:
@@ -71,7 +71,7 @@ def test_the_threshold_of_the_judge_is_its_default(folder: Path) -> None:
     for threshold in (score - 0.01, score + 0.01):
         stored = judge(folder, JudgeConfig(threshold=threshold))
         assert next(stored.assess([SAMPLE])).label == int(score >= threshold)
-        assert f"threshold:{threshold:g}" in stored.signature
+        assert stored.signature.settings["threshold"] == f"{threshold:g}"
         given = BERTJudge(str(folder), dtype="float32", runtime="torch", threshold=0.0)
         assert next(given.assess([SAMPLE])).label == 1
 

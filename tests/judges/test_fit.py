@@ -51,7 +51,7 @@ def test_an_encoder_is_made_a_judge(encoder: Path, tmp_path: Path) -> None:
     assert judge.variant == "mine"
     [score] = judge.predict(["What is the capital of 3?"], ["It is Wien."], ["Wien"])
     assert 0 < score < 1
-    assert "dtype:float32" in judge.signature
+    assert judge.signature.settings["dtype"] == "float32"
     assert JudgeConfig.load(tmp_path / "mine").form.forms == ("qcr",)
     found = record(tmp_path / "mine")
     assert (found["data"]["train"] + found["data"]["dev"], found["settings"]["num_train_epochs"]) == (300, 0.5)
@@ -108,7 +108,7 @@ def test_the_starter_can_be_trained_on(tmp_path: Path, starter: BERTJudge) -> No
     texts = (["What is the capital of France?"], ["I'd say Paris."], ["Paris"])
     logits = [next(iter(j.assess(samples_of(*texts)))).details["logit"] for j in (judge, starter)]
     assert logits[0] == pytest.approx(logits[1], abs=0.1)  # hardly moved
-    assert judge.signature.split("form:")[1].split("|refs")[0] == starter.signature.split("form:")[1].split("|refs")[0]
+    assert judge.signature.settings["form"] == starter.signature.settings["form"]
 
 
 def samples_of(questions: list[str], candidates: list[str], references: list[str]) -> list:

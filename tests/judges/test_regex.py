@@ -317,14 +317,15 @@ def test_the_signature_changes_when_a_number_can(
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_the_signature_is_pairs_and_holds_the_versions(metric: str) -> None:
+def test_the_signature_holds_the_versions(metric: str) -> None:
     judge = RegexJudge("(a|b)", metric)
-    name, *pairs = judge.signature.split("|")
-    assert name == "RegexJudge"
-    assert all(pair.partition(":")[1] for pair in pairs)
-    assert f"variant:{judge.variant}" in pairs
+    signature = judge.signature
+    assert signature.name == "RegexJudge"
+    assert all(signature.settings.values())
+    assert signature.settings["variant"] == judge.variant
     packages = {"ROUGE": "rouge-score", "bleu": "sacrebleu", "chrf": "sacrebleu", "Math-Verify": "sympy"}
-    assert metric not in packages or any(pair.startswith(f"{packages[metric]}:") for pair in pairs)
+    assert metric not in packages or packages[metric] in signature.settings
+    assert judge.scale == ("score" if metric in ("ROUGE", "token_f1", "bleu", "chrf") else "decision")
 
 
 @pytest.mark.parametrize(

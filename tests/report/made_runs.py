@@ -9,18 +9,18 @@ from typing import Any
 from bert_judge import Sample
 from bert_judge.artifacts import Identity, ResultFolder, verdict_record
 from bert_judge.evaluation.runs import Run, load_run
-from bert_judge.types import Verdict
+from bert_judge.types import Signature, Verdict
 
-STARTER = "BERTJudge|model:starter@12ab|threshold:0.5"
-LARGE = "BERTJudge|model:large@34cd|threshold:0.5"
-SIMILAR = "BERTScore|model:starter@12ab|threshold:none"
+STARTER = Signature.make("BERTJudge", model="starter", weights="12ab", threshold=0.5)
+LARGE = Signature.make("BERTJudge", model="large", weights="34cd", threshold=0.5)
+SIMILAR = Signature.make("BERTScore", model="starter", weights="12ab", threshold="none")
 
 
 def make_run(
     folder: Path,
     samples: Sequence[Sample],
     verdicts: Sequence[Verdict],
-    signature: str = STARTER,
+    signature: Signature = STARTER,
     sha: str = "1" * 64,
     texts: bool = True,
     bad_rows: int = 0,
@@ -37,6 +37,7 @@ def make_run(
             "command": ["bert-judge", "score", "my answers.jsonl"],
             "timings": {"started": "2026-01-02T03:04:05+0000", "seconds": 2.0, "rows": len(samples)},
             "versions": {"bert-judge": "0.1.0"},
+            "scale": "score" if signature.name == "BERTScore" else "probability",
             **record,
         }
         result.finish(run, ({"line": i, "reason": "no text", "row": ""} for i in range(bad_rows)))

@@ -13,6 +13,7 @@ from bert_judge import Sample
 from bert_judge.errors import InputError
 from bert_judge.evaluation.labelled import read_labels
 from bert_judge.report import AnswerTable, collect, find_figures, find_runs, left_out
+from bert_judge.types import Signature
 
 THREE = answers("Paris", "London", "Rome", golds="10 ")
 
@@ -27,7 +28,7 @@ def test_runs_of_two_judges_are_columns_of_the_same_rows(tmp_path: Path):
     table = collect([first, second])
     assert [row.candidate for row in table.rows] == ["Paris", "London", "Rome"]
     assert scores(table) == [[0.9, 0.2, None], [0.8, 0.6, 0.7]]
-    assert [(judge.name, judge.kind) for judge in table.judges] == [
+    assert [(judge.name, judge.signature.short) for judge in table.judges] == [
         ("a", "BERTJudge starter"),
         ("b", "BERTJudge large"),
     ]
@@ -211,13 +212,13 @@ def test_unfinished_results_deeper_down_are_told(tmp_path: Path):
 def test_results_deeper_down_are_in_the_order_in_which_they_were_made(tmp_path: Path):
     for name, second in (("b", 1), ("c", 3), ("a", 2)):
         timings = {"started": f"2026-01-02T03:04:0{second}+0000", "seconds": 2.0, "rows": 3}
-        make_run(tmp_path / name, THREE, says(1, 0, 0), f"{name}|model:x", timings=timings)
+        make_run(tmp_path / name, THREE, says(1, 0, 0), Signature(name), timings=timings)
     assert [run.folder.name for run in find_runs([tmp_path])] == ["b", "a", "c"]
 
 
 def test_results_of_one_second_are_in_the_order_in_which_they_were_finished(tmp_path: Path):
     for nanoseconds, name in ((10, "b"), (20, "c"), (20, "a")):
-        make_run(tmp_path / name, THREE, says(1, 0, 0), f"{name}|model:x")
+        make_run(tmp_path / name, THREE, says(1, 0, 0), Signature(name))
         os.utime(tmp_path / name / "run.json", ns=(nanoseconds, nanoseconds))
     assert [run.folder.name for run in find_runs([tmp_path])] == ["b", "a", "c"]
 

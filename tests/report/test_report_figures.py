@@ -10,7 +10,7 @@ from made_runs import LARGE, SIMILAR, answers, make_run, says
 from bert_judge import Sample
 from bert_judge.report import collect, find_figures
 from bert_judge.stats import wilson_interval
-from bert_judge.types import Verdict
+from bert_judge.types import Signature, Verdict
 
 FIVE = answers("a", "b", "c", "d", "e", golds="1100 ")
 OWN = says(0.9, 0.4, 0.6, 0.1, None)
@@ -72,7 +72,7 @@ def test_scores_of_any_scale_have_a_histogram(tmp_path: Path, scores: tuple[floa
 
 def test_a_similarity_is_no_probability_and_no_label(tmp_path: Path):
     similar = make_run(tmp_path / "a", FIVE, [Verdict(0.7)] * 5, SIMILAR)
-    labelled = make_run(tmp_path / "b", FIVE, OWN, SIMILAR.replace("none", "0.5"))
+    labelled = make_run(tmp_path / "b", FIVE, OWN, Signature.make("BERTScore", model="starter", threshold=0.5))
     bare, threshold = find_figures(collect([similar, labelled])).judges
     assert (bare.right, bare.agreement, bare.mean_score) == (None, None, pytest.approx(0.7))
     assert (list(threshold.agreement.bins), threshold.agreement.ece) == ([], None)
@@ -114,6 +114,6 @@ def test_the_smallest_of_many_levels_are_left_out(tmp_path: Path):
 
 def test_tokens_and_costs_are_added_up(tmp_path: Path):
     verdicts = [Verdict(1.0, 1, details={"prompt_tokens": 100, "completion_tokens": 7})] * 5
-    run = make_run(tmp_path / "a", FIVE, verdicts, "LLMJudge|model:big", costs={"money": 0.25})
+    run = make_run(tmp_path / "a", FIVE, verdicts, Signature("LLMJudge"), costs={"money": 0.25})
     (judge,) = find_figures(collect([run])).judges
     assert (judge.tokens_in, judge.tokens_out, judge.money) == (500, 35, 0.25)

@@ -20,7 +20,7 @@ from bert_judge.errors import OutputError
 from bert_judge.evidence import find_evidence
 from bert_judge.report import write_report
 from bert_judge.report.packing import CHUNK
-from bert_judge.types import Verdict
+from bert_judge.types import Signature, Verdict
 
 HOSTILE = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> ${title} & \u2028"
 
@@ -141,7 +141,8 @@ def test_the_page_tells_the_figures_without_a_script(tmp_path: Path):
         "66.7% [20.8, 93.9]",
         "judge: right",
         "bert-judge score 'my answers.jsonl'",
-        "model:large@34cd",
+        "model:large",
+        "weights:34cd",
         "2 answers have different labels",
     ):
         assert expected in " ".join(words.split())
@@ -161,7 +162,11 @@ def test_markdown_and_json_have_the_same_figures(tmp_path: Path):
 def test_each_judge_is_told_with_its_folder(tmp_path: Path):
     runs = [
         make_run(tmp_path / name, answers(name), says(1), signature, sha=name)
-        for name, signature in (("a1", LARGE), ("a2", LARGE), ("b", "BERTJudge|model:starter@other"))
+        for name, signature in (
+            ("a1", LARGE),
+            ("a2", LARGE),
+            ("b", Signature.make("BERTJudge", model="starter", weights="other")),
+        )
     ]
     write_report(runs, tmp_path / "r.html", notes=["told before"])
     text, words = (tmp_path / "r.html").read_text(encoding="utf-8"), (tmp_path / "r.md").read_text().replace("\\", "")

@@ -16,6 +16,7 @@ from bert_judge.bertscore.matching import harmonic_mean
 from bert_judge.bertscore.pairs import PairScorer
 from bert_judge.bertscore.texts import Text, TextReader
 from bert_judge.errors import InputError
+from bert_judge.types import Signature
 
 CONTINUED = "##"
 """Stands before a token that goes on with the word of the token before it."""
@@ -60,14 +61,16 @@ class Alignment:
     f1: float
     baseline: tuple[float, float, float] | None
     truncated: Mapping[str, int]
-    signature: str
+    signature: Signature
 
     def to_json(self) -> str:
         """The record as a JSON object with the names of the attributes."""
         return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False)
 
 
-def align_texts(scorer: PairScorer, tokenizer: Tokenizer, candidate: str, reference: str, signature: str) -> Alignment:
+def align_texts(
+    scorer: PairScorer, tokenizer: Tokenizer, candidate: str, reference: str, signature: Signature
+) -> Alignment:
     """Align two texts with a scorer of one layer, whose tokenizer and signature the others are.
 
     Raises InputError for a text without tokens, for one without weight (which only the defects of bert-score leave so),

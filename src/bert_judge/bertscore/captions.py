@@ -36,7 +36,7 @@ def lowest(alignment: Alignment) -> float:
 
 def remarks(alignment: Alignment) -> list[str]:
     """What a reader has to know about the numbers."""
-    model = next((part.removeprefix("model:") for part in alignment.signature.split("|") if "model:" in part), "")
+    model = alignment.signature.settings.get("model", "")
     rescaled = ["rescaled with baseline"] if alignment.baseline else []
     cut = [f"{name} cut by {count} characters" for name, count in alignment.truncated.items()]
     return ["BERTScore", model.partition("@")[0], *rescaled, *cut]

@@ -40,7 +40,7 @@ colours: {measure(alignment)}, {lowest(alignment):g} (and less) to 1</i></p>
 <output aria-live="polite">Point at a token or a cell, or go to the tokens with Tab and the arrow keys.</output>
 <details><summary>All tokens as a table</summary>
 <table><tr><th>text<th>token<th>weight<th>matches{rows}</table></details>
-<footer>{escape(alignment.signature.replace("|", " | "))}</footer>
+<footer>{escape(str(alignment.signature).replace("|", " | "))}</footer>
 <script type="application/json" id="data">{data}</script>
 <script>{_SCRIPT}</script>
 </body>

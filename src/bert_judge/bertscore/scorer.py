@@ -22,8 +22,8 @@ from bert_judge.bertscore.tables import Baseline, choose_layer, default_model, f
 from bert_judge.bertscore.texts import TextReader, has_prefix_space, tokenizer_of_bert_score
 from bert_judge.encoder import Engine, Hidden, Model, RuntimeName, load_model, windows
 from bert_judge.errors import InputError
-from bert_judge.utils import count_layers, read_config, tokenizer_limit, unlimited_input
 from bert_judge.types import Signature
+from bert_judge.utils import count_layers, read_config, tokenizer_limit, unlimited_input
 from bert_judge.version import __version__
 
 if TYPE_CHECKING:
@@ -125,7 +125,8 @@ class BERTScorer:
         compat = f"{self._compat}{'+fast_tokenizer' if self.use_fast_tokenizer else ''}+batch{self.batch_size}"
         return Signature.make(
             "BERTScore",
-            model=f"{self.model_type.rstrip('/').split('/')[-1]}@{model.weights_hash}",
+            model=self.model_type.rstrip("/").split("/")[-1],
+            weights=model.weights_hash,
             tokenizer=model.tokenizer_hash,
             layer=layer,
             idf=self._idf_source,

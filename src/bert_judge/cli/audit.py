@@ -19,6 +19,7 @@ from bert_judge.evaluation.audit.tables import to_markdown, to_text
 from bert_judge.evaluation.audit.trials import Audit, Gate, Outcome, Trial, assess_trials, make_trials, needed_samples
 from bert_judge.judges import JUDGES, Judge, find_judge
 from bert_judge.sources import FORMATS, ColumnMap, open_source
+from bert_judge.types import Signature
 from bert_judge.version import __version__
 
 _EXAMPLES = """examples:
@@ -58,6 +59,7 @@ def main(arguments: Sequence[str]) -> int:
     trials = make_trials(_items(options), options.families)
     with log_shown(not options.quiet):
         judge = find_judge(judge_type)(**judge_flags)
+    signature = Signature.of(judge.signature)
     start = time.monotonic()
     audit = _assess(trials, judge, options.quiet)
     misses = gate.misses(audit)
@@ -65,14 +67,14 @@ def main(arguments: Sequence[str]) -> int:
         run_record = {
             "version": __version__,
             "command": public_command(["bert-judge", "audit", *arguments]),
-            "signature": judge.signature,
+            "signature": asdict(signature),
             "seconds": round(time.monotonic() - start, 1),
             "data": options.data,
             "gate": {**asdict(gate), "misses": misses},
         }
         _write(folder, audit, run_record)
     if not options.quiet:
-        say(to_text(audit, judge.signature))
+        say(to_text(audit, signature))
         if folder:
             say(f"files  {folder}/: audit.json, audit.md, audit_failures.jsonl")
     for miss in misses:
@@ -138,7 +140,7 @@ def _write(folder: Path, audit: Audit, run_record: Mapping[str, Any]) -> None:
     lines = [json.dumps(_failure(outcome), ensure_ascii=False) + "\n" for outcome in audit.failures]
     contents = {
         "audit.json": json.dumps({**run_record, **found}, ensure_ascii=False, indent=1) + "\n",
-        "audit.md": to_markdown(audit, str(run_record["signature"]), run_record["gate"]["misses"]),
+        "audit.md": to_markdown(audit, Signature.of(run_record["signature"]), run_record["gate"]["misses"]),
         "audit_failures.jsonl": "".join(lines),
     }
     write_files(folder, contents)

@@ -99,7 +99,9 @@ def _write(
     record = {
         "version": __version__,
         "command": public_command(command),
-        "runs": [{"folder": str(run.folder), "rows": len(run.rows), "signature": run.signature} for run in runs],
+        "runs": [
+            {"folder": str(run.folder), "rows": len(run.rows), "signature": asdict(run.signature)} for run in runs
+        ],
         "models": [_models_record(each) for each in found.models],
         "rankings": [asdict(each) | {"tau": each.tau._asdict()} for each in found.rankings],
         "judges": found.judges and asdict(found.judges),
@@ -122,7 +124,7 @@ def _models_record(found: ModelsFound) -> dict[str, Any]:
         pairs.append(told)
     return {
         "judge": found.judge,
-        "signature": found.signature,
+        "signature": found.signature and asdict(found.signature),
         "measure": found.measure.title,
         "models": [asdict(model) for model in found.models],
         "pairs": pairs,

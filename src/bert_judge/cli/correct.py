@@ -47,7 +47,11 @@ def main(arguments: Sequence[str]) -> int:
     run = load_run(options["run"])
     labels = read_labels(options["labels"], options["map"]) if options["labels"] else None
     found = correct(run, labels, options["confidence"])
-    say(json.dumps({**asdict(found), "signature": run.signature}) if options["json"] else _table(run, found, options))
+    say(
+        json.dumps({**asdict(found), "signature": asdict(run.signature)})
+        if options["json"]
+        else _table(run, found, options)
+    )
     return 0
 
 
@@ -68,7 +72,7 @@ def _table(run: Run, found: Corrected, options: dict[str, object]) -> str:
         f"labels  {counts.n:,} of {found.rows:,} rows, {found.drawn}",
         *([f"from    the file: {found.of_file:,}, the run itself: {found.of_run:,}"] if options["labels"] else []),
         f"errors  {counts.false_positive} wrong answers called right, {counts.false_negative} right ones called wrong",
-        f"judge   {run.signature}",
+        f"judge   {run.signature.short}",
         *(f"note    {note}" for note in found.notes),
     ]
     return "\n".join(lines)

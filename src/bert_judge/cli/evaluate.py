@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from bert_judge.addresses import public_command
-from bert_judge.artifacts import Identity, ResultFolder, check_folder, write_files
+from bert_judge.artifacts import ResultFolder, check_folder, write_files
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, add_flags, read_config
 from bert_judge.cli.judging import judge_rows, say_failed
@@ -34,6 +34,7 @@ from bert_judge.evaluation.tables import to_markdown, to_text
 from bert_judge.evaluation.teacher import Teacher, teacher_in_column, teacher_of_run
 from bert_judge.judges import Judge
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
+from bert_judge.pipeline import open_result
 from bert_judge.sources import FORMATS, ColumnMap, Source, open_source
 from bert_judge.sources.files import holds_answers
 from bert_judge.utils import STARTER
@@ -207,7 +208,7 @@ def _judge_all(
             judge = spec.make().judge
         for source, stem in zip(sources, stems, strict=True):
             folder = Path(options.output_dir) / stem / spec.name
-            results.append(_judge(source, judge.fitted(source), folder, spec.name, options, command))
+            results.append(_judge(source, judge, folder, spec.name, options, command))
         runs = [load_run(result.folder) for result in results[-len(sources) :]]
         rows = [row for run in runs for row in run.rows]
         yield Judged(spec.name, runs[0].signature, runs[0].scale, rows)
@@ -218,8 +219,8 @@ def _judge(
 ) -> ResultFolder:
     """The result of a judge on a file, there already or made now."""
     asked = {each: getattr(options, each) for each in ("map", "limit", "skip_bad_rows", "numbers_as_text")}
-    result = ResultFolder(folder, Identity(judge.signature, source.sha256, asked), options.overwrite)
-    judge_rows(source, judge, result, name, texts=True, quiet=options.quiet, command=command)
+    fitted, result = open_result(source, judge, folder, asked, options.overwrite)
+    judge_rows(source, fitted, result, name, texts=True, quiet=options.quiet, command=command)
     return result
 
 

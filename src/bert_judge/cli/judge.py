@@ -9,14 +9,14 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
-from bert_judge.artifacts import CANDIDATES, Identity, ResultFolder, check_folder, scores_folder
+from bert_judge.artifacts import CANDIDATES, ResultFolder, check_folder, scores_folder
 from bert_judge.cli import log_shown, note, run, say
 from bert_judge.cli.flags import Parser, add_flags, names_in, read_config, spellings
 from bert_judge.cli.judging import judge_rows, say_failed
 from bert_judge.cli.tasking import TaskOptions, read_tasks
 from bert_judge.errors import InputError
 from bert_judge.judges import JUDGES, Judge, LLMJudge, find_judge
-from bert_judge.pipeline import CandidateRows, Summary, Task, summarise
+from bert_judge.pipeline import CandidateRows, Summary, Task, open_result, summarise
 
 _EXAMPLES = """examples:
   bert-judge judge --judge_type BERTJudge --tasks arc_easy_test,mmlu_test --candidate_model Llama-3.2-1B-Instruct
@@ -87,10 +87,8 @@ def _candidates(tasks: Iterator[Task], options: JudgeOptions) -> Iterator[tuple[
 def _judge(
     judge: Judge, name: str, model: str, rows: CandidateRows, options: JudgeOptions, command: Sequence[str]
 ) -> _Result:
-    fitted = judge.fitted(rows)
-    path = scores_folder(Path(options.output_dir), rows.task.name, model, name, fitted.variant)
-    identity = Identity(fitted.signature, rows.sha256, {"no_texts": options.no_texts})
-    folder = ResultFolder(path, identity, options.overwrite)
+    path = scores_folder(Path(options.output_dir), rows.task.name, model, name, judge.variant)
+    fitted, folder = open_result(rows, judge, path, {"no_texts": options.no_texts}, options.overwrite)
     title = f"{name} {rows.task.name} {model}"
     judge_rows(rows, fitted, folder, title, texts=not options.no_texts, quiet=options.quiet, command=command)
     return _Result(rows, model, name, folder, summarise(folder.records()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,9 +23,10 @@ from bert_judge.evaluation.runs import load_run
 from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade
 from bert_judge.judges.naming import JudgeSpec, distinct
-from bert_judge.pipeline import Agreement, summarise
+from bert_judge.pipeline import Agreement, open_result, summarise
 from bert_judge.report import write_report
 from bert_judge.sources import FORMATS, ColumnMap, Source, open_source
+from bert_judge.types import Signature
 
 PAGE_ROWS = 100_000
 _EXAMPLES = """examples:
@@ -71,7 +72,7 @@ class _Job:
     candidates: str
     judge: str
     source: Source
-    identity: Identity
+    options: Mapping[str, Any]
     folder: Path
 
 
@@ -87,10 +88,7 @@ def main(arguments: Sequence[str]) -> int:
             with log_shown(not options.quiet):
                 judge = spec.make().judge
             for job in (job for job in jobs if job.judge == name):
-                fitted = judge.fitted(job.source)
-                results[job.name] = ResultFolder(
-                    job.folder, replace(job.identity, signature=fitted.signature), options.overwrite
-                )
+                fitted, results[job.name] = open_result(job.source, judge, job.folder, job.options, options.overwrite)
                 _judge(job, fitted, results[job.name], options, command)
                 if isinstance(fitted, Cascade) and len(jobs) > 1 and not options.quiet:
                     say(f"{job.name}\n{cascade_report(fitted, results[job.name].records())}\n")
@@ -139,10 +137,9 @@ def _jobs(
     for judge in specs:
         for column, source in sources.items():
             parts = [*([column] if column else []), *([judge] if len(specs) > 1 or options.suite else [])]
-            identity = Identity(None, source.sha256, _what_is_written(options, column, source))
-            folder = output_dir.joinpath(*parts)
-            ResultFolder(folder, identity, options.overwrite)
-            jobs.append(_Job("/".join(parts), column, judge, source, identity, folder))
+            written, folder = _what_is_written(options, column, source), output_dir.joinpath(*parts)
+            ResultFolder(folder, Identity(None, source.sha256, written), options.overwrite)
+            jobs.append(_Job("/".join(parts), column, judge, source, written, folder))
     return jobs
 
 
@@ -156,7 +153,7 @@ def _judge(job: _Job, judge: Judge, folder: ResultFolder, options: ScoreOptions,
 def _say_one(folder: ResultFolder, source: Source, judge: Judge, options: ScoreOptions) -> None:
     page = _page([folder], folder.folder / REPORT, len(source), options)
     if not options.quiet:
-        say(_report(folder, source, judge.signature, page))
+        say(_report(folder, source, Signature.of(judge.signature), page))
         if isinstance(judge, Cascade):
             say("\n" + cascade_report(judge, folder.records()))
 
@@ -231,7 +228,7 @@ def _what_is_written(options: ScoreOptions, column: str, source: Source) -> dict
     return {"map": asked, **{name: getattr(options, name) for name in names}}
 
 
-def _report(folder: ResultFolder, source: Source, signature: str, page: str) -> str:
+def _report(folder: ResultFolder, source: Source, signature: Signature, page: str) -> str:
     """The table that a person reads."""
     summary = summarise(folder.records())
     lines = [
@@ -256,7 +253,7 @@ def _report(folder: ResultFolder, source: Source, signature: str, page: str) -> 
             _line("  Cohen's kappa", _number(agreement.kappa)),
         ]
     files = f"{folder.folder}/: {VERDICTS}, {SCORES}, {RUN}{page}"
-    return "\n".join([*lines, "", f"judge  {signature}", f"files  {files}"])
+    return "\n".join([*lines, "", f"judge  {signature.short}", f"files  {files}"])
 
 
 def _columns_read(source: Source) -> str:

@@ -191,7 +191,7 @@ def find_thresholds(names: Sequence[str], ask: Ask, truth: Mapping[int, int], se
         scores = dict(zip(waiting, ask(number, waiting), strict=True))
         tested = [(scores[row], truth[row]) for row in waiting if share.get(row, number) == number]
         high, low = (_side(label, tested, settings.target_agreement, level) for label in (1, 0))
-        stage = Stage(name, {}, "", high.certificate, low.certificate)
+        stage = Stage(name, {}, Signature(""), high.certificate, low.certificate)
         labels = {row: label for row in waiting if (label := stage.decide(scores[row])) is not None}
         agreed = sum(truth[row] == label for row, label in labels.items())
         results.append(StageResult(name, high, low, len(waiting), len(labels), agreed))
@@ -259,7 +259,7 @@ class _Panel:
         certificates = (result.high.certificate, result.low.certificate) if result else (None, None)
         names = {kind: name for name, kind in JUDGES.items()}
         judge_type = names.get(spec.kind, f"{spec.kind.__module__}:{spec.kind.__qualname__}")
-        return Stage(spec.name, {"judge_type": judge_type, **spec.settings}, self._signatures[number].record(), *certificates)
+        return Stage(spec.name, {"judge_type": judge_type, **spec.settings}, self._signatures[number], *certificates)
 
     def _verdicts(self, number: int, rows: Sequence[Sample]) -> list[Verdict]:
         if not rows:

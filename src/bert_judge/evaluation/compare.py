@@ -17,6 +17,7 @@ from bert_judge.stats.agreement import RankCorrelation, kendall_tau
 from bert_judge.stats.labels import wilson_interval
 from bert_judge.stats.paired import LEVEL, Differences, holm, mcnemar
 from bert_judge.stats.resampling import RESAMPLES, bootstrap_interval
+from bert_judge.types import Signature
 
 MARGIN = 0.02
 """Accuracies that differ by less than this are taken as equal, where nothing else is asked."""

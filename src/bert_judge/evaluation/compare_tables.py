@@ -11,6 +11,7 @@ from bert_judge.evaluation.judges_agree import JudgePair, JudgesFound, Verdicts
 from bert_judge.evaluation.measures import Estimate
 from bert_judge.evaluation.runs import Row
 from bert_judge.evaluation.tables import Table, escaped, exact_test
+from bert_judge.types import Signature
 
 _MOST_PAIRS = 15
 _MOST_TURNED = 5

@@ -12,6 +12,7 @@ from bert_judge.evaluation.teacher import TeacherErrors
 from bert_judge.stats.discrimination import Bin, RiskCoverage, Threshold
 from bert_judge.stats.labels import Confusion
 from bert_judge.stats.resampling import RESAMPLES
+from bert_judge.types import Signature
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

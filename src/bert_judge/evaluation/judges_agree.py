@@ -24,6 +24,7 @@ from bert_judge.stats.agreement import (
 from bert_judge.stats.labels import ratio
 from bert_judge.stats.paired import Differences
 from bert_judge.stats.resampling import bootstrap_interval
+from bert_judge.types import Signature
 
 if TYPE_CHECKING:
     import numpy as np
@@ -283,7 +284,7 @@ def _score_alpha(judges: Sequence[Judged], verdicts: Sequence[Verdicts]) -> floa
     """Krippendorff's alpha of scores; None where a judge's are no probabilities, or outside [0, 1]."""
     import numpy as np
 
-    if any(judge.scale == "score" for judge in judges):
+    if any(judge.scale != "probability" for judge in judges):
         return None
     scores = [
         [float("nan") if row is None or row.score is None else row.score for row in each.rows] for each in verdicts

@@ -16,7 +16,7 @@ from bert_judge.sources import Source, open_source
 from bert_judge.sources.columns import ColumnMap, Columns, asked_columns
 from bert_judge.sources.files import Input, find_input
 from bert_judge.sources.values import RowReader
-from bert_judge.types import Sample
+from bert_judge.types import Sample, Scale, Signature
 
 _NO_TEXT = "(no text)"
 _Key = TypeVar("_Key", bound=Hashable)

@@ -15,6 +15,7 @@ from bert_judge.evaluation.labelled import pooled, repeated_notes
 from bert_judge.evaluation.runs import Row, Run
 from bert_judge.evaluation.slices import check_columns
 from bert_judge.judges.naming import distinct
+from bert_judge.types import Scale, Signature
 
 What = Literal["models", "judges"]
 Key = Callable[[Row], Hashable]
@@ -163,9 +164,8 @@ def entries_of(runs: Sequence[Run], what: What | None = None) -> tuple[list[Entr
         alone = [name for name, signature in zip(names, signatures, strict=True) if signatures.count(signature) == 1]
         notes += [f"{name} has a judge of its own, so its model is compared with no other." for name in alone]
     models = _models(groups, names)
-    return [
-        Entry(judge, run.signature, run.scale, model, run.rows) for run, judge, model in zip(runs, judges, models, strict=True)
-    ], notes
+    named = zip(runs, judges, models, strict=True)
+    return [Entry(judge, run.signature, run.scale, model, run.rows) for run, judge, model in named], notes
 
 
 def run_names(runs: Sequence[Run]) -> list[str]:

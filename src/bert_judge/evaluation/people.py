@@ -1,6 +1,7 @@
 """Judges against people: how often they agree, where they do not, and from which score on to trust them.
 
-rows, judges = aligned(rows_of(open_source("labelled.jsonl")), [Judged("starter", judge.signature, judge.scale, verdicts)])
+judged = Judged("starter", judge.signature, judge.scale, verdicts)
+rows, judges = aligned(rows_of(open_source("labelled.jsonl")), [judged])
 found = evaluate(rows, judges)
 found.judges[0].estimates["accuracy"]
 """
@@ -31,6 +32,7 @@ from bert_judge.stats.discrimination import (
 )
 from bert_judge.stats.labels import Confusion
 from bert_judge.stats.paired import Differences, holm
+from bert_judge.types import Scale
 
 if TYPE_CHECKING:
     import numpy as np

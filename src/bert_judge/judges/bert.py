@@ -91,7 +91,8 @@ class BERTJudge(Judge):
         return Signature.make(
             "BERTJudge",
             {
-                "model": f"{self.variant}@{model.weights_hash}",
+                "model": self.variant,
+                "weights": model.weights_hash,
                 "tokenizer": model.tokenizer_hash,
                 **self._prompts.form.settings(),
                 "combiner": config.combiner.digest() if config.combiner else None,

@@ -96,7 +96,7 @@ class BERTScore(Judge):
         """Model and content hash, layer, idf, baseline, truncation, runtime and versions."""
         scorer = self._scorer.signature
         threshold = "none" if self._threshold is None else self._threshold
-        return Signature.make(scorer.name, [*scorer.settings, ("threshold", threshold)])
+        return Signature.make(scorer.name, scorer.settings, threshold=threshold)
 
     def fitted(self, samples: Iterable[Sample]) -> BERTScore:
         """This judge with the idf weights of the samples' references, where it wants such; written to `idf_path`."""

@@ -50,7 +50,7 @@ class Stage:
 
     name: str
     judge: Mapping[str, Any]
-    signature: Mapping[str, str] | str
+    signature: Signature
     high: Certificate | None = None
     low: Certificate | None = None
 
@@ -151,9 +151,9 @@ class Cascade(Judge):
         specs = [JudgeSpec.of(stage.judge) for stage in self.plan.stages]  # all checked before the first is loaded
         self._judges: tuple[Judge, ...] = tuple(spec.make().judge for spec in specs)
         for stage, judge in zip(self.plan.stages, self._judges, strict=True):
-            found, expected = Signature.of(judge.signature), Signature.of(stage.signature)
-            if found != expected:
-                difference = expected.difference(found)
+            found = Signature.of(judge.signature)
+            if found != stage.signature:
+                difference = stage.signature.difference(found)
                 raise InputError(
                     f"{model_path} was made for another {stage.name} ({difference}), and its thresholds do not hold "
                     "for this one; run bert-judge cascade again."
@@ -273,7 +273,7 @@ def _unsure(passed: Mapping[str, float | None], failed: bool) -> Verdict:
 
 def _stage(values: Mapping[str, Any]) -> Stage:
     sides = {side: Certificate(**values[side]) if values[side] else None for side in ("high", "low")}
-    return Stage(**{**values, **sides})
+    return Stage(**{**values, **sides, "signature": Signature.of(values["signature"])})
 
 
 def _characters(sample: Sample) -> int:

@@ -122,7 +122,7 @@ class LLMJudge(Judge):
         """Judge, instruction, and the generator's signature: model, content or endpoint, sampling, backend."""
         model = self._generator.signature
         own = {"variant": self.variant, "think_token": self._think_token, "generator": model.name}
-        return Signature.make("LLMJudge", [*own.items(), *model.settings, ("version", __version__)])
+        return Signature.make("LLMJudge", {**own, **model.settings}, version=__version__)
 
     @property
     def scale(self) -> Scale:

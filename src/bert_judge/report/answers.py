@@ -21,6 +21,7 @@ from bert_judge.evaluation.matching import (
 )
 from bert_judge.evaluation.runs import Row, Run
 from bert_judge.judges.naming import distinct
+from bert_judge.types import Scale, Signature
 
 MOST_LEVELS = 200
 """A column of the input with more different values than this is no filter."""

@@ -15,6 +15,7 @@ from bert_judge.report.answers import AnswerTable, Facet, JudgeColumn
 from bert_judge.stats.calibration import brier, expected_calibration_error
 from bert_judge.stats.discrimination import Bin, reliability
 from bert_judge.stats.labels import Confusion, wilson_interval
+from bert_judge.types import Signature
 
 BARS = 20
 """The bars of a histogram."""
@@ -75,7 +76,7 @@ class JudgeFigures:
 
     name: str
     kind: str
-    signature: str
+    signature: Signature
     rows: int
     judged: int
     undecided: int
@@ -188,7 +189,7 @@ def _judge(judge: JudgeColumn, golds: Sequence[int | None]) -> JudgeFigures:
     costs = [run.record["costs"]["money"] for run in runs if run.record.get("costs", {}).get("money") is not None]
     return JudgeFigures(
         name=judge.name,
-        kind=judge.kind,
+        kind=judge.signature.short,
         signature=judge.signature,
         rows=len(rows),
         judged=len(rows) - undecided,
@@ -261,7 +262,7 @@ def _agreement(judge: JudgeColumn, golds: Sequence[int | None]) -> AgreementFigu
     if not both:
         return None
     confusion = Confusion.count((gold, row.label) for row, gold in both if row.label is not None)
-    pairs = [(row.score, gold) for row, gold in both if row.score is not None] if judge.probable else []
+    pairs = [(row.score, gold) for row, gold in both if row.score is not None] if judge.scale == "probability" else []
     scores, labels = [score for score, _ in pairs], [gold for _, gold in pairs]
     return AgreementFigures(
         share=Cell.share(confusion.true_positive + confusion.true_negative, confusion.n),

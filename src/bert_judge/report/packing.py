@@ -55,7 +55,7 @@ def pack(table: AnswerTable, budget: int = BUDGET) -> Packed:
         "rows": len(table.rows),
         "chunk": CHUNK,
         "labels": table.labels is not None,
-        "judges": [{"name": judge.name, "kind": judge.kind} for judge in table.judges],
+        "judges": [{"name": judge.name, "kind": judge.signature.short} for judge in table.judges],
         "facets": [{"name": facet.name, "levels": facet.levels} for facet in table.facets],
         "limit": limit,
     }

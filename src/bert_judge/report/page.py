@@ -209,7 +209,8 @@ def _table_panel(title: str, table: str, text: str) -> str:
 
 def _origin(judge: JudgeFigures) -> str:
     """What made a judge's verdicts, and the command that makes them again."""
-    signature = "".join(f"<li>{escape(part)}</li>" for part in judge.signature.split("|"))
+    settings = [f"{name}:{value}" for name, value in judge.signature.settings.items()]
+    signature = "".join(f"<li>{escape(part)}</li>" for part in [judge.signature.name, *settings])
     versions = ", ".join(f"{name} {version}" for name, version in judge.versions.items())
     machine = ", ".join(f"{name} {value}" for name, value in judge.machine.items())
     facts = [

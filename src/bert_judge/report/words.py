@@ -76,7 +76,7 @@ def folders(judge: JudgeFigures) -> str:
 
 
 def _origin(judge: JudgeFigures) -> str:
-    lines = "\n".join([judge.signature, *commands(judge)])
+    lines = "\n".join([str(judge.signature), *commands(judge)])
     return f"{escaped(judge.name)}, from {escaped(folders(judge))}\n\n```\n{lines}\n```"
 
 

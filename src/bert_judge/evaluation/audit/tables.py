@@ -7,18 +7,19 @@ from collections.abc import Iterable, Sequence
 
 from bert_judge.evaluation.audit.trials import Audit, FamilyResult, Outcome
 from bert_judge.evaluation.tables import Table, escaped
+from bert_judge.types import Signature
 
 _EXAMPLES, _CLIPPED = 3, 300
 
 
-def to_text(audit: Audit, signature: str) -> str:
+def to_text(audit: Audit, signature: Signature) -> str:
     """What the terminal shows."""
     parts = [_headline(audit), *(table.text() for table in _tables(audit))]
     parts += ["\n".join(["what failed most", *_most_failed(audit)])] if audit.failures else []
-    return "\n\n".join([*parts, f"judge  {signature}"])
+    return "\n\n".join([*parts, f"judge  {signature.short}"])
 
 
-def to_markdown(audit: Audit, signature: str, misses: Sequence[str]) -> str:
+def to_markdown(audit: Audit, signature: Signature, misses: Sequence[str]) -> str:
     """A page: the tables, the gate, and some of the trials that failed with their texts."""
     parts = [f"# Audit of `{signature}`", _headline(audit)]
     if misses:
