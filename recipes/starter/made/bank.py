@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from bert_judge.evidence import content_words
 from bert_judge.metrics import containment, normalise
+from made.files import lines
 from made.values import Date, Number, parse_date, parse_number
-from made.words import FIRST_NAMES
 
 LETTERS = "ABCDEFGHIJ"
 PASSES = 6  # how often a pool may be gone through; each pass makes other rows
@@ -304,7 +304,7 @@ def _is_person(item: Item) -> bool:
         _is_plain(item)
         and len(name) in (2, 3)
         and all(re.fullmatch(r"[A-Z][\w'’-]+|[A-Z]\.", word) for word in name)
-        and name[0] in FIRST_NAMES
+        and name[0] in lines("first_names")
     )
 
 

@@ -9,7 +9,8 @@ from random import Random
 from bert_judge.metrics import containment
 from made import frames
 from made.bank import Bank, Item, Made, Maker, differs
-from made.frames import draw, fill, split
+from made.files import table
+from made.frames import draw, fill
 
 _TOPIC_STOPS = frozenset(
     "who what when where which how why is are was were did do does the a an of in on at to for from by with many much "
@@ -212,31 +213,6 @@ def denied_plainly(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         yield Made(1, plain(right, chance))
 
 
-_SAID = split("""{x}|{x}|{X}|"{x}"|"{X}"|It is {x}|It's {x}|The answer is {x}|They say {x}|Someone said {x}
-My first guess was {x}|The book says: {X}|Answer: {x}|{x}, you say|So it is {x}|Is it {x}|Could it be {x}
-They claim that it is {x}""")
-_NO = split("""no|nope|wrong|false|untrue|not true|not right|not so|incorrect|by no means|not at all|certainly not
-surely not|no way|that's not it|that is not right|that is false|this is incorrect|I disagree|that's a mistake
-an error|a myth|I doubt it|it was not|it is not|it isn't|that was disproved|this doesn't hold
-nobody serious believes that|out of the question|no, this is false|no, it isn't|no, not that|no, quite the opposite
-no, something else|that one is out|a wrong answer|not correct|never|never was|nonsense|absolutely not|that can't be
-this I deny|refuted|far from it|a common error|no, incorrect|well, no|sadly not|I'm afraid not|not the right answer
-no longer tenable|that fails|rejected""")
-_YES = split("""yes|yep|right|true|correct|exactly|indeed|certainly|surely|no doubt|quite so|that's it|that is right
-this is true|this is correct|I agree|that holds|it is|it was|that was proved|everybody serious says so
-beyond question|yes, it is|yes, that one|yes, nothing else|yes, exactly that|a right answer|absolutely|this I confirm
-confirmed|proven|well, yes|happily so|I think so|the right answer|that stands|accepted|no objection|no mistake here
-never doubted|not wrong""")
-_BOTH = split("""{1} or maybe {2}|{1} or possibly {2}|{1} or else {2}|{1}, or {2}?|{1} or {2}?|{1} or {2}, I guess
-either {1} or {2}|{1} vs. {2}|{1} ... {2} ...|{1}; {2}|{1} ‖ {2}|perhaps {1}, perhaps {2}|{1} and/or {2}
-one of {1} and {2}|{1} (or {2})|{1}. Or {2}.|{1} if not {2}|{1} (alternatively {2})|hm, {1} or {2}
-{1} or {2} - one of the two|{1} xor {2}""")
-_ONE = split("""{b}, not {a}|{b} rather than {a}|{b} instead of {a}|{b} (and not {a})|{b}; not {a}|not {a} but {b}
-{b}, never {a}|{b} - {a} is wrong|{b}, certainly not {a}|{a} is out, so {b}|{b} over {a}|{b}! {a} is false
-{b} (not: {a})|{a}? no: {b}""")
-_JOINTS = ("? ", "? ", ". ", ": ", " - ", "... ", "\n", "! ")
-
-
 def terse(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """A few words decide: yes or no after an answer, an "or" or a "not" between two."""
     pair = bank.pair(item, chance)
@@ -244,19 +220,19 @@ def terse(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         return
     right, wrong = pair
     if chance.random() < 0.6:
-        said, joint = chance.choice(_SAID), chance.choice(_JOINTS)
+        said, joint = chance.choice(table("terse")["said"]), chance.choice(table("terse")["joints"])
 
-        def agreed(words: list[str], answer: str) -> str:
-            end = chance.choice(words)
+        def agreed(verdict: str, answer: str) -> str:
+            end = chance.choice(table("terse")[verdict])
             return told(f"{said}{joint}{upper(end) if joint[0] in '?.!' else end}", item, chance, x=answer)
 
-        no, yes, also = agreed(_NO, right), agreed(_YES, right), agreed(_YES, wrong)
+        no, yes, also = agreed("no", right), agreed("yes", right), agreed("yes", wrong)
     else:
 
         def chosen(b: str, a: str) -> str:
-            return told(chance.choice(_ONE), item, chance, a=a, b=b)
+            return told(chance.choice(table("terse")["one"]), item, chance, a=a, b=b)
 
-        both = chance.choice(_BOTH).replace("‖", "|")  # a bar in a table parts its entries
+        both = chance.choice(table("terse")["both"])
         no, yes, also = told(both, item, chance, **in_order(pair, chance)), chosen(*pair), chosen(*pair[::-1])
     end = chance.choice(("", "", "."))
     yield Made(0, no + end)
@@ -268,8 +244,9 @@ def terse(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 def terse_frames() -> Iterator[str]:
     """All frames of terse answers."""
-    yield from (*_BOTH, *_ONE)
-    yield from (f"{said}{joint}{end}" for said in _SAID for joint in _JOINTS for end in (*_NO, *_YES))
+    said, no, yes, both, one, joints = table("terse").values()
+    yield from (*both, *one)
+    yield from (f"{start}{joint}{end}" for start in said for joint in joints for end in (*no, *yes))
 
 
 def _after_denial(answer: str, other: str, item: Item, chance: Random) -> str:
@@ -294,18 +271,6 @@ def wrapped(text: str, item: Item, chance: Random) -> str:
     return frames.plain(text, item.question, chance)
 
 
-RESULTS = (
-    "The answer is {b}.",
-    "#### {b}",
-    "So the answer is {b}.",
-    "Final answer: {b}",
-    "Therefore, {b}.",
-    "\\boxed{{b}}",
-    "Answer: {b}",
-    "{b}",
-)
-
-
 def solved(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """A worked solution: to the right result, to another one, or without one at the end."""
     steps = item.solution.split("\n")
@@ -314,7 +279,7 @@ def solved(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     if not wrong or right not in steps[-1]:
         return
     swap = re.compile(rf"(?<![\d.]){re.escape(right)}(?![\d])")
-    whole, end = "\n".join(steps), chance.choice(RESULTS)
+    whole, end = "\n".join(steps), chance.choice(table("solutions"))
     yield Made(1, f"{whole}\n{fill(end, b=right)}")
     changed = "\n".join([*steps[:-1], swap.sub(lambda found: wrong, steps[-1])]) if chance.random() < 0.6 else whole
     yield Made(0, f"{changed}\n{fill(end, b=wrong)}")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 
-from made import frames, pools
+from made import frames
 from made.bank import Bank, Item, Made, Maker
 from made.choosing import beside, told, upper
-from made.frames import draw, split
-from made.twins import ROUNDS, Rows, item_of, other_digit, table, twins
+from made.files import lines, table
+from made.frames import draw
+from made.twins import ROUNDS, Rows, item_of, other_digit, twins
 from made.values import Date, in_words, ordinal
 
 
@@ -26,17 +26,14 @@ def close_dates(bank: Bank, chance: Random) -> Rows:
 
 
 _Dated = tuple[str, str, str, str, str]  # question, reference, right, wrong, sentence
-_STATED = """The {s} {p} {o}.|It was {o} that the {s} {p}.|The {s} {p} {o}, according to the records.|{O}, the {s} {p}.
-As the plaque says, the {s} {p} {o}.|The {s}, which {p} {o}, is well known.|I read that the {s} {p} {o}.
-{O}. That is when the {s} {p}.|We know that the {s} {p} {o}.|Well, the {s} {p} {o}, as far as I can tell."""
 
 
 def _event(asked: str, on: str, chance: Random) -> tuple[str, str]:
     """A question of when something was, and a sentence that says it."""
-    subject, past, *did = split(chance.choice(split(pools.EVENTS, r"; |\n")))
+    subject, past, *did = chance.choice(table("close")["events"])
     verb = f"did the {subject} {did[0]}" if did else f"was the {subject} {past.removeprefix('was ')}"
-    told = chance.choice(split(_STATED)).replace("{O}", on.capitalize() + "{x}").replace("{o}", on + "{x}")
-    return f"{asked} {verb}?", frames.fill(told, s=subject, p=past)
+    said = frames.fill(chance.choice(table("close")["event statements"]), o=on + "{x}", O=on.capitalize() + "{x}")
+    return f"{asked} {verb}?", frames.fill(said, s=subject, p=past)
 
 
 def _off_year(year: int, chance: Random) -> int:
@@ -94,7 +91,7 @@ def _year(chance: Random) -> _Dated:
 
 
 def _span(chance: Random) -> _Dated:
-    question, start = split(chance.choice(split(pools.SPANS, r"; |\n")))
+    question, start = chance.choice(table("close")["spans of years"])
     first = chance.randint(1500, 1980)
     last = first + chance.randint(3, 40)
     ends = [(_off_year(first, chance), last), (first, _off_year(last, chance))]
@@ -112,7 +109,7 @@ def _span(chance: Random) -> _Dated:
 
 
 def _time(chance: Random) -> _Dated:
-    question, start = split(chance.choice(split(pools.TIMES, r"; |\n")))
+    question, start = chance.choice(table("close")["times of day"])
     hour, minute = chance.choice((*range(1, 12), *range(13, 24))), chance.randrange(0, 60, 5)
     others = [(hour + n, minute) for n in (-1, 1) if (hour + n) % 12 and 0 < hour + n < 24]
     others += [((hour + 12) % 24, minute), (hour, (minute + 30) % 60), (hour, (minute + 10) % 60)]
@@ -144,11 +141,8 @@ def _clock(hour: int, minute: int, form: int) -> str:
     )[form]
 
 
-_ANCIENT = "temple|destroyed; wall|completed; harbour|built; treaty|sworn; city|founded; shrine|burnt; fleet|defeated"
-
-
 def _before_christ(chance: Random) -> _Dated:
-    subject, past = split(chance.choice(split(_ANCIENT, "; ")))
+    subject, past = chance.choice(table("close")["ancient events"])
     year = str(chance.randint(101, 989))
     off = other_digit(year, chance, range(3))
     forms = ("{} BC", "{} BCE", "{} B.C.", "the year {} BC", "{} before Christ")
@@ -191,10 +185,9 @@ def _age(chance: Random) -> _Dated:
 
 def close_names(bank: Bank, chance: Random) -> Rows:
     """A name, perhaps in another common form, and one that shares a word or a shape with it."""
-    groups = [(question, told, [split(one, "=") for one in split(names, ";")]) for question, told, names in _NAMED]
     for _ in range(ROUNDS):
-        question, told, names = chance.choice(groups)
-        right, wrong = chance.sample(names, 2)
+        question, told, names = chance.choice(table("close")["names"])
+        right, wrong = (name.split("=") for name in chance.sample(names, 2))
         reference = right[0] if chance.random() < 0.8 else chance.choice(right)
         bare = r"^the " if chance.random() < 0.3 else r"^$"
         one, two = (re.sub(bare, "", chance.choice(name)) for name in (right, wrong))
@@ -202,13 +195,10 @@ def close_names(bank: Bank, chance: Random) -> Rows:
         yield from twins(item, one, two, chance, told)
 
 
-_NAMED = table(pools.NAMES)
-
-
 def explanations(bank: Bank, chance: Random) -> Rows:
     """A short explanation in other words, and one that has the matter the wrong way round."""
     for item, right, _ in _explained(chance):
-        said = chance.choice(_EXPLAINED)
+        said = chance.choice(table("close")["explained"])
         for label, text in ((1, right), (0, item.wrong)):
             yield item, Made(label, _say(said, text))
 
@@ -216,7 +206,7 @@ def explanations(bank: Bank, chance: Random) -> Rows:
 def beside_the_point(bank: Bank, chance: Random) -> Rows:
     """Text about a question's very own matter that explains nothing; with an explanation in it, as right as that."""
     for item, right, points in _explained(chance):
-        said, first = chance.choice(_EXPLAINED), chance.random() < 0.5
+        said, first = chance.choice(table("close")["explained"]), chance.random() < 0.5
         texts = chance.sample(points, chance.choice((1, 1, 1, 2)))
         if chance.random() < 0.2:
             texts.insert(0, told(draw("vague", chance), item, chance))
@@ -246,10 +236,10 @@ def _explained(chance: Random) -> Iterator[tuple[Item, str, list[str]]]:
     `explanations.txt` has three lines for each question: itself and right answers in several words; wrong ones; texts
     about its matter that do not answer it.
     """
-    lines = table((Path(__file__).parent / "explanations.txt").read_text(encoding="utf-8"))
+    rows = [line.split(" | ") for line in lines("explanations")]
     for _ in range(ROUNDS):
-        place = chance.randrange(0, len(lines), 3)
-        (question, *rights), wrongs, points = lines[place : place + 3]
+        place = chance.randrange(0, len(rows), 3)
+        (question, *rights), wrongs, points = rows[place : place + 3]
         reference, same = chance.sample(rights, 2)
         right, wrong = same if chance.random() < 0.9 else reference, chance.choice(wrongs)
         item = item_of(question, reference, chance, wrong)
@@ -258,13 +248,3 @@ def _explained(chance: Random) -> Iterator[tuple[Item, str, list[str]]]:
 
 def _say(frame: str, text: str) -> str:
     return frames.fill(frame, x=text, y=text[:1].upper() + text[1:])
-
-
-_EXPLAINED = """{x}|{x}|{x}|{y}.|{y}.|In short: {x}.|Put simply: {x}.|My answer: {x}|The point is this: {x}.|Answer: {x}
-That is easy: {x}.|- {x}|The book puts it like this: {x}.|As I understand it, {x}.|Good question! {y}.|{y}, basically.
-What I learned at school: {x}.|{y}. I hope this helps!|"{x}"|**{y}**|Well, {x}, I suppose.|{"answer": "{x}"}
-{y} - at least that is how I remember it.|Most textbooks would say: {x}.|It can be said in one line: {x}.
-If you ask me, {x}.|My grandmother used to explain it so: {x}.|The short version: {x}. There is more to it, of course.
-<answer>{y}</answer>|Explanation: {x}.|Let me think. {y}.|One could answer as follows: {x}.""".replace("\n", "|").split(
-    "|"
-)

@@ -6,8 +6,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from made import frames, languages
+from made import frames
 from made.bank import Bank, Item, Made, Maker, differs, shape
+from made.files import table
 from made.frames import draw, fill, wordings
 
 LOOKALIKES = str.maketrans("aceopxyiABCEHKMOPTX", "асеорхуіАВСЕНКМОРТХ")
@@ -117,7 +118,8 @@ NOISES = (
 
 def foreign(a: str, b: str, item: Item, chance: Random) -> str:
     """An answer in a frame of another language, alone or against another answer."""
-    return fill(chance.choice(languages.FRAMES[chance.choice([*languages.FRAMES])].split("\n")), x=b, a=a, b=b)
+    by_language = table("languages")["frames"]
+    return fill(chance.choice(by_language[chance.choice([*by_language])]), x=b, a=a, b=b)
 
 
 def elaborated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:

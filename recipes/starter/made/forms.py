@@ -8,21 +8,23 @@ from fractions import Fraction
 from random import Random
 
 from bert_judge.metrics import containment, normalise
-from made import frames, languages
+from made import frames
 from made.bank import Bank, Item, Made, differs, split_list
+from made.files import table
 from made.values import Date, Number, decimal, ordinal, parse_date, parse_number
-from made.words import COUNTRY, NICKNAMES, OPPOSITE, PLACES, SYNONYM, UNITS
 
-_SHORT = {
-    "second": "s", "minute": "min", "hour": "h", "millimeter": "mm", "centimeter": "cm", "meter": "m",
-    "kilometer": "km", "foot": "ft", "inch": "in", "yard": "yd", "mile": "mi", "milligram": "mg", "gram": "g",
-    "kilogram": "kg", "ounce": "oz", "pound": "lb", "milliliter": "ml", "liter": "L",
-}  # fmt: skip
-_PLURALS = {"inch": "inches", "foot": "feet", "century": "centuries", "dozen": "dozen"}
+PLACES: dict[str, list[str]] = table("forms")["places"]
+COUNTRY = {city: country for country, cities in PLACES.items() for city in cities}
+_NICKNAMES = [frozenset(pair) for pair in table("forms")["nicknames"]]
+_OPPOSITE = {key: value for pair in table("forms")["opposites"] for key, value in (pair, pair[::-1])}
+_SYNONYM = dict(table("forms")["synonyms"])  # the second may stand for the first; not always the other way round
+_UNITS: list[dict[str, int]] = table("forms")["units"]  # of each dimension: unit → how many of the smallest it is
+_SHORT: dict[str, str] = table("forms")["short units"]
+_PLURALS: dict[str, str] = table("forms")["plurals"]
 _BRITISH = re.compile(r"(met|lit)er")
 _NAMED = {
-    **{form: unit for system in UNITS for unit in system for form in (unit, _PLURALS.get(unit, unit + "s"))},
-    **{_BRITISH.sub(r"\1re", form): unit for system in UNITS for unit in system for form in (unit, unit + "s")},
+    **{form: unit for system in _UNITS for unit in system for form in (unit, _PLURALS.get(unit, unit + "s"))},
+    **{_BRITISH.sub(r"\1re", form): unit for system in _UNITS for unit in system for form in (unit, unit + "s")},
     **{short: unit for unit, short in _SHORT.items() if unit != "inch"},
 }
 _MEASURE = re.compile(r"([\d.,]+) ?([A-Za-z]+)")
@@ -92,7 +94,7 @@ def _measure(item: Item) -> tuple[Fraction, str, dict[str, int]] | None:
         unit = "dollar"
     if not number or not unit or number.value <= 0 or number.unit == "%":
         return None
-    return number.value, unit, next(system for system in UNITS if unit in system)
+    return number.value, unit, next(system for system in _UNITS if unit in system)
 
 
 def _handy(value: Fraction) -> bool:
@@ -182,7 +184,7 @@ def names(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     other, family = person[0], person[-1]
     taken = " ".join(item.references).casefold()
     # Of other first names those that may be a short or full form of this one are no other person.
-    akin = other[0] in initials or frozenset((other, first)) in NICKNAMES
+    akin = other[0] in initials or frozenset((other, first)) in _NICKNAMES
     if family.casefold() in taken or other.casefold() in taken or akin:
         return
     wrong = [f"{other} {last}"] * 3 + [
@@ -210,7 +212,7 @@ def specific(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         and city != region
         and re.search(r"\b(where|city|town|place|locat\w+|capital|born)\b", item.question, re.IGNORECASE)
     ):
-        cities = [name for name in PLACES.get(region, "").split() or [*COUNTRY] if name not in item.right]
+        cities = [name for name in PLACES.get(region) or [*COUNTRY] if name not in item.right]
         right = [city, f"{city}, {region}", f"{city} ({region})", f"the city of {city}", f"{city} in {region}"]
         other = chance.choice(cities)
         wrong = [
@@ -271,11 +273,11 @@ def wording(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """The opposite of one word makes an answer wrong; a word of the same meaning, or a small word less, does not."""
     text = item.right.rstrip(".")
     words = re.findall(r"\w+|\W+", text)
-    turned = [n for n, word in enumerate(words) if word in OPPOSITE]
+    turned = [n for n, word in enumerate(words) if word in _OPPOSITE]
     if not turned:
         return
     place = chance.choice(turned)
-    wrong = _replaced(words, place, OPPOSITE[words[place]])
+    wrong = _replaced(words, place, _OPPOSITE[words[place]])
     same = (_reworded(text, chance) if chance.random() < 0.8 else None) or text
     same = re.sub(r"^(the|an|a|to|by|in|it|they) ", "", same) if chance.random() < 0.4 else same
     if not any(containment(wrong, other) for other in item.references):
@@ -294,11 +296,11 @@ def synonyms(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 def _reworded(text: str, chance: Random) -> str | None:
     words = re.findall(r"\w+|\W+", text.rstrip("."))
-    alike = [n for n, word in enumerate(words) if word in SYNONYM]
+    alike = [n for n, word in enumerate(words) if word in _SYNONYM]
     if not alike:
         return None
     place = chance.choice(alike)
-    return _replaced(words, place, SYNONYM[words[place]])
+    return _replaced(words, place, _SYNONYM[words[place]])
 
 
 def _replaced(words: list[str], place: int, word: str) -> str:
@@ -310,16 +312,16 @@ def counted(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     number = parse_number(item.right)
     if not number or number.unit or number.value.denominator != 1 or not 0 <= number.value <= 12:
         return
-    language = chance.choice([*languages.COUNTED])
-    words = languages.COUNTED[language].split()
+    language = chance.choice([*table("languages")["numbers"]])
+    counted = table("languages")["numbers"][language]
     right = int(number.value)
     wrong = chance.choice([n for n in (right - 1, right + 1, right + 2, right - 3) if 0 <= n <= 12])
     if any(_same(Number(Fraction(wrong)), text) for text in item.references):
         return
     frame = (
-        chance.choice([line for line in languages.FRAMES[language].split("\n") if "{x}" in line])
+        chance.choice([line for line in table("languages")["frames"][language] if "{x}" in line])
         if chance.random() < 0.7
         else "{x}"
     )
     for label, n in ((1, right), (0, wrong)):
-        yield Made(label, frames.fill(frame, x=words[n] if chance.random() < 0.8 else str(n)))
+        yield Made(label, frames.fill(frame, x=counted[n] if chance.random() < 0.8 else str(n)))

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 from random import Random
 
+from made.files import lines
 from made.stated import stated
 
 TERSE = 0.35
 WHOLE = ("The answer is {x}.", "It is {x}.", "The right answer is {x}.", "It's {x}.", "The answer to this is {x}.")
 
 
-@cache
 def wordings(name: str) -> tuple[str, ...]:
     """The frames in a file of `wordings`."""
-    text = (Path(__file__).parent / "wordings" / f"{name}.txt").read_text(encoding="utf-8")
-    return tuple(text.removesuffix("\n").split("\n"))
+    return lines(f"wordings/{name}")
 
 
 @cache
@@ -34,11 +32,6 @@ def terse(name: str) -> tuple[str, ...]:
 def draw(name: str, chance: Random) -> str:
     """One of the frames in a file of `wordings`; the terse ones more often, as they are in what people write."""
     return chance.choice(terse(name) if chance.random() < TERSE else wordings(name))
-
-
-def split(text: str, marks: str = r"\n|\|") -> list[str]:
-    """The parts of a table in code: its lines, and what "|" parts in them."""
-    return [part.strip() for part in re.split(marks, text.strip())]
 
 
 def fill(template: str, **values: str) -> str:

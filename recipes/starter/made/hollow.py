@@ -6,25 +6,13 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from made import frames, languages
+from made import frames
 from made.bank import Bank, Item, Made
 from made.choosing import beside, told, upper
+from made.files import table
 from made.frames import draw, fill
 
-TYPES = {
-    "who": ["a person", "someone", "somebody", "a human being", "some person", "a well-known person"],
-    "whose": ["a person", "somebody", "a certain person"],
-    "when": ["a date", "a year", "a certain day", "a point in time", "some year or other", "a moment in the past"],
-    "where": ["a place", "some place", "a location", "a certain place", "a spot on the map"],
-    "how": ["a number", "some amount", "a certain number", "a quantity", "a value", "some number of them"],
-    "how does": ["a process", "some method", "a certain way", "a mechanism", "the way in which it is done"],
-    "why": ["a reason", "some cause", "a certain reason", "a cause", "one of several reasons"],
-    "purpose": ["a purpose", "some purpose", "a certain aim", "a use", "a good purpose"],
-    "function": ["a function", "a certain task", "some function", "a job of its own"],
-    "difference": ["a difference", "a certain difference", "some distinction"],
-    "mean": ["a meaning", "some meaning", "a saying", "a figure of speech"],
-    "": ["a thing", "something", "a certain thing", "an entity", "a term"],
-}
+TYPES: dict[str, list[str]] = table("hollow")["types"]
 _ASKED = re.compile(r"\b(whose|who|when|where|how does|how|why|purpose|function|difference|mean)\b")
 _TYPED = re.compile(
     r"\b(?:what|which)(?: (?:type|kind|sort|name) of)? "
@@ -35,22 +23,11 @@ _LIKE_A_REFUSAL = re.compile(r"\b(cannot|can't|not|none|no|unknown|determin\w+|u
 _HOLES = re.compile(r"\{\}(?=\$?$)|(?<=>)(?=</)|(?<=\")(?=\")|null$")
 
 
-NO_ANSWER = (
-    "Unanswerable",
-    "Unanswerable",
-    "unanswerable",
-    "No answer",
-    "The question cannot be answered.",
-    "N/A",
-    "Not answerable from the passage",
-)
-
-
 def refused(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """A refusal is wrong where there is an answer; an answer after words of refusal counts."""
     if _LIKE_A_REFUSAL.search(item.right):
         return
-    refusal = draw("refusals", chance) if chance.random() < 0.85 else chance.choice(languages.REFUSALS)
+    refusal = draw("refusals", chance) if chance.random() < 0.85 else chance.choice(table("languages")["refusals"])
     start = draw("reserved", chance) if chance.random() < 0.7 else f"{refusal} But if I had to guess,"
     middle = chance.choice(("it is ", "the answer is ", "I would say ", "it should be ", ""))
     yield from beside(refusal, lambda answer: f"{start} {middle}{answer}.", bank.pair(item, chance), chance)
@@ -58,7 +35,7 @@ def refused(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 def unanswerable(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """Where the right answer is that there is none, a refusal is right and every answer is wrong."""
-    references = (chance.choice(NO_ANSWER),)
+    references = (chance.choice(table("hollow")["no answer"]),)
     yield Made(1, draw("unanswerable", chance), references)
     if answers := bank.alike.get((item.context[:200], "all"), []):
         wrong = chance.choice(answers)

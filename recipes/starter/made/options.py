@@ -9,188 +9,15 @@ from random import Random
 from made import frames
 from made.bank import LETTERS, Bank, Item, Made, option_full, option_letter, option_text
 from made.choosing import beside
+from made.files import table
 
-LETTER_FRAMES = """{x}
-({x})
-{x}.
-{x})
-[{x}]
-Option {x}
-option {x}.
-Choice {x}
-The answer is {x}.
-The answer is ({x}).
-Answer: {x}
-Answer: ({x})
-The correct option is {x}.
-Correct answer: {x}
-I choose {x}.
-I'd go with option {x}.
-It's {x}.
-{x} is correct.
-({x}) is the right one.
-The right choice is ({x}).
-**{x}**
-**({x})**
-\\boxed{{x}}
-{"answer": "{x}"}
-<answer>{x}</answer>
-Final answer: {x}
-Of the options given, {x} is the best.
-My choice would be letter {x}.
-So the answer is ({x}).
--> {x}
-I think {x}.
-Probably {x}, but I am not sure.
-Die Antwort ist {x}.
-La réponse est {x}.
-La respuesta correcta es la {x}.
-答案是{x}。""".split("\n")
-
-BECAUSE = """The others do not fit.
-The remaining options can be ruled out.
-This follows from the wording of the question.
-None of the other options makes sense here.
-The other choices are distractors.
-It is the only one that agrees with the facts.
-The rest describe something else.
-That is what the definition says.""".split("\n")
-
-STYLES = ("({l}) {t}", "({l}) {t}", "({l}) {t}", "{l}) {t}", "{l}) {t}", "{l}. {t}", "{l}: {t}")
 _LISTED = re.compile(r"^\(([A-J])\) (.*)", re.MULTILINE)
-
-YES = """Yes.
-Yes
-yes
-Yes!
-Yes, it is.
-Yes, that's right.
-Yes, that is correct.
-Correct.
-That is correct.
-True.
-That's true.
-That is true.
-Indeed.
-Absolutely.
-Certainly.
-Definitely.
-Of course.
-The answer is yes.
-The answer is "yes".
-Answer: Yes
-I would say yes.
-I believe so.
-I think so.
-Yeah.
-Yep.
-Affirmative.
-Right.
-It is the case.
-This is so.
-**Yes**
-**Yes.**
-{"answer": "yes"}
-{"answer": true}
-\\boxed{\\text{Yes}}
-In short: yes.
-To my knowledge, yes.
-Without a doubt.
-Ja.
-Oui.
-Sí.
-Sì.
-Sim.
-Да.
-是的。
-はい。
-Evet.
-Tak.""".split("\n")
-NO = """No.
-No
-no
-No!
-No, it isn't.
-No, that's wrong.
-No, that is incorrect.
-Incorrect.
-That is not correct.
-False.
-That's not true.
-That is false.
-Not at all.
-Absolutely not.
-Certainly not.
-Definitely not.
-Of course not.
-The answer is no.
-The answer is "no".
-Answer: No
-I would say no.
-I don't believe so.
-I don't think so.
-Nope.
-Nah.
-Negative.
-Wrong.
-It is not the case.
-This is not so.
-**No**
-**No.**
-{"answer": "no"}
-{"answer": false}
-\\boxed{\\text{No}}
-In short: no.
-To my knowledge, no.
-By no means.
-Nein.
-Non.
-No, en absoluto.
-No, per niente.
-Não.
-Нет.
-不是。
-いいえ。
-Hayır.
-Nie.""".split("\n")
-
-TURNED = """I used to think {a}, but the answer is {b}.
-At first sight one would say {a}. It is {b}, though.
-{A}... wait, no: {b}.
-Many would answer {a}; the right answer is {b}.
-{A}? Not quite. The answer is {b}.
-My first answer was {a}. I take it back: {b}.
-Not {a} but {b}.
-{A}. Hmm, on second thoughts, {b}.
-Some say {a}. I say {b}.
-I'm torn between {1} and {2}. I'd go with {b}.
-{B}, even if many people would say {a}.
-{B}. Anyone who says {a} is mistaken.
-It depends, but if I have to choose: {b}.
-You might expect {a}. In reality, {b}.
-I'd like to say {a}, but that would be wrong. {B}.
-Between {1} and {2}, my answer is {b}.""".split("\n")
-OPEN_YES_NO = """Yes and no.
-It depends.
-Maybe.
-Perhaps, perhaps not.
-It could be yes or no.
-Hard to say.
-Possibly.
-Some say yes, some say no.
-That depends on what you mean.
-Yes or no? I can't tell.
-Either yes or no.
-There are arguments for yes and for no.
-I'm not sure.
-It is not clear whether the answer is yes or no.
-The question is whether it is so or not.""".split("\n")
 
 
 def letters(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """The letter alone."""
-    frame = chance.choice(LETTER_FRAMES)
-    tail = f" {chance.choice(BECAUSE)}" if chance.random() < 0.2 and len(frame) > 6 else ""
+    frame = chance.choice(table("options")["letters"])
+    tail = f" {chance.choice(table('options')['because'])}" if chance.random() < 0.2 and len(frame) > 6 else ""
     for label, place in _two_places(item, chance):
         text = frames.fill(frame, x=LETTERS[place])
         yield Made(label, frames.sentence(text) + tail if tail else text)
@@ -244,7 +71,7 @@ def written(item: Item, chance: Random) -> tuple[str, tuple[str, ...]]:
     """Question and references as different data sets write them: "(A) iron", "A) iron", "A. iron", "A" or "iron"."""
     if not item.choices:
         return item.question, item.references
-    style, roll = chance.choice(STYLES), chance.random()
+    style, roll = chance.choice(table("options")["styles"]), chance.random()
     question = _LISTED.sub(lambda found: frames.fill(style, l=found[1], t=found[2]), item.question)
     letter, text = LETTERS[item.place], option_text(item, item.place)
     if roll < 0.25:
@@ -254,7 +81,7 @@ def written(item: Item, chance: Random) -> tuple[str, tuple[str, ...]]:
 
 def all_options(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """Every option listed or discussed is no choice; with a choice at the end it is one."""
-    style = chance.choice(("{t}", "{t}", "{l}", *STYLES))
+    style = chance.choice(("{t}", "{t}", "{l}", *table("options")["styles"]))
     places = [*range(len(item.choices))]
     if chance.random() < 0.4:
         chance.shuffle(places)
@@ -294,16 +121,11 @@ def all_options(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     yield from beside(f"{text} {rest}".strip(), chosen, (named(item, item.place), named(item, other)), chance)
 
 
-QUANTITIES = """speed|v|m/s; mass|m|kg; power|P|W; length|L|m; pressure|p|kPa; current|I|A; resistance|R|Ω; energy|E|J
-temperature|T|°C; yield|y|%; concentration|c|mol/L; frequency|f|Hz; force|F|N; slope|s|; ratio|r|; area|S|cm^2"""
-PART_STYLES = ("({a}) {t}", "({a}) {t}", "{A}) {t}", "{a}. {t}", "({i}) {t}", "{t}")
-
-
 def several_parts(bank: Bank, chance: Random) -> Iterator[tuple[Item, Made]]:
     """Options of several parts, which may have letters of their own: what counts is the letter chosen at the end."""
     for item in bank.draw("options", chance):
         asked, draws = _parts(item, chance)
-        style, joint = chance.choice(PART_STYLES), chance.choice((", ", ", ", "; ", " "))
+        style, joint = chance.choice(table("options")["styles of parts"]), chance.choice((", ", ", ", "; ", " "))
         options = {}
         for _ in range(chance.randint(4, 8)):
             parts = [told.format(chance.choice(values)) for told, values in draws]
@@ -317,7 +139,7 @@ def several_parts(bank: Bank, chance: Random) -> Iterator[tuple[Item, Made]]:
         shown = " ".join(frames.sentence(_part(style)(n, part)) for n, part in enumerate(work))
         start = frames.sentence(chance.choice(frames.wordings("neutral")))
         before = "" if chance.random() < 0.2 else f"{start} {shown} "
-        frame = "The answer is ({x})." if chance.random() < 0.5 else chance.choice(LETTER_FRAMES)
+        frame = "The answer is ({x})." if chance.random() < 0.5 else chance.choice(table("options")["letters"])
         for label, chosen in _two_places(whole, chance):
             yield whole, Made(label, before + frames.fill(frame, x=LETTERS[chosen]))
 
@@ -328,7 +150,7 @@ def _parts(item: Item, chance: Random) -> tuple[str, list[tuple[str, list[str]]]
     if chance.random() < 0.4 and all(len(choice) < 40 for choice in item.choices):
         stem = item.question.split("\n")[0]
         return f"{stem} Answer for each of the {count} cases.", [("{}", [*item.choices])] * count
-    named = [part.split("|") for part in chance.sample(re.split(r"; |\n", QUANTITIES), count)]
+    named = chance.sample(table("options")["quantities"], count)
     form = chance.choice(("{n} = {{}} {u}", "{n}, {s} = {{}} {u}", "{s} = {{}} {u}", "{{}} {u}"))
     size = chance.choice((1, 10, 100, 1000))
     draws = [
@@ -371,12 +193,12 @@ def eliminated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 def said_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """Yes or no in some wording."""
-    place, words = chance.randrange(len(YES)), (NO, YES)
+    yes, no = chance.choice(table("options")["yes and no"])
     references = (
         (chance.choice((("True",), ("true",))) if _is_yes(item) else ("False",)) if chance.random() < 0.1 else ()
     )
     for label in (1, 0):
-        yield Made(label, words[_is_yes(item) == bool(label)][place], references)
+        yield Made(label, yes if _is_yes(item) == bool(label) else no, references)
 
 
 def explained_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
@@ -403,13 +225,13 @@ def explained_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 def turned_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """Yes and no are both named, and one is chosen."""
     right, wrong = ("yes", "no") if _is_yes(item) else ("no", "yes")
-    frame = chance.choice(TURNED)
+    frame = chance.choice(table("options")["turned"])
     one, two = (right, wrong) if chance.random() < 0.5 else (wrong, right)
     for label, b, a in ((1, right, wrong), (0, wrong, right)):
         text = frame.replace("{A}", a.capitalize()).replace("{B}", b.capitalize())
         yield Made(label, frames.fill(text, a=a, b=b, **{"1": one, "2": two}))
     if chance.random() < 0.15:
-        yield Made(0, chance.choice(OPEN_YES_NO))
+        yield Made(0, chance.choice(table("options")["undecided"]))
 
 
 def _is_yes(item: Item) -> bool:

@@ -9,7 +9,7 @@ from math import comb, isqrt, lcm
 from random import Random
 
 from made.bank import Bank
-from made.frames import split
+from made.files import table
 from made.twins import ROUNDS, Rows, item_of, other_digit, twins
 from made.values import decimal
 
@@ -154,12 +154,6 @@ _SUMS: list[tuple[str, Callable[[int, int, int, int], tuple[str, list[str]]]]] =
     ("In how many ways can {p}?", lambda a, b, c, d: (f"{3} people be chosen from {a + 4}", _value(comb(a + 4, 3)))),
 ]  # fmt: skip
 
-_RESULT = """The result is {x}.|Working it out step by step gives {x}.|After simplification we get {x}.|So we obtain {x}
-**Final answer:** {x}|\\boxed{{x}}|Step 1: set it up.\\nStep 2: simplify.\\nResult: {x}|Hence {x}.|This yields {x}.
-I computed {x}.|It comes out as {x}.|<think>Let me do this carefully.</think>\\n{x}|#### {x}|I end up with {x}.
-Collecting the terms, one arrives at {x}.|Checking once more: {x} is what I get.|= {x}|The value is: {x}|\\[{x}\\]
-We apply the usual rule, which leads to {x}.|{x} (exact)|Solution: {x}|Therefore the answer must be {x}."""
-
 
 def expressions(bank: Bank, chance: Random) -> Rows:
     """A result in another notation, and one with a sign, a digit, an exponent or a term changed."""
@@ -172,9 +166,9 @@ def expressions(bank: Bank, chance: Random) -> Rows:
             told = re.sub(r"(?<! )\*", "", told) if chance.random() < 0.6 else told
             seed = chance.random()
             right, wrong = (_noted(text, Random(seed)) for text in (same, wrong))
-            question = chance.choice(split(wordings)).replace("{p}", told)
+            question = chance.choice(wordings.split("|")).replace("{p}", told)
             item = item_of(question, _noted(equals[0], chance), chance, wrong)
-            yield from twins(item, right, wrong, chance, chance.choice(split(_RESULT)))
+            yield from twins(item, right, wrong, chance, chance.choice(table("sums")))
 
 
 def _near(text: str, chance: Random) -> str | None:
