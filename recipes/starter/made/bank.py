@@ -129,6 +129,16 @@ class Bank:
         return None
 
 
+def with_pair(maker: Callable[[Bank, Item, tuple[str, str], Random], Iterable[Made]]) -> Maker:
+    """A maker that is also given a right and a wrong answer; it makes nothing where no wrong one was found."""
+
+    def make(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+        if pair := bank.pair(item, chance):
+            yield from maker(bank, item, pair, chance)
+
+    return make
+
+
 def over(pool: str, maker: Maker) -> Callable[[Bank, Random], Iterator[tuple[Item, Made]]]:
     """A kind of rows: what `maker` makes of the items of a pool."""
 

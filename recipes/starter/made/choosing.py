@@ -8,8 +8,8 @@ from random import Random
 
 from bert_judge.metrics import containment
 from made import frames
-from made.bank import Bank, Item, Made, Maker, differs
-from made.files import table
+from made.bank import Bank, Item, Made, Maker, differs, with_pair
+from made.files import pick, table
 from made.frames import draw, fill
 
 _TOPIC_STOPS = frozenset(
@@ -21,11 +21,11 @@ _TOPIC_STOPS = frozenset(
 def single(wrap: Callable[[str, Item, Random], str]) -> Maker:
     """A right and a wrong answer in frames that `wrap` puts around them; half of the time in the same frame."""
 
-    def make(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-        if pair := bank.pair(item, chance):
-            seed, same = chance.random(), chance.random() < 0.5
-            for label, text in ((1, pair[0]), (0, pair[1])):
-                yield Made(label, wrap(text, item, Random(seed if same else seed + label)))
+    @with_pair
+    def make(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
+        seed, same = chance.random(), chance.random() < 0.5
+        for label, text in ((1, pair[0]), (0, pair[1])):
+            yield Made(label, wrap(text, item, Random(seed if same else seed + label)))
 
     return make
 
@@ -33,11 +33,11 @@ def single(wrap: Callable[[str, Item, Random], str]) -> Maker:
 def double(wrap: Callable[[str, str, Item, Random], str]) -> Maker:
     """Two rows of one frame that holds both a right and a wrong answer: each is the chosen one in one row."""
 
-    def make(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-        if pair := bank.pair(item, chance):
-            seed = chance.random()
-            for label, (b, a) in ((1, pair), (0, pair[::-1])):
-                yield Made(label, wrap(a, b, item, Random(seed)))
+    @with_pair
+    def make(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
+        seed = chance.random()
+        for label, (b, a) in ((1, pair), (0, pair[::-1])):
+            yield Made(label, wrap(a, b, item, Random(seed)))
 
     return make
 
@@ -129,11 +129,9 @@ def beside(none: str, fill_in: Callable[[str], str], pair: tuple[str, str] | Non
             yield Made(1, pair[0] if chance.random() < 0.5 else frames.hedge(pair[0], chance))
 
 
-def unfinished(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+@with_pair
+def unfinished(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
     """Reasoning that breaks off before its conclusion is wrong; broken off after it, the conclusion counts."""
-    pair = bank.pair(item, chance)
-    if not pair:
-        return
     a, b = pair if chance.random() < 0.6 else pair[::-1]
     if chance.random() < 0.6:
         text = cut = told(draw("unfinished", chance), item, chance, a=a, b=b)
@@ -152,11 +150,9 @@ def unfinished(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     yield from beside(cut, concluded, pair, chance)
 
 
-def undecided(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+@with_pair
+def undecided(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
     """Several answers without a choice are wrong; the same words with a choice are as right as the choice."""
-    pair = bank.pair(item, chance)
-    if not pair:
-        return
     right, wrong = pair
     if chance.random() < 0.6:
         third = None if item.choices else bank.wrong(item, chance)
@@ -179,11 +175,9 @@ def undecided(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     yield from beside(doubtful, chosen, pair, chance)
 
 
-def denied(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+@with_pair
+def denied(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
     """An answer that is only denied is wrong, whatever it was; denials of another answer change nothing."""
-    pair = bank.pair(item, chance)
-    if not pair:
-        return
     right, wrong = pair
 
     def say(kind: str, answer: str) -> str:
@@ -199,11 +193,9 @@ def denied(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         yield Made(1, frames.whole(right, item.question, chance))
 
 
-def denied_plainly(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+@with_pair
+def denied_plainly(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
     """The same without double negations, which are rare in real answers and hard to learn beside plain denials."""
-    pair = bank.pair(item, chance)
-    if not pair:
-        return
     right, wrong = pair
     plain = frames.hedge if chance.random() < 0.2 else lambda text, chance: frames.plain(text, item.question, chance)
     yield Made(0, told(draw("denied", chance), item, chance, x=right))
@@ -213,14 +205,12 @@ def denied_plainly(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         yield Made(1, plain(right, chance))
 
 
-def terse(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+@with_pair
+def terse(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
     """A few words decide: yes or no after an answer, an "or" or a "not" between two."""
-    pair = bank.pair(item, chance)
-    if not pair:
-        return
     right, wrong = pair
     if chance.random() < 0.6:
-        said, joint = chance.choice(table("terse")["said"]), chance.choice(table("terse")["joints"])
+        said, joint = pick(chance, "terse", "said"), pick(chance, "terse", "joints")
 
         def agreed(verdict: str, answer: str) -> str:
             end = chance.choice(table("terse")[verdict])
@@ -230,9 +220,9 @@ def terse(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     else:
 
         def chosen(b: str, a: str) -> str:
-            return told(chance.choice(table("terse")["one"]), item, chance, a=a, b=b)
+            return told(pick(chance, "terse", "one"), item, chance, a=a, b=b)
 
-        both = chance.choice(table("terse")["both"])
+        both = pick(chance, "terse", "both")
         no, yes, also = told(both, item, chance, **in_order(pair, chance)), chosen(*pair), chosen(*pair[::-1])
     end = chance.choice(("", "", "."))
     yield Made(0, no + end)

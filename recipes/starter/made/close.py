@@ -10,7 +10,7 @@ from random import Random
 from made import frames
 from made.bank import Bank, Item, Made, Maker
 from made.choosing import beside, told, upper
-from made.files import lines, table
+from made.files import lines, pick
 from made.frames import draw
 from made.twins import ROUNDS, Rows, item_of, other_digit, twins
 from made.values import Date, in_words, ordinal
@@ -30,9 +30,9 @@ _Dated = tuple[str, str, str, str, str]  # question, reference, right, wrong, se
 
 def _event(asked: str, on: str, chance: Random) -> tuple[str, str]:
     """A question of when something was, and a sentence that says it."""
-    subject, past, *did = chance.choice(table("close")["events"])
+    subject, past, *did = pick(chance, "close", "events")
     verb = f"did the {subject} {did[0]}" if did else f"was the {subject} {past.removeprefix('was ')}"
-    said = frames.fill(chance.choice(table("close")["event statements"]), o=on + "{x}", O=on.capitalize() + "{x}")
+    said = frames.fill(pick(chance, "close", "event statements"), o=on + "{x}", O=on.capitalize() + "{x}")
     return f"{asked} {verb}?", frames.fill(said, s=subject, p=past)
 
 
@@ -91,7 +91,7 @@ def _year(chance: Random) -> _Dated:
 
 
 def _span(chance: Random) -> _Dated:
-    question, start = chance.choice(table("close")["spans of years"])
+    question, start = pick(chance, "close", "spans of years")
     first = chance.randint(1500, 1980)
     last = first + chance.randint(3, 40)
     ends = [(_off_year(first, chance), last), (first, _off_year(last, chance))]
@@ -109,7 +109,7 @@ def _span(chance: Random) -> _Dated:
 
 
 def _time(chance: Random) -> _Dated:
-    question, start = chance.choice(table("close")["times of day"])
+    question, start = pick(chance, "close", "times of day")
     hour, minute = chance.choice((*range(1, 12), *range(13, 24))), chance.randrange(0, 60, 5)
     others = [(hour + n, minute) for n in (-1, 1) if (hour + n) % 12 and 0 < hour + n < 24]
     others += [((hour + 12) % 24, minute), (hour, (minute + 30) % 60), (hour, (minute + 10) % 60)]
@@ -142,7 +142,7 @@ def _clock(hour: int, minute: int, form: int) -> str:
 
 
 def _before_christ(chance: Random) -> _Dated:
-    subject, past = chance.choice(table("close")["ancient events"])
+    subject, past = pick(chance, "close", "ancient events")
     year = str(chance.randint(101, 989))
     off = other_digit(year, chance, range(3))
     forms = ("{} BC", "{} BCE", "{} B.C.", "the year {} BC", "{} before Christ")
@@ -186,7 +186,7 @@ def _age(chance: Random) -> _Dated:
 def close_names(bank: Bank, chance: Random) -> Rows:
     """A name, perhaps in another common form, and one that shares a word or a shape with it."""
     for _ in range(ROUNDS):
-        question, told, names = chance.choice(table("close")["names"])
+        question, told, names = pick(chance, "close", "names")
         right, wrong = (name.split("=") for name in chance.sample(names, 2))
         reference = right[0] if chance.random() < 0.8 else chance.choice(right)
         bare = r"^the " if chance.random() < 0.3 else r"^$"
@@ -198,7 +198,7 @@ def close_names(bank: Bank, chance: Random) -> Rows:
 def explanations(bank: Bank, chance: Random) -> Rows:
     """A short explanation in other words, and one that has the matter the wrong way round."""
     for item, right, _ in _explained(chance):
-        said = chance.choice(table("close")["explained"])
+        said = pick(chance, "close", "explained")
         for label, text in ((1, right), (0, item.wrong)):
             yield item, Made(label, _say(said, text))
 
@@ -206,7 +206,7 @@ def explanations(bank: Bank, chance: Random) -> Rows:
 def beside_the_point(bank: Bank, chance: Random) -> Rows:
     """Text about a question's very own matter that explains nothing; with an explanation in it, as right as that."""
     for item, right, points in _explained(chance):
-        said, first = chance.choice(table("close")["explained"]), chance.random() < 0.5
+        said, first = pick(chance, "close", "explained"), chance.random() < 0.5
         texts = chance.sample(points, chance.choice((1, 1, 1, 2)))
         if chance.random() < 0.2:
             texts.insert(0, told(draw("vague", chance), item, chance))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
+from random import Random
 
 HERE = Path(__file__).parent
 
@@ -22,3 +23,8 @@ def lines(name: str) -> tuple[str, ...]:
 def table(name: str):
     """What a JSON file of `tables` holds."""
     return json.loads((HERE / "tables" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def pick(chance: Random, name: str, kind: str):
+    """One of the entries that a file of `tables` has of a kind."""
+    return chance.choice(table(name)[kind])

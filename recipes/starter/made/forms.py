@@ -10,7 +10,7 @@ from random import Random
 from bert_judge.metrics import containment, normalise
 from made import frames
 from made.bank import Bank, Item, Made, differs, split_list
-from made.files import table
+from made.files import pick, table
 from made.values import Date, Number, decimal, ordinal, parse_date, parse_number
 
 PLACES: dict[str, list[str]] = table("forms")["places"]
@@ -30,6 +30,7 @@ _NAMED = {
 _MEASURE = re.compile(r"([\d.,]+) ?([A-Za-z]+)")
 _ASKED = re.compile(r"\bhow many(?: more| fewer| less| total)? ([a-z]+s|feet|dozen)\b", re.IGNORECASE)
 
+_OF_A_PLACE = re.compile(r"\b(where|city|town|place|locat\w+|capital|born)\b", re.IGNORECASE)
 _CITY_REGION = re.compile(r"([A-Z][\w.'’ -]+), ([A-Z][\w.'’ -]+)")
 
 
@@ -157,8 +158,7 @@ def lists(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 def _enumerated(items: list[str], item: Item, chance: Random) -> str:
     if len(items) == 1:
         return _framed(items[0], item, chance)
-    lines = chance.choice(("- {}", "* {}", "{n}. {}", "({n}) {}", "{n}) {}", "• {}"))
-    start = chance.choice(("", "", "They are:\n", "Here is the list:\n", "The answer has these parts:\n"))
+    lines, start = pick(chance, "forms", "list marks"), pick(chance, "forms", "list starts")
     *most, last = items
     written = [
         start + "\n".join(lines.format(text, n=n) for n, text in enumerate(items, 1)),
@@ -179,7 +179,6 @@ def names(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """A person by full name, last name or initials; wrong: another person with one of the names."""
     first, *middle, last = item.right.split()
     initials = "".join(f"{name[0]}. " for name in (first, *middle))
-    right = [last, last, f"{first[0]}. {last}", f"{last}, {first}", f"{initials}{last}", f"{first} {last}", item.right]
     person = chance.choice(bank.alike["people",]).split()
     other, family = person[0], person[-1]
     taken = " ".join(item.references).casefold()
@@ -187,13 +186,9 @@ def names(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     akin = other[0] in initials or frozenset((other, first)) in _NICKNAMES
     if family.casefold() in taken or other.casefold() in taken or akin:
         return
-    wrong = [f"{other} {last}"] * 3 + [
-        f"{other[0]}. {last}",
-        f"{last}, {other}",
-        f"{first} {family}",
-        f"{first} {family}",
-    ]
-    wrong += [family, f"{family}, {first}", f"{first[0]}. {family}", f"{other} {family}"]
+    values = {"f": first, "l": last, "i": f"{first[0]}.", "m": initials, "x": item.right}
+    values |= {"o": other, "p": f"{other[0]}.", "k": family}
+    right, wrong = _filled("person right", values), _filled("person wrong", values)
     wrong = [text for text in wrong if not any(containment(text, name) for name in item.references)]
     case = chance.choice((str, str, str, str.upper, str.lower))
     yield Made(1, _framed(case(chance.choice(right)), item, chance))
@@ -206,22 +201,13 @@ def specific(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     found = _CITY_REGION.fullmatch(item.right)
     city, region = (found[1], found[2]) if found else (item.right, COUNTRY.get(item.right, ""))
     if date and date.shape == "y" and re.search(r"\b(when|year)\b", item.question, re.IGNORECASE):
-        right, wrong = _about_year(date.year)
-    elif (
-        region
-        and city != region
-        and re.search(r"\b(where|city|town|place|locat\w+|capital|born)\b", item.question, re.IGNORECASE)
-    ):
-        cities = [name for name in PLACES.get(region) or [*COUNTRY] if name not in item.right]
-        right = [city, f"{city}, {region}", f"{city} ({region})", f"the city of {city}", f"{city} in {region}"]
-        other = chance.choice(cities)
-        wrong = [
-            region,
-            f"somewhere in {region}",
-            f"{other}, {region}",
-            f"near {city}, but not in it",
-            f"{other} ({region})",
-        ]
+        century = f"the {ordinal((date.year - 1) // 100 + 1)} century"
+        values = {"y": str(date.year), "t": century, "d": str(date.year // 10 * 10), "n": str(date.year + 1)}
+        right, wrong = _filled("year right", values), _filled("year wrong", values)
+    elif region and city != region and _OF_A_PLACE.search(item.question):
+        other = chance.choice([name for name in PLACES.get(region) or [*COUNTRY] if name not in item.right])
+        values = {"c": city, "r": region, "o": other}
+        right, wrong = _filled("place right", values), _filled("place wrong", values)
     else:
         return
     if chance.random() < 0.5:
@@ -236,28 +222,15 @@ def _broader(item: Item, date: Date | None, region: str, chance: Random) -> Iter
     if date:
         decade = date.year // 10 * 10
         broad, other = f"the {decade}s", f"the {decade + chance.choice((-20, -10, 10, 20))}s"
-        forms = ("{x}", "in {x}", "some time in {x}", "during {x}")
     else:
         broad, other = region, chance.choice([name for name in PLACES if name != region])
-        forms = ("{x}", "in {x}", "somewhere in {x}", "a place in {x}")
-    form = chance.choice(forms)
+    form = pick(chance, "forms", "decades" if date else "countries")
     for label, text in ((1, broad), (0, other)):
         yield Made(label, _framed(frames.fill(form, x=text), item, chance), (broad,))
 
 
-def _about_year(y: int) -> tuple[list[str], list[str]]:
-    century = (y - 1) // 100 + 1
-    th = f"the {ordinal(century)} century"
-    right = [
-        f"in the middle of {y}",
-        f"early in {y}",
-        f"{y}, in {th}",
-        f"the year {y}",
-        f"at the end of {y}",
-        f"{y}, so in {th}",
-    ]
-    wrong = [f"in the {y // 10 * 10}s", th, f"some time before {y}", f"in {th}", f"after {y}", f"not before {y + 1}"]
-    return right, wrong
+def _filled(kind: str, values: dict[str, str]) -> list[str]:
+    return [frames.fill(form, **values) for form in table("forms")[kind]]
 
 
 def aliases(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:

@@ -9,7 +9,7 @@ from random import Random
 from made import frames
 from made.bank import Bank, Item, Made
 from made.choosing import beside, told, upper
-from made.files import table
+from made.files import pick, table
 from made.frames import draw, fill
 
 TYPES: dict[str, list[str]] = table("hollow")["types"]
@@ -27,7 +27,7 @@ def refused(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """A refusal is wrong where there is an answer; an answer after words of refusal counts."""
     if _LIKE_A_REFUSAL.search(item.right):
         return
-    refusal = draw("refusals", chance) if chance.random() < 0.85 else chance.choice(table("languages")["refusals"])
+    refusal = draw("refusals", chance) if chance.random() < 0.85 else pick(chance, "languages", "refusals")
     start = draw("reserved", chance) if chance.random() < 0.7 else f"{refusal} But if I had to guess,"
     middle = chance.choice(("it is ", "the answer is ", "I would say ", "it should be ", ""))
     yield from beside(refusal, lambda answer: f"{start} {middle}{answer}.", bank.pair(item, chance), chance)
@@ -35,7 +35,7 @@ def refused(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 def unanswerable(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """Where the right answer is that there is none, a refusal is right and every answer is wrong."""
-    references = (chance.choice(table("hollow")["no answer"]),)
+    references = (pick(chance, "hollow", "no answer"),)
     yield Made(1, draw("unanswerable", chance), references)
     if answers := bank.alike.get((item.context[:200], "all"), []):
         wrong = chance.choice(answers)

@@ -8,7 +8,7 @@ from random import Random
 
 from made import frames
 from made.bank import Bank, Item, Made, differs
-from made.files import table
+from made.files import pick, table
 from made.forms import COUNTRY
 from made.twins import ROUNDS, Rows, framed, item_of, twins
 from made.values import in_words
@@ -33,7 +33,7 @@ def collected(bank: Bank, chance: Random) -> Rows:
         if kind == "steps":
             right.sort(key=members.index)
         bound = kind in ("steps", "solutions")
-        question = own if bound or chance.random() < 0.4 else chance.choice(table("lists")["questions"])
+        question = own if bound or chance.random() < 0.4 else pick(chance, "lists", "questions")
         paired = chance.random() < 0.05  # said to be in the order of the question
         fixed = kind == "steps" or paired
         mixed = right if fixed else chance.sample(right, size)
@@ -47,7 +47,7 @@ def collected(bank: Bank, chance: Random) -> Rows:
             again, told = Random(style), [case(article + one) for one in told]
             text = f"{_inline(told, again)}, respectively" if paired and told[1:] else _told(told, item, again)
             if left:
-                form = Random(style).choice(table("lists")["one left out"])
+                form = pick(Random(style), "lists", "one left out")
                 text = frames.fill(form, l=_inline(told, again), x=case(article + left))
             yield item, Made(label, text)
 
@@ -129,14 +129,14 @@ def _told(members: list[str], item: Item, chance: Random) -> str:
         )
         return start + _lines(members, chance)
     if roll < 0.3 and rest:
-        return frames.fill(chance.choice(table("lists")["first and rest"]), a=first, b=rest)
+        return frames.fill(pick(chance, "lists", "first and rest"), a=first, b=rest)
     if roll < 0.38:
         cells = "".join(f"<li>{one}</li>" for one in members)
         data = [json.dumps(members), json.dumps({"answer": members}), f"<ul>{cells}</ul>", f"| {' | '.join(members)} |"]
         return chance.choice(data)
     if roll < 0.75:
         n = in_words(len(members))
-        told = chance.choice(table("lists")["answers"]).replace("{N}", n.capitalize())
+        told = pick(chance, "lists", "answers").replace("{N}", n.capitalize())
         return frames.fill(told, l=text, n=n)
     return framed(text, item, chance) if roll < 0.9 else text
 
@@ -160,7 +160,7 @@ def _equation(chance: Random) -> tuple[str, list[str]]:
 
 def _one_thing(chance: Random) -> Rows:
     """A name with "and" or "or" in it, which is no list: another of the same build is another thing."""
-    question, starts, ends = chance.choice(table("lists")["names with and"])
+    question, starts, ends = pick(chance, "lists", "names with and")
     start, other = chance.sample(starts, 2)
     end, last = chance.sample(ends, 2)
     right, wrong = f"{start} {end}", chance.choice((f"{start} {last}", f"{other} {end}"))
@@ -171,7 +171,7 @@ def _one_thing(chance: Random) -> Rows:
 
 def _either(chance: Random) -> Rows:
     """A reference that gives a choice: each of the two is right."""
-    question, answers = chance.choice(table("lists")["either is right"])
+    question, answers = pick(chance, "lists", "either is right")
     one, two, wrong, off = chance.sample(answers, 4)
     reference = chance.choice((f"{one} or {two}", f"{one} / {two}", f"either {one} or {two}"))
     item = item_of(question, reference, chance, wrong)

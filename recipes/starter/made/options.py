@@ -9,14 +9,14 @@ from random import Random
 from made import frames
 from made.bank import LETTERS, Bank, Item, Made, option_full, option_letter, option_text
 from made.choosing import beside
-from made.files import table
+from made.files import pick, table
 
 _LISTED = re.compile(r"^\(([A-J])\) (.*)", re.MULTILINE)
 
 
 def letters(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """The letter alone."""
-    frame = chance.choice(table("options")["letters"])
+    frame = pick(chance, "options", "letters")
     tail = f" {chance.choice(table('options')['because'])}" if chance.random() < 0.2 and len(frame) > 6 else ""
     for label, place in _two_places(item, chance):
         text = frames.fill(frame, x=LETTERS[place])
@@ -32,33 +32,7 @@ def option_words(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 def letter_and_text(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """Letter and text of one option are right or wrong with it; a letter with the text of another option is wrong."""
-    frame = chance.choice(
-        (
-            "{x}",
-            "The answer is {x}.",
-            "Answer: {x}",
-            "I choose {x}.",
-            "It's {x}.",
-            "Final answer: {x}",
-            "The correct option is {x}.",
-            "**{x}**",
-            "So, {x} it is.",
-            "I'd say {x}, for the rest do not fit.",
-        )
-    )
-    form = chance.choice(
-        (
-            "({l}) {t}",
-            "{l}) {t}",
-            "{l}. {t}",
-            "{l}: {t}",
-            "{l} - {t}",
-            "option {l}, {t}",
-            "{l} ({t})",
-            "{t} ({l})",
-            "{t}, which is option {l}",
-        )
-    )
+    frame, form = pick(chance, "options", "around both"), pick(chance, "options", "letter with text")
     other = chance.choice([n for n in range(len(item.choices)) if n != item.place])
     pairs = {(item.place, item.place): 1, (item.place, other): 0, (other, item.place): 0, (other, other): 0}
     mixed = chance.choice([pair for pair, label in pairs.items() if not label])
@@ -71,7 +45,7 @@ def written(item: Item, chance: Random) -> tuple[str, tuple[str, ...]]:
     """Question and references as different data sets write them: "(A) iron", "A) iron", "A. iron", "A" or "iron"."""
     if not item.choices:
         return item.question, item.references
-    style, roll = chance.choice(table("options")["styles"]), chance.random()
+    style, roll = pick(chance, "options", "styles"), chance.random()
     question = _LISTED.sub(lambda found: frames.fill(style, l=found[1], t=found[2]), item.question)
     letter, text = LETTERS[item.place], option_text(item, item.place)
     if roll < 0.25:
@@ -86,31 +60,12 @@ def all_options(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     if chance.random() < 0.4:
         chance.shuffle(places)
     listed = [frames.fill(style, l=LETTERS[place], t=option_text(item, place)) for place in places]
-    joint = chance.choice((", ", "\n", "; ", " or ", "\n- ", " / ", " and "))
-    start = chance.choice(
-        (
-            *("", "", ""),
-            "The options are ",
-            "We can choose between these: ",
-            "It is one of these: ",
-            "Options:\n",
-            "Let's look at all of them. ",
-        )
-    )
+    joint = pick(chance, "options", "between all")
+    start = pick(chance, "options", "before all")
     text = start + joint.join(listed)
     if chance.random() < 0.3:
-        notes = ("could be", "is possible", "may fit", "has something to it", "is worth a thought", "is often chosen")
-        text = " ".join(f"{part[:1].upper()}{part[1:]} {chance.choice(notes)}." for part in listed)
-    rest = chance.choice(
-        (
-            *("", "", "", "", ""),
-            "All of these.",
-            "Any of them.",
-            "One of them is right.",
-            "All of the above.",
-            "Hard to choose.",
-        )
-    )
+        text = " ".join(f"{part[:1].upper()}{part[1:]} {pick(chance, 'options', 'notes')}." for part in listed)
+    rest = pick(chance, "options", "after all")
     named = chance.choice((option_full, option_text, option_letter))
     other = chance.choice([place for place in places if place != item.place])
     choice = frames.draw("concluded", chance)
@@ -125,7 +80,7 @@ def several_parts(bank: Bank, chance: Random) -> Iterator[tuple[Item, Made]]:
     """Options of several parts, which may have letters of their own: what counts is the letter chosen at the end."""
     for item in bank.draw("options", chance):
         asked, draws = _parts(item, chance)
-        style, joint = chance.choice(table("options")["styles of parts"]), chance.choice((", ", ", ", "; ", " "))
+        style, joint = pick(chance, "options", "styles of parts"), chance.choice((", ", ", ", "; ", " "))
         options = {}
         for _ in range(chance.randint(4, 8)):
             parts = [told.format(chance.choice(values)) for told, values in draws]
@@ -139,7 +94,7 @@ def several_parts(bank: Bank, chance: Random) -> Iterator[tuple[Item, Made]]:
         shown = " ".join(frames.sentence(_part(style)(n, part)) for n, part in enumerate(work))
         start = frames.sentence(chance.choice(frames.wordings("neutral")))
         before = "" if chance.random() < 0.2 else f"{start} {shown} "
-        frame = "The answer is ({x})." if chance.random() < 0.5 else chance.choice(table("options")["letters"])
+        frame = "The answer is ({x})." if chance.random() < 0.5 else pick(chance, "options", "letters")
         for label, chosen in _two_places(whole, chance):
             yield whole, Made(label, before + frames.fill(frame, x=LETTERS[chosen]))
 
@@ -178,25 +133,21 @@ def eliminated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         lines = []
         for place in range(len(item.choices)):
             name = (option_letter if draw.random() < 0.5 else option_full)(item, place)
-            verdicts = (
-                ("fits what is asked", "is right", "matches")
-                if place == chosen
-                else ("can be ruled out", "does not fit", "is wrong", "is unrelated", "misses the point")
-            )
-            lines.append(f"{name} {draw.choice(verdicts)}.")
+            verdict = pick(draw, "options", "kept" if place == chosen else "ruled out")
+            lines.append(f"{name} {verdict}.")
         if draw.random() < 0.5:
             draw.shuffle(lines)
-        end = draw.choice(("", "So the answer is {x}.", "The answer is {x}.", "Hence {x}.", "Answer: {x}"))
+        end = pick(draw, "options", "after elimination")
         joint = draw.choice((" ", "\n"))
         yield Made(label, joint.join([*lines, frames.fill(end, x=option_letter(item, chosen))]).strip())
 
 
 def said_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """Yes or no in some wording."""
-    yes, no = chance.choice(table("options")["yes and no"])
-    references = (
-        (chance.choice((("True",), ("true",))) if _is_yes(item) else ("False",)) if chance.random() < 0.1 else ()
-    )
+    yes, no = pick(chance, "options", "yes and no")
+    references = ()
+    if chance.random() < 0.1:
+        references = (chance.choice(("True", "true")) if _is_yes(item) else "False",)
     for label in (1, 0):
         yield Made(label, yes if _is_yes(item) == bool(label) else no, references)
 
@@ -207,15 +158,7 @@ def explained_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     if not reasons:
         reasons = " ".join(chance.sample(frames.wordings("neutral"), chance.randint(1, 3)))
     before = chance.random() < 0.4
-    verdicts = chance.choice(
-        (
-            ("No", "Yes"),
-            ("No, it isn't so", "Yes, it is so"),
-            ("The answer is no", "The answer is yes"),
-            ("That's false", "That's true"),
-            ("Not so", "That is so"),
-        )
-    )
+    verdicts = pick(chance, "options", "explained")
     for label in (1, 0):
         verdict = verdicts[_is_yes(item) == bool(label)]
         joint = chance.choice(("So: ", "Therefore: ", "In conclusion: ", ""))
@@ -225,13 +168,13 @@ def explained_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 def turned_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """Yes and no are both named, and one is chosen."""
     right, wrong = ("yes", "no") if _is_yes(item) else ("no", "yes")
-    frame = chance.choice(table("options")["turned"])
+    frame = pick(chance, "options", "turned")
     one, two = (right, wrong) if chance.random() < 0.5 else (wrong, right)
     for label, b, a in ((1, right, wrong), (0, wrong, right)):
         text = frame.replace("{A}", a.capitalize()).replace("{B}", b.capitalize())
         yield Made(label, frames.fill(text, a=a, b=b, **{"1": one, "2": two}))
     if chance.random() < 0.15:
-        yield Made(0, chance.choice(table("options")["undecided"]))
+        yield Made(0, pick(chance, "options", "undecided"))
 
 
 def _is_yes(item: Item) -> bool:

@@ -8,7 +8,7 @@ from random import Random
 
 from made import frames
 from made.bank import Item, Made
-from made.files import table
+from made.files import pick
 
 ROUNDS = 8_000  # pairs of rows that a maker gives at most
 
@@ -17,7 +17,7 @@ Rows = Iterator[tuple[Item, Made]]
 
 def item_of(question: str, reference: str, chance: Random, wrong: str) -> Item:
     """A question made up, asked in some way, with its answer and a wrong one that lies near."""
-    return Item("made", frames.fill(chance.choice(table("twins")["questions"]), q=question), (reference,), wrong=wrong)
+    return Item("made", frames.fill(pick(chance, "twins", "questions"), q=question), (reference,), wrong=wrong)
 
 
 def framed(text: str, item: Item, chance: Random) -> str:
@@ -29,7 +29,7 @@ def framed(text: str, item: Item, chance: Random) -> str:
 def twins(item: Item, right: str, wrong: str, chance: Random, stated: str = "") -> Rows:
     """The right and the wrong answer in the same words; `stated` is a sentence of their own, which some rows have."""
     seed, roll = chance.random(), chance.random()
-    instead = chance.choice(table("twins")["instead"])
+    instead = pick(chance, "twins", "instead")
     for label, text, other in ((1, right, wrong), (0, wrong, right)):
         if stated and roll < 0.4:
             told = frames.fill(stated, x=text)
