@@ -156,8 +156,8 @@ def read_bank(folder: Path) -> Bank:
     alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
     contexts: dict[str, None] = {}
     questions = set()
-    for path in _files(folder / "tasks"):
-        for item in _items(path):
+    for task, rows in read_folder(folder / "tasks"):
+        for item in (_item(task, row) for row in rows):
             questions.add(normalise(item.question))
             items.append(item)
             if item.context:
@@ -165,8 +165,8 @@ def read_bank(folder: Path) -> Bank:
             if not item.choices and item.right.casefold() not in ("yes", "no", "unanswerable"):
                 _file_answer(alike, item)
     given: dict[str, list[str]] = defaultdict(list)
-    for path in _files(folder / "labelled"):
-        for row in _lines(path):
+    for _, rows in read_folder(folder / "labelled"):
+        for row in rows:
             if row["label"] == 0 and row.get("question") and 1 < len(row["candidate"]) <= 50:
                 key = normalise(row["question"])
                 if key in questions and not _NO_VALUE.search(row["candidate"]):
@@ -278,8 +278,11 @@ def _value(text: str) -> tuple[object, ...] | None:
     return tuple(read)[:3] if isinstance(read, Date) else (read.value,) if read else None
 
 
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.glob("*.jsonl*") if path.name.endswith((".jsonl", ".jsonl.gz")))
+def read_folder(folder: Path) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
+    """The files of JSON lines in a folder, packed or not: their names without the ending, and their rows."""
+    for path in sorted(folder.glob("*.jsonl*")):
+        if path.name.endswith((".jsonl", ".jsonl.gz")):
+            yield path.name.split(".")[0], _lines(path)
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -287,15 +290,13 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, lines)
 
 
-def _items(path: Path) -> Iterator[Item]:
-    task = path.name.split(".")[0]
-    for row in _lines(path):
-        references = row["reference"] if isinstance(row["reference"], list) else [row["reference"]]
-        choices = tuple(row.get("choices") or ())
-        if choices and not re.match(r"\([A-J]\) ", references[0]):
-            references = [f"({LETTERS[choices.index(references[0])]}) {references[0]}"]
-        solution = row.get("solution") or row.get("explanation") or ""
-        yield Item(task, row["question"], tuple(references), choices, row.get("context") or "", solution)
+def _item(task: str, row: dict[str, Any]) -> Item:
+    references = row["reference"] if isinstance(row["reference"], list) else [row["reference"]]
+    choices = tuple(row.get("choices") or ())
+    if choices and not re.match(r"\([A-J]\) ", references[0]):
+        references = [f"({LETTERS[choices.index(references[0])]}) {references[0]}"]
+    solution = row.get("solution") or row.get("explanation") or ""
+    return Item(task, row["question"], tuple(references), choices, row.get("context") or "", solution)
 
 
 def _is_plain(item: Item) -> bool:

@@ -10,7 +10,7 @@ from random import Random
 from made import frames
 from made.bank import Bank, Item, Made, Maker
 from made.choosing import beside, told, upper
-from made.files import lines, pick
+from made.files import lines, pick, table
 from made.frames import draw
 from made.twins import ROUNDS, Rows, item_of, other_digit, twins
 from made.values import Date, in_words, ordinal
@@ -95,17 +95,12 @@ def _span(chance: Random) -> _Dated:
     first = chance.randint(1500, 1980)
     last = first + chance.randint(3, 40)
     ends = [(_off_year(first, chance), last), (first, _off_year(last, chance))]
-    forms = ("{}–{}", "{}-{}", "{} to {}", "from {} to {}", "from {} until {}", "{} – {}", "from {} through {}")
+    forms = table("close")["spans"]
     form, told = chance.choice(forms), chance.random() < 0.4
     form = chance.choice(forms[3:5]) if told else form
     wrong = chance.choice([end for end in ends if end[0] < end[1]] or [(first - 1, last)])
-    return (
-        question,
-        chance.choice(forms[:4]).format(first, last),
-        form.format(first, last),
-        form.format(*wrong),
-        f"{start} {{x}}." if told else "",
-    )
+    reference, right = chance.choice(forms[:4]).format(first, last), form.format(first, last)
+    return question, reference, right, form.format(*wrong), f"{start} {{x}}." if told else ""
 
 
 def _time(chance: Random) -> _Dated:
@@ -115,13 +110,8 @@ def _time(chance: Random) -> _Dated:
     others += [((hour + 12) % 24, minute), (hour, (minute + 30) % 60), (hour, (minute + 10) % 60)]
     others += [(hour, (minute + 5) % 60), (hour, (minute - 5) % 60), (hour, (minute - 10) % 60)]
     form, reference = chance.randrange(6), chance.randrange(4)
-    return (
-        question,
-        _clock(hour, minute, reference),
-        _clock(hour, minute, form),
-        _clock(*chance.choice(others), form),
-        f"{start} at {{x}}." if form < 5 else "",
-    )
+    right, wrong = _clock(hour, minute, form), _clock(*chance.choice(others), form)
+    return question, _clock(hour, minute, reference), right, wrong, f"{start} at {{x}}." if form < 5 else ""
 
 
 def _clock(hour: int, minute: int, form: int) -> str:
@@ -145,17 +135,11 @@ def _before_christ(chance: Random) -> _Dated:
     subject, past = pick(chance, "close", "ancient events")
     year = str(chance.randint(101, 989))
     off = other_digit(year, chance, range(3))
-    forms = ("{} BC", "{} BCE", "{} B.C.", "the year {} BC", "{} before Christ")
-    form = chance.choice(forms)
+    form = pick(chance, "close", "before Christ")
     wrong = f"AD {year}" if chance.random() < 0.15 else form.format(off)
-    question = chance.choice((f"When was the {subject} {past}?", f"In what year was the {subject} {past}?"))
-    return (
-        question,
-        f"{year} {chance.choice(('BC', 'BCE'))}",
-        form.format(year),
-        wrong,
-        f"The {subject} was {past} in {{x}}.",
-    )
+    question = f"{chance.choice(('When', 'In what year'))} was the {subject} {past}?"
+    reference = f"{year} {chance.choice(('BC', 'BCE'))}"
+    return question, reference, form.format(year), wrong, f"The {subject} was {past} in {{x}}."
 
 
 def _age(chance: Random) -> _Dated:
@@ -163,23 +147,17 @@ def _age(chance: Random) -> _Dated:
     if chance.random() < 0.5:
         right = chance.randint(6, 20)
         wrong = chance.choice([n for n in (right - 10, right + 10, right - 1, right + 1) if 1 <= n <= 21])
-        forms = ("the {} century", "the {} century AD", "the {} century CE")
-        form = chance.choice(forms)
+        form = pick(chance, "close", "centuries")
         question, stated = _event("In which century", "in ", chance)
-        return (
-            question,
-            f"the {ordinal(right)} century",
-            form.format(ordinal(right)),
-            form.format(ordinal(wrong)),
-            stated,
-        )
+        reference, right, wrong = (f"the {ordinal(right)} century", *(form.format(ordinal(n)) for n in (right, wrong)))
+        return question, reference, right, wrong, stated
     decade = chance.randrange(1610, 2000, 10)
     off = decade + chance.choice((-10, 10, 100, -100))
     text = str(decade)
     turned = int(f"1{text[2]}{text[1]}0")
     off = turned if turned != decade and turned > 1600 and chance.random() < 0.5 else off
     question, stated = _event("In which decade", "in ", chance)
-    form = chance.choice(("the {}s", "the {}s", "the decade from {} on", "the {}'s"))
+    form = pick(chance, "close", "decades")
     return question, f"the {decade}s", form.format(decade), form.format(off), stated
 
 
