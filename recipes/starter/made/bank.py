@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from bert_judge.evidence import content_words
 from bert_judge.metrics import containment, normalise
 from made.files import lines
+from made.frames import fill
 from made.values import Date, Number, parse_date, parse_number
 
 LETTERS = "ABCDEFGHIJ"
@@ -95,8 +96,8 @@ class Bank:
         """A right answer and a plausible wrong one of the same form; None where no wrong one was found."""
         if item.choices:
             other = chance.choice([n for n in range(len(item.choices)) if n != item.place])
-            style = chance.choice((option_text, option_text, option_full, option_letter))
-            return style(item, item.place), style(item, other)
+            style = chance.choice(("{t}", "{t}", "({l}) {t}", "({l})"))
+            return option(item, item.place, style), option(item, other, style)
         rights = (*item.references, *item.same)
         right = chance.choice(rights) if chance.random() < (0.6 if item.same else 0.3) else rights[0]
         wrong = self.wrong(item, chance)
@@ -209,19 +210,9 @@ def other_option(item: Item) -> str | None:
     return next((b for a, b in ((one, two), (two, one)) if normalise(a) in rights and len(b) < 50), None)
 
 
-def option_text(item: Item, place: int) -> str:
-    """A choice without its letter."""
-    return item.choices[place].rstrip(".")
-
-
-def option_full(item: Item, place: int) -> str:
-    """A choice with its letter, as references have it."""
-    return f"({LETTERS[place]}) {item.choices[place].rstrip('.')}"
-
-
-def option_letter(item: Item, place: int) -> str:
-    """The letter of a choice alone."""
-    return f"({LETTERS[place]})"
+def option(item: Item, place: int, style: str = "{t}") -> str:
+    """A choice in some style: {l} is its letter, {t} its text."""
+    return fill(style, l=LETTERS[place], t=item.choices[place].rstrip("."))
 
 
 @lru_cache(maxsize=100_000)

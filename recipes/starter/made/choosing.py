@@ -269,20 +269,13 @@ def solved(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     if not wrong or right not in steps[-1]:
         return
     swap = re.compile(rf"(?<![\d.]){re.escape(right)}(?![\d])")
-    whole, end = "\n".join(steps), chance.choice(table("solutions"))
+    whole, end = "\n".join(steps), pick(chance, "solutions", "results")
     yield Made(1, f"{whole}\n{fill(end, b=right)}")
     changed = "\n".join([*steps[:-1], swap.sub(lambda found: wrong, steps[-1])]) if chance.random() < 0.6 else whole
     yield Made(0, f"{changed}\n{fill(end, b=wrong)}")
     before = steps[: next(n for n, step in enumerate(steps) if right in step)]
     if before and chance.random() < 0.5:
-        passing = chance.choice(
-            (
-                "At this point one may take {b} for the answer, but there is more to do.",
-                "This gives {b}, but that is not yet what is asked.",
-                "Note that {b} is not the answer yet.",
-            )
-        )
-        early = [before[0], fill(passing, b=wrong), *before[1:]]
+        early = [before[0], fill(pick(chance, "solutions", "in passing"), b=wrong), *before[1:]]
         cut = early if chance.random() < 0.6 else before
-        yield Made(0, "\n".join(cut) + chance.choice(("", "\nSo the", "\nNow we", "\nThe answer is", "\nNext,")))
+        yield Made(0, "\n".join(cut) + pick(chance, "solutions", "broken off"))
         yield Made(1, "\n".join([*early, *steps[len(before) :], fill(end, b=right)]))

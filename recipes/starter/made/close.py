@@ -75,9 +75,8 @@ def _month(chance: Random) -> _Dated:
     style = chance.randrange(7)
     told = stated if style in (0, 2, 5) else ""
     if question.startswith("In what month"):  # then the year is no part of what is asked
-        wrong = wrong._replace(
-            year=right.year, month=wrong.month if wrong.month != right.month else right.month % 12 + 1
-        )
+        other = wrong.month if wrong.month != right.month else right.month % 12 + 1
+        wrong = Date(right.year, other)
     return question, _written(right, chance), right.spellings()[style], wrong.spellings()[style], told
 
 
@@ -115,20 +114,14 @@ def _time(chance: Random) -> _Dated:
 
 
 def _clock(hour: int, minute: int, form: int) -> str:
-    late = hour > 12
-    part = ("a.m.", "p.m.")[late]
-    twelve, day = hour % 12, "in the morning" if not late else "in the afternoon" if hour < 18 else "in the evening"
-    past = {0: f"{in_words(twelve)} o'clock", 15: f"a quarter past {in_words(twelve)}"}
-    past[30] = f"half past {in_words(twelve)}"
-    words = past.get(minute) or f"{in_words(minute)} minutes past {in_words(twelve)}"
-    return (
-        f"{hour:02}:{minute:02}",
-        f"{twelve}:{minute:02} {part}",
-        f"{twelve}:{minute:02} {part.replace('.', '')}",
-        f"{twelve}.{minute:02} {part.replace('.', '')}",
-        f"{words} {day}",
-        f"{hour:02}:{minute:02}h",
-    )[form]
+    late, twelve = hour > 12, hour % 12
+    part = "p.m." if late else "a.m."
+    day = "in the morning" if not late else "in the afternoon" if hour < 18 else "in the evening"
+    spoken = in_words(twelve)
+    past = {0: f"{spoken} o'clock", 15: f"a quarter past {spoken}", 30: f"half past {spoken}"}
+    words = past.get(minute) or f"{in_words(minute)} minutes past {spoken}"
+    slots = {"p": part, "bare": part.replace(".", ""), "words": words, "day": day}
+    return table("close")["clock"][form].format(h=hour, t=twelve, m=minute, **slots)
 
 
 def _before_christ(chance: Random) -> _Dated:

@@ -124,10 +124,7 @@ def _told(members: list[str], item: Item, chance: Random) -> str:
     chance, text = Random(seed), _inline(members, Random(join))
     first, rest = members[0], _inline(members[1:], Random(join)) if members[1:] else ""
     if roll < 0.15:
-        start = chance.choice(
-            ("", "", "They are:\n", "Here is the list:\n", "The answer has these parts:\n", "Sure!\n\n")
-        )
-        return start + _lines(members, chance)
+        return pick(chance, "lists", "before lines") + _lines(members, chance)
     if roll < 0.3 and rest:
         return frames.fill(pick(chance, "lists", "first and rest"), a=first, b=rest)
     if roll < 0.38:
@@ -145,17 +142,10 @@ def _equation(chance: Random) -> tuple[str, list[str]]:
     """An equation with its solutions, and as the last member a number that is none."""
     roots = chance.sample([n for n in range(-9, 10) if n], chance.choice((2, 2, 3)))
     factors = "".join(f"(x {'-' if root > 0 else '+'} {abs(root)})" for root in roots)
-    asked = (
-        "Which numbers solve the equation {} = 0?",
-        "Solve {} = 0.",
-        "Find all x with {} = 0.",
-        "Where is {} zero?",
-    )
-    off = chance.choice(
-        [n for n in (-roots[0], roots[0] + 1, roots[-1] - 1, -roots[-1]) if n and n not in roots] or [10]
-    )
+    near = [n for n in (-roots[0], roots[0] + 1, roots[-1] - 1, -roots[-1]) if n and n not in roots]
+    off = chance.choice(near or [10])
     named = chance.choice(("{}", "x = {}"))
-    return chance.choice(asked).format(factors), [named.format(root) for root in (*roots, off)]
+    return pick(chance, "lists", "equations").format(factors), [named.format(root) for root in (*roots, off)]
 
 
 def _one_thing(chance: Random) -> Rows:

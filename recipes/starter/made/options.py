@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 from made import frames
-from made.bank import LETTERS, Bank, Item, Made, option_full, option_letter, option_text
+from made.bank import LETTERS, Bank, Item, Made, option
 from made.choosing import beside
 from made.files import pick, table
 
@@ -26,8 +26,7 @@ def letters(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 def option_words(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """The text of an option without its letter."""
     for label, place in _two_places(item, chance):
-        text = option_text(item, place)
-        yield Made(label, frames.plain(text, item.question.split("\n")[0], chance))
+        yield Made(label, frames.plain(option(item, place), item.question.split("\n")[0], chance))
 
 
 def letter_and_text(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
@@ -37,7 +36,7 @@ def letter_and_text(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     pairs = {(item.place, item.place): 1, (item.place, other): 0, (other, item.place): 0, (other, other): 0}
     mixed = chance.choice([pair for pair, label in pairs.items() if not label])
     for letter, text in ((item.place, item.place), mixed):
-        chosen = frames.fill(form, l=LETTERS[letter], t=option_text(item, text))
+        chosen = frames.fill(form, l=LETTERS[letter], t=option(item, text))
         yield Made(pairs[letter, text], frames.fill(frame, x=chosen))
 
 
@@ -47,10 +46,8 @@ def written(item: Item, chance: Random) -> tuple[str, tuple[str, ...]]:
         return item.question, item.references
     style, roll = pick(chance, "options", "styles"), chance.random()
     question = _LISTED.sub(lambda found: frames.fill(style, l=found[1], t=found[2]), item.question)
-    letter, text = LETTERS[item.place], option_text(item, item.place)
-    if roll < 0.25:
-        return question, (letter if roll < 0.2 else f"({letter})",)
-    return question, (text if roll < 0.4 else frames.fill(style, l=letter, t=text),)
+    style = "{l}" if roll < 0.2 else "({l})" if roll < 0.25 else "{t}" if roll < 0.4 else style
+    return question, (option(item, item.place, style),)
 
 
 def all_options(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
@@ -59,21 +56,22 @@ def all_options(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     places = [*range(len(item.choices))]
     if chance.random() < 0.4:
         chance.shuffle(places)
-    listed = [frames.fill(style, l=LETTERS[place], t=option_text(item, place)) for place in places]
+    listed = [option(item, place, style) for place in places]
     joint = pick(chance, "options", "between all")
     start = pick(chance, "options", "before all")
     text = start + joint.join(listed)
     if chance.random() < 0.3:
         text = " ".join(f"{part[:1].upper()}{part[1:]} {pick(chance, 'options', 'notes')}." for part in listed)
     rest = pick(chance, "options", "after all")
-    named = chance.choice((option_full, option_text, option_letter))
+    named = chance.choice(("({l}) {t}", "{t}", "({l})"))
     other = chance.choice([place for place in places if place != item.place])
     choice = frames.draw("concluded", chance)
 
     def chosen(answer: str) -> str:
         return f"{frames.sentence(text)} {frames.fill(choice, b=answer)}"
 
-    yield from beside(f"{text} {rest}".strip(), chosen, (named(item, item.place), named(item, other)), chance)
+    pair = option(item, item.place, named), option(item, other, named)
+    yield from beside(f"{text} {rest}".strip(), chosen, pair, chance)
 
 
 def several_parts(bank: Bank, chance: Random) -> Iterator[tuple[Item, Made]]:
@@ -132,14 +130,14 @@ def eliminated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         draw = Random(seed)
         lines = []
         for place in range(len(item.choices)):
-            name = (option_letter if draw.random() < 0.5 else option_full)(item, place)
+            name = option(item, place, "({l})" if draw.random() < 0.5 else "({l}) {t}")
             verdict = pick(draw, "options", "kept" if place == chosen else "ruled out")
             lines.append(f"{name} {verdict}.")
         if draw.random() < 0.5:
             draw.shuffle(lines)
         end = pick(draw, "options", "after elimination")
         joint = draw.choice((" ", "\n"))
-        yield Made(label, joint.join([*lines, frames.fill(end, x=option_letter(item, chosen))]).strip())
+        yield Made(label, joint.join([*lines, frames.fill(end, x=f"({LETTERS[chosen]})")]).strip())
 
 
 def said_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
