@@ -1,4 +1,4 @@
-"""The questions that rows are made from, in pools, and plausible wrong answers for each of them."""
+"""The questions that rows are made from, in pools, and plausible incorrect answers to each of them."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _NO_VALUE = re.compile(r"[\n:\\]|\.$|answer|unknown|sorry|know|passage|context|\
 
 @dataclass(frozen=True)
 class Item:
-    """One question of a task with its right answers, and what the task tells beside them; or one made up, with a wrong
-    answer that lies near, and right answers in other words than the references."""
+    """One question of a task with its correct answers and what else the task has; or a made-up one, with a similar
+    incorrect answer, and correct answers in other words than the references."""
 
     task: str
     question: str
@@ -43,22 +43,22 @@ class Item:
 
     @property
     def right(self) -> str:
-        """The first right answer; of an item with choices the text of the right choice, without its letter."""
+        """The first correct answer; with choices the text of the correct one, without its letter."""
         return self.choices[self.place] if self.choices else self.references[0]
 
     @property
     def place(self) -> int:
-        """Which choice is right."""
+        """Which choice is correct."""
         return LETTERS.index(self.references[0][1])
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """All that a wrong answer must differ from."""
+        """All that an incorrect answer must differ from."""
         return (self.right, *self.references)
 
 
 class Made(NamedTuple):
-    """An answer made for an item. `references` stand for those of the item where they are given."""
+    """An answer made for an item. `references`, where given, replace those of the item."""
 
     label: int
     candidate: str
@@ -85,7 +85,7 @@ class Bank:
                     self.pools.setdefault(pool, {}).setdefault(item.task, []).append(item)
 
     def draw(self, pool: str, chance: Random) -> Iterator[Item]:
-        """The items of a pool in chance order, `PASSES` times; small tasks more often than their size would have it."""
+        """The items of a pool in random order, `PASSES` times; small tasks more often than their size suggests."""
         for _ in range(PASSES):
             queues = [chance.sample(items, len(items)) for items in self.pools.get(pool, {}).values()]
             while queues := [queue for queue in queues if queue]:
@@ -93,7 +93,7 @@ class Bank:
                 yield queue.pop()
 
     def pair(self, item: Item, chance: Random) -> tuple[str, str] | None:
-        """A right answer and a plausible wrong one of the same form; None where no wrong one was found."""
+        """A correct answer and a plausible incorrect one of the same form; None where none was found."""
         if item.choices:
             other = chance.choice([n for n in range(len(item.choices)) if n != item.place])
             style = chance.choice(("{t}", "{t}", "({l}) {t}", "({l})"))
@@ -104,7 +104,7 @@ class Bank:
         return (right, wrong) if wrong else None
 
     def wrong(self, item: Item, chance: Random) -> str | None:
-        """A plausible wrong answer: near in meaning, in spelling or in kind."""
+        """A plausible incorrect answer: close in meaning, in spelling or in kind."""
         if item.wrong:
             return item.wrong
         if item.choices:
@@ -131,7 +131,7 @@ class Bank:
 
 
 def with_pair(maker: Callable[[Bank, Item, tuple[str, str], Random], Iterable[Made]]) -> Maker:
-    """A maker that is also given a right and a wrong answer; it makes nothing where no wrong one was found."""
+    """A maker that is also given a correct and an incorrect answer; it skips items without an incorrect one."""
 
     def make(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         if pair := bank.pair(item, chance):
@@ -152,7 +152,7 @@ def over(pool: str, maker: Maker) -> Callable[[Bank, Random], Iterator[tuple[Ite
 
 
 def read_bank(folder: Path) -> Bank:
-    """Read all files of `folder/tasks`, and short wrong answers to their questions from `folder/labelled`."""
+    """Read all files of `folder/tasks`, and short incorrect answers to their questions from `folder/labelled`."""
     items: list[Item] = []
     alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
     contexts: dict[str, None] = {}
@@ -178,7 +178,7 @@ def read_bank(folder: Path) -> Bank:
 
 
 def differs(text: str, answers: Iterable[str]) -> bool:
-    """Whether a text is another value than every answer: no words all shared, either way, and no equal number."""
+    """Whether a text differs from every answer: neither has all words of the other, and their numbers are not equal."""
     keys = _keys(text)
     return bool(keys) and not any(
         keys <= _keys(answer)
@@ -200,7 +200,7 @@ def near_value(text: str, chance: Random) -> str | None:
 
 
 def other_option(item: Item) -> str | None:
-    """The wrong one of "A or B?" at the end of a question."""
+    """The incorrect one of "A or B?" at the end of a question."""
     found = _OR.search(item.question)
     if not found:
         return None
@@ -230,7 +230,7 @@ def shape(text: str) -> str:
 
 
 def first_word(question: str) -> str:
-    """The word that tells what is asked for: who, when, where, how many, which city …"""
+    """The word that says what is asked for: who, when, where, how many, which city …"""
     found = re.search(r"\b(how \w+|(?:what|which) \w+|who|whose|when|where|why)\b", question.casefold())
     return found[0] if found else ""
 
@@ -325,7 +325,7 @@ def _is_list(item: Item) -> bool:
 
 
 def split_list(text: str) -> list[str]:
-    """The items of an enumeration; none where it is not clearly one."""
+    """The items of an enumeration; an empty list where a text is not clearly one."""
     if re.search(r"\d,\d|\bto\b|\bbetween\b|[()\"]", text) or not re.search(r"\band\b|,.*,|;", text):
         return []
     items = [item.strip() for item in re.split(r"\s*(?:,\s*and\b|,|;|\band\b)\s*", text)]

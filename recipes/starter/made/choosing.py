@@ -19,7 +19,7 @@ _TOPIC_STOPS = frozenset(
 
 
 def single(wrap: Callable[[str, Item, Random], str]) -> Maker:
-    """A right and a wrong answer in frames that `wrap` puts around them; half of the time in the same frame."""
+    """A correct and an incorrect answer in frames that `wrap` puts around them; half of the time in the same frame."""
 
     @with_pair
     def make(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
@@ -31,7 +31,7 @@ def single(wrap: Callable[[str, Item, Random], str]) -> Maker:
 
 
 def double(wrap: Callable[[str, str, Item, Random], str]) -> Maker:
-    """Two rows of one frame that holds both a right and a wrong answer: each is the chosen one in one row."""
+    """Two rows of one frame with a correct and an incorrect answer in it: one row chooses the one, one the other."""
 
     @with_pair
     def make(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
@@ -43,7 +43,7 @@ def double(wrap: Callable[[str, str, Item, Random], str]) -> Maker:
 
 
 def topic(item: Item, chance: Random) -> str:
-    """What a question is about: some of its words in a row, without the question word."""
+    """What a question is about: some of its consecutive words, without the question word."""
     words = re.findall(r"[\w'’-]+", item.question.split("\n")[0])
     runs: list[list[str]] = [[]]
     for word in words:
@@ -62,7 +62,7 @@ def upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def told(frame: str, item: Item, chance: Random, **answers: str) -> str:
+def filled(frame: str, item: Item, chance: Random, **answers: str) -> str:
     """A frame with its slots filled for an item: answers also as sentences, the question and its topic."""
     wholes = {
         slot.upper(): frames.whole(text, item.question, chance) for slot, text in answers.items() if slot.isalpha()
@@ -76,7 +76,7 @@ def in_order(pair: tuple[str, str], chance: Random) -> dict[str, str]:
 
 
 def hedged(text: str, item: Item, chance: Random) -> str:
-    """An answer given with doubt, sometimes with a remark before it."""
+    """A hedged answer, sometimes with a remark before it."""
     answer = frames.hedge(text, chance)
     return f"{draw('openers', chance)} {answer}" if chance.random() < 0.2 else answer
 
@@ -84,7 +84,7 @@ def hedged(text: str, item: Item, chance: Random) -> str:
 def torn(a: str, b: str, item: Item, chance: Random) -> str:
     """Two answers are weighed and one is chosen: by its name, or as the first or the second."""
     both = in_order((a, b), chance)
-    start = told(draw("torn", chance), item, chance, **both)
+    start = filled(draw("torn", chance), item, chance, **both)
     first, second = ("the former", "the first", "the first one"), ("the latter", "the second one")
     pointer = chance.choice(first if both["1"] == b else second)
     chosen = pointer if chance.random() < 0.12 else b
@@ -93,18 +93,18 @@ def torn(a: str, b: str, item: Item, chance: Random) -> str:
 
 def corrected(a: str, b: str, item: Item, chance: Random) -> str:
     """One answer is given and taken back for another, or kept after a look at another."""
-    return told(draw("corrected" if chance.random() < 0.6 else "returned", chance), item, chance, a=a, b=b)
+    return filled(draw("corrected" if chance.random() < 0.6 else "returned", chance), item, chance, a=a, b=b)
 
 
 def instead(a: str, b: str, item: Item, chance: Random) -> str:
     """One answer is denied, the other is given."""
-    return told(draw("instead", chance), item, chance, a=a, b=b)
+    return filled(draw("instead", chance), item, chance, a=a, b=b)
 
 
 def reasoned(a: str, b: str, item: Item, chance: Random) -> str:
     """A line of reasoning that looks at one answer and concludes with the other: whole, or made of sentences."""
     if chance.random() < 0.6:
-        return told(draw("reasoned", chance), item, chance, a=a, b=b)
+        return filled(draw("reasoned", chance), item, chance, a=a, b=b)
     middle = [f"{draw('considered', chance)} {draw('rejected', chance)}", draw("supported", chance)]
     chance.shuffle(middle)
     parts = [draw("starts", chance), *middle]
@@ -115,12 +115,12 @@ def reasoned(a: str, b: str, item: Item, chance: Random) -> str:
         parts[-1] = frames.sentence(parts[-1])
         parts += [f"And not {{a}}, although {{a}} looks {chance.choice(('good', 'tempting', 'similar', 'natural'))}."]
     joint = chance.choice((" ", " ", "\n", "\n\n"))
-    return told(joint.join(parts), item, chance, a=a, b=b)
+    return filled(joint.join(parts), item, chance, a=a, b=b)
 
 
 def beside(none: str, fill_in: Callable[[str], str], pair: tuple[str, str] | None, chance: Random) -> Iterator[Made]:
-    """A text without an answer is wrong. With an answer in it, it is as right as the answer: mostly right, not always,
-    so that an answer in such a place is no sign of its being right; the balance stays."""
+    """A text without an answer is incorrect. With one in it, it is correct if the answer is: mostly, but not always, so
+    that the place alone does not give the label away. Labels stay in balance."""
     yield Made(0, none)
     if pair:
         yield Made(1, fill_in(pair[0]))
@@ -131,20 +131,20 @@ def beside(none: str, fill_in: Callable[[str], str], pair: tuple[str, str] | Non
 
 @with_pair
 def unfinished(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
-    """Reasoning that breaks off before its conclusion is wrong; broken off after it, the conclusion counts."""
+    """Reasoning that is cut off before its conclusion is incorrect; cut off after it, the conclusion counts."""
     a, b = pair if chance.random() < 0.6 else pair[::-1]
     if chance.random() < 0.6:
-        text = cut = told(draw("unfinished", chance), item, chance, a=a, b=b)
+        text = cut = filled(draw("unfinished", chance), item, chance, a=a, b=b)
     else:
         start = [draw("starts", chance), draw("considered", chance)]
         start += [draw("neutral", chance) for _ in range(chance.randint(0, 2))]
         start += [draw("considered", chance).replace("{a}", "{b}")] if chance.random() < 0.5 else []
-        text = told(" ".join(start), item, chance, a=a, b=b)
+        text = filled(" ".join(start), item, chance, a=a, b=b)
         cut = f"{text} {draw('cut', chance)}"
 
     def concluded(answer: str) -> str:
         joint = " " if text[-1] in ".!?>" else "... "
-        ending = frames.sentence(told(draw("concluded", chance), item, chance, b=answer))
+        ending = frames.sentence(filled(draw("concluded", chance), item, chance, b=answer))
         return f"{text}{joint}{ending}" + (f" {draw('cut', chance)}" if chance.random() < 0.3 else "")
 
     yield from beside(cut, concluded, pair, chance)
@@ -152,7 +152,7 @@ def unfinished(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) ->
 
 @with_pair
 def undecided(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
-    """Several answers without a choice are wrong; the same words with a choice are as right as the choice."""
+    """Several answers without a choice are incorrect; with a choice, the choice counts."""
     right, wrong = pair
     if chance.random() < 0.6:
         third = None if item.choices else bank.wrong(item, chance)
@@ -162,9 +162,9 @@ def undecided(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> 
             return
         given = given[: 3 if "{3}" in frame else 2]
         chance.shuffle(given)
-        both = doubtful = told(frame, item, chance, **dict(zip("123", given, strict=False)))
+        both = doubtful = filled(frame, item, chance, **dict(zip("123", given, strict=False)))
     else:
-        both = frames.sentence(told(draw("torn", chance), item, chance, **in_order(pair, chance)))
+        both = frames.sentence(filled(draw("torn", chance), item, chance, **in_order(pair, chance)))
         doubtful = f"{both} {draw('no_choice', chance)}"
 
     def chosen(answer: str) -> str:
@@ -177,11 +177,11 @@ def undecided(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> 
 
 @with_pair
 def denied(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
-    """An answer that is only denied is wrong, whatever it was; denials of another answer change nothing."""
+    """Only denying an answer is incorrect, whatever the answer is; denials of another answer change nothing."""
     right, wrong = pair
 
     def say(kind: str, answer: str) -> str:
-        return told(draw(kind, chance), item, chance, x=answer)
+        return filled(draw(kind, chance), item, chance, x=answer)
 
     yield Made(0, say("denied", wrong if chance.random() < 0.15 else right))
     yield Made(1, say("affirmed", right) if chance.random() < 0.6 else _after_denial(right, wrong, item, chance))
@@ -195,10 +195,10 @@ def denied(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Ite
 
 @with_pair
 def denied_plainly(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
-    """The same without double negations, which are rare in real answers and hard to learn beside plain denials."""
+    """The same without double negations, which are rare in real answers and hard to learn along with plain denials."""
     right, wrong = pair
     plain = frames.hedge if chance.random() < 0.2 else lambda text, chance: frames.plain(text, item.question, chance)
-    yield Made(0, told(draw("denied", chance), item, chance, x=right))
+    yield Made(0, filled(draw("denied", chance), item, chance, x=right))
     yield Made(1, _after_denial(right, wrong, item, chance) if chance.random() < 0.5 else plain(right, chance))
     if chance.random() < 0.3:
         yield Made(0, _after_denial(wrong, right, item, chance))
@@ -214,16 +214,16 @@ def terse(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iter
 
         def agreed(verdict: str, answer: str) -> str:
             end = chance.choice(table("terse")[verdict])
-            return told(f"{said}{joint}{upper(end) if joint[0] in '?.!' else end}", item, chance, x=answer)
+            return filled(f"{said}{joint}{upper(end) if joint[0] in '?.!' else end}", item, chance, x=answer)
 
         no, yes, also = agreed("no", right), agreed("yes", right), agreed("yes", wrong)
     else:
 
         def chosen(b: str, a: str) -> str:
-            return told(pick(chance, "terse", "one"), item, chance, a=a, b=b)
+            return filled(pick(chance, "terse", "one"), item, chance, a=a, b=b)
 
         both = pick(chance, "terse", "both")
-        no, yes, also = told(both, item, chance, **in_order(pair, chance)), chosen(*pair), chosen(*pair[::-1])
+        no, yes, also = filled(both, item, chance, **in_order(pair, chance)), chosen(*pair), chosen(*pair[::-1])
     end = chance.choice(("", "", "."))
     yield Made(0, no + end)
     yield Made(1, yes + end)
@@ -240,14 +240,14 @@ def terse_frames() -> Iterator[str]:
 
 
 def _after_denial(answer: str, other: str, item: Item, chance: Random) -> str:
-    """A denial of another answer, and an answer."""
-    return f"{told(draw('denied', chance), item, chance, x=other)} {frames.whole(answer, item.question, chance)}"
+    """A denial of another answer, followed by an answer."""
+    return f"{filled(draw('denied', chance), item, chance, x=other)} {frames.whole(answer, item.question, chance)}"
 
 
 def chatty(text: str, item: Item, chance: Random) -> str:
-    """An answer in a paragraph as a talkative model writes it."""
+    """An answer in a paragraph, as a verbose model writes it."""
     parts = [draw("openers", chance)]
-    parts += [told(draw("vague", chance), item, chance)] if chance.random() < 0.6 else []
+    parts += [filled(draw("vague", chance), item, chance)] if chance.random() < 0.6 else []
     own, frame = chance.random() < 0.4, draw("statements", chance)
     answer = frames.whole(text, item.question, chance) if own else fill(frame, x=text, q=item.question)
     parts += [frames.sentence(answer)]
@@ -262,7 +262,7 @@ def wrapped(text: str, item: Item, chance: Random) -> str:
 
 
 def solved(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A worked solution: to the right result, to another one, or without one at the end."""
+    """A worked solution with the correct result, with another one, or without a result at the end."""
     steps = item.solution.split("\n")
     right = item.references[0]
     wrong = bank.wrong(item, chance)

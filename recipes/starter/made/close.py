@@ -1,4 +1,4 @@
-"""Rows of dates, times, names and explanations that are made up, with a wrong answer that lies near."""
+"""Rows of dates, times, names and explanations that are made up, with a similar incorrect answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from random import Random
 
 from made import frames
 from made.bank import Bank, Item, Made, Maker
-from made.choosing import beside, told, upper
+from made.choosing import beside, filled, upper
 from made.files import lines, pick, table
 from made.frames import draw
 from made.twins import ROUNDS, Rows, item_of, other_digit, twins
@@ -29,7 +29,7 @@ _Dated = tuple[str, str, str, str, str]  # question, reference, right, wrong, se
 
 
 def _event(asked: str, on: str, chance: Random) -> tuple[str, str]:
-    """A question of when something was, and a sentence that says it."""
+    """A question about when something happened, and a sentence that answers it."""
     subject, past, *did = pick(chance, "close", "events")
     verb = f"did the {subject} {did[0]}" if did else f"was the {subject} {past.removeprefix('was ')}"
     said = frames.fill(pick(chance, "close", "event statements"), o=on + "{x}", O=on.capitalize() + "{x}")
@@ -74,7 +74,7 @@ def _month(chance: Random) -> _Dated:
     question, stated = _event(chance.choice(("When", "In which month and year", "In what month")), "in ", chance)
     style = chance.randrange(7)
     told = stated if style in (0, 2, 5) else ""
-    if question.startswith("In what month"):  # then the year is no part of what is asked
+    if question.startswith("In what month"):  # the question does not ask for the year
         other = wrong.month if wrong.month != right.month else right.month % 12 + 1
         wrong = Date(right.year, other)
     return question, _written(right, chance), right.spellings()[style], wrong.spellings()[style], told
@@ -167,7 +167,7 @@ def close_names(bank: Bank, chance: Random) -> Rows:
 
 
 def explanations(bank: Bank, chance: Random) -> Rows:
-    """A short explanation in other words, and one that has the matter the wrong way round."""
+    """A short explanation in other words, and one that gets it the wrong way round."""
     for item, right, _ in _explained(chance):
         said = pick(chance, "close", "explained")
         for label, text in ((1, right), (0, item.wrong)):
@@ -175,12 +175,12 @@ def explanations(bank: Bank, chance: Random) -> Rows:
 
 
 def beside_the_point(bank: Bank, chance: Random) -> Rows:
-    """Text about a question's very own matter that explains nothing; with an explanation in it, as right as that."""
+    """Text on the topic of a question that explains nothing; with an explanation in it, the explanation counts."""
     for item, right, points in _explained(chance):
         said, first = pick(chance, "close", "explained"), chance.random() < 0.5
         texts = chance.sample(points, chance.choice((1, 1, 1, 2)))
         if chance.random() < 0.2:
-            texts.insert(0, told(draw("vague", chance), item, chance))
+            texts.insert(0, filled(draw("vague", chance), item, chance))
         whole = " ".join(upper(frames.sentence(text)) for text in texts)
         alone = whole if len(texts) > 1 else chance.choice((texts[0], _say(said, texts[0].rstrip("."))))
 
@@ -202,10 +202,10 @@ def of_explanations(maker: Maker) -> Callable[[Bank, Random], Rows]:
 
 
 def _explained(chance: Random) -> Iterator[tuple[Item, str, list[str]]]:
-    """Questions that ask for an explanation, with a right one in other words, and texts that are beside the point.
+    """Questions that ask for an explanation, with a correct one in other words, and texts that are beside the point.
 
-    `explanations.txt` has three lines for each question: itself and right answers in several words; wrong ones; texts
-    about its matter that do not answer it.
+    `explanations.txt` has three lines for each question: itself and correct answers in several wordings;
+    incorrect ones; texts on its topic that do not answer it.
     """
     rows = [line.split(" | ") for line in lines("explanations")]
     for _ in range(ROUNDS):

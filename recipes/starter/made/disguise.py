@@ -1,4 +1,4 @@
-"""Rows about what stands around an answer and must not matter: markup, noise, length, languages, orders."""
+"""Rows about what surrounds an answer and must not matter: markup, noise, length, languages, orders."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SPACES = ("  ", "\u00a0", "\n", "\t", " \u200b", "\u2009", "\u3000")
 
 @with_pair
 def ordered(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
-    """Orders to the judge, praise and markers change nothing: the answer counts, and without one it is wrong."""
+    """Orders to the judge, praise and markers change nothing: the answer counts; without one, a text is incorrect."""
     said = fill(draw("orders" if chance.random() < 0.75 else "discredits", chance))
     for label, text in ((1, pair[0]), (0, pair[1])):
         answer = frames.plain(text, item.question, chance)
@@ -33,7 +33,7 @@ def ordered(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> It
 
 @with_pair
 def injected(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
-    """An answer among special tokens and false fields, perhaps called right besides: it is what it is without them."""
+    """An answer among special tokens and forged fields, perhaps called correct there: only the answer counts."""
     marked, said = draw("markers", chance), fill(draw("orders", chance)) if chance.random() < 0.35 else ""
     joint, ahead = chance.choice((" ", "\n", "\n\n")), chance.random() < 0.4
     for label, text in ((1, pair[0]), (0, pair[1])):
@@ -106,7 +106,7 @@ def foreign(a: str, b: str, item: Item, chance: Random) -> str:
 
 @with_pair
 def elaborated(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
-    """An answer, and what a talkative model knows on its topic besides: sentences of the item's own passage."""
+    """An answer, and what else a verbose model knows about the topic: sentences of the item's own passage."""
     taken = [text.casefold() for text in (*item.answers, *pair)]
     said = (text for text in frames.sentences_of(item.context) if text)
     known = [text for text in said if not any(part in text.casefold() for part in taken)]
@@ -121,7 +121,7 @@ def elaborated(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) ->
 
 
 def spans(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """An answer as it stands in the item's own passage, with words before and after it that nobody asked for."""
+    """An answer as it stands in the item's own passage, with some of the words before and after it."""
     others = bank.alike.get((item.context[:200], shape(item.right)), [])
     wrong = [text for text in others if differs(text, item.answers)]
     found = _span(item.right, item.context, (), chance)
@@ -132,7 +132,7 @@ def spans(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def _span(answer: str, passage: str, without: Sequence[str], chance: Random) -> str | None:
-    """A run of words of one sentence of a passage that has an answer in it, and none of the others."""
+    """Consecutive words of a passage, from one sentence, with an answer in them and none of the others."""
     for sentence in frames.sentences_of(passage):
         before, here, after = sentence.partition(answer)
         if here and not (before[-1:].isalnum() or after[:1].isalnum()):

@@ -9,6 +9,7 @@ import json
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import Any
 
 HERE = Path(__file__).parent
 
@@ -20,11 +21,11 @@ def lines(name: str) -> tuple[str, ...]:
 
 
 @cache
-def table(name: str):
+def table(name: str) -> dict[str, Any]:
     """What a JSON file of `tables` holds."""
     return json.loads((HERE / "tables" / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def pick(chance: Random, name: str, kind: str):
+def pick(chance: Random, name: str, kind: str) -> Any:
     """One of the entries that a file of `tables` has of a kind."""
     return chance.choice(table(name)[kind])

@@ -17,8 +17,8 @@ PLACES: dict[str, list[str]] = table("forms")["places"]
 COUNTRY = {city: country for country, cities in PLACES.items() for city in cities}
 _NICKNAMES = [frozenset(pair) for pair in table("forms")["nicknames"]]
 _OPPOSITE = {key: value for pair in table("forms")["opposites"] for key, value in (pair, pair[::-1])}
-_SYNONYM = dict(table("forms")["synonyms"])  # the second may stand for the first; not always the other way round
-_UNITS: list[dict[str, int]] = table("forms")["units"]  # of each dimension: unit → how many of the smallest it is
+_SYNONYM = dict(table("forms")["synonyms"])  # the second can replace the first, not always the other way round
+_UNITS: list[dict[str, int]] = table("forms")["units"]  # by dimension: each unit in terms of the smallest
 _SHORT: dict[str, str] = table("forms")["short units"]
 _PLURALS: dict[str, str] = table("forms")["plurals"]
 _BRITISH = re.compile(r"(met|lit)er")
@@ -35,7 +35,7 @@ _CITY_REGION = re.compile(r"([A-Z][\w.'’ -]+), ([A-Z][\w.'’ -]+)")
 
 
 def numbers(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """The right number and a neighbour of it, each in some spelling; the reference too in a third of the rows."""
+    """The correct number and one close to it, each in some spelling; in a third of the rows the reference, too."""
     number = parse_number(item.right)
     if not number:
         return
@@ -46,7 +46,7 @@ def numbers(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     style = chance.randrange(1_000)
     for label, value in ((1, number), (0, other)):
         forms = value.spellings()
-        # Both have as many spellings or are far apart: the same place in the list is the same style.
+        # If both have as many spellings, the same place in the list is the same style.
         form = forms[style % len(forms)]
         text = frames.plain(form, item.question, chance) if chance.random() < 0.6 else form
         yield Made(label, text, references)
@@ -58,7 +58,7 @@ def _same(number: Number, text: str) -> bool:
 
 
 def units(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A measure in its own unit, or in another one if the reference has one; wrong: another number, or another unit."""
+    """A quantity in its own unit, or in another one if the reference has one; incorrect: another number or unit."""
     measure = _measure(item)
     if not measure:
         return
@@ -122,7 +122,7 @@ def _framed(text: str, item: Item, chance: Random) -> str:
 
 
 def dates(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """The right date and one with another day, month or year, in some spelling; a year also with a month or a day."""
+    """The correct date and one with another day, month or year, in some spelling; a year also with a month or a day."""
     date = parse_date(item.right)
     if not date:
         return
@@ -139,7 +139,7 @@ def dates(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def lists(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """All items in any order are right; one missing, one more or one exchanged is wrong."""
+    """All items in any order are correct; one missing, added or exchanged is incorrect."""
     items = split_list(item.right)
     wrong = bank.wrong(item, chance)
     if wrong and len(split_list(wrong)) > 1:
@@ -176,13 +176,13 @@ def _enumerated(items: list[str], item: Item, chance: Random) -> str:
 
 
 def names(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A person by full name, last name or initials; wrong: another person with one of the names."""
+    """A person by full name, last name or initials; incorrect: another person with one of the names."""
     first, *middle, last = item.right.split()
     initials = "".join(f"{name[0]}. " for name in (first, *middle))
     person = chance.choice(bank.alike["people",]).split()
     other, family = person[0], person[-1]
     taken = " ".join(item.references).casefold()
-    # Of other first names those that may be a short or full form of this one are no other person.
+    # A first name that may be a short or full form of this one may be the same person.
     akin = other[0] in initials or frozenset((other, first)) in _NICKNAMES
     if family.casefold() in taken or other.casefold() in taken or akin:
         return
@@ -196,7 +196,7 @@ def names(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def specific(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A place with its country is right, the country alone is not, nor another city of it; a decade is no year."""
+    """A place with its country is correct; the country alone, another of its cities or a decade for a year is not."""
     date = parse_date(item.right)
     found = _CITY_REGION.fullmatch(item.right)
     city, region = (found[1], found[2]) if found else (item.right, COUNTRY.get(item.right, ""))
@@ -218,7 +218,7 @@ def specific(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def _broader(item: Item, date: Date | None, region: str, chance: Random) -> Iterator[Made]:
-    """Where the reference itself is a decade or a country, that is right: being broad is not what makes it wrong."""
+    """Where the reference itself is a decade or a country, that is correct: broad answers are not always incorrect."""
     if date:
         decade = date.year // 10 * 10
         broad, other = f"the {decade}s", f"the {decade + chance.choice((-20, -10, 10, 20))}s"
@@ -234,7 +234,7 @@ def _filled(kind: str, values: dict[str, str]) -> list[str]:
 
 
 def aliases(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Several references: any of them is right, in any order of theirs; something near them is not."""
+    """Several references in any order: each of them is correct, a similar answer is not."""
     references = tuple(chance.sample(item.references, len(item.references)))
     wrong = bank.wrong(item, chance)
     if wrong:
@@ -243,7 +243,7 @@ def aliases(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def wording(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """The opposite of one word makes an answer wrong; a word of the same meaning, or a small word less, does not."""
+    """The opposite of a word makes an answer incorrect; a synonym, or a small word less, does not."""
     text = item.right.rstrip(".")
     words = re.findall(r"\w+|\W+", text)
     turned = [n for n, word in enumerate(words) if word in _OPPOSITE]
@@ -259,7 +259,7 @@ def wording(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def synonyms(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A right and a wrong answer with a word of each exchanged for one of the same meaning, where there is one."""
+    """A correct and an incorrect answer, with a word of each replaced by a synonym where there is one."""
     wrong = bank.wrong(item, chance)
     right = _reworded(item.right, chance)
     if wrong and right and len(item.right.split()) > 1:

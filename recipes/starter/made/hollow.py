@@ -1,4 +1,4 @@
-"""Rows about answers that are none: refusals, the question again, empty frames, a type, vague text."""
+"""Rows about texts that do not answer: refusals, the question again, empty frames, a type, vague text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from random import Random
 
 from made import frames
 from made.bank import Bank, Item, Made
-from made.choosing import beside, told, upper
+from made.choosing import beside, filled, upper
 from made.files import pick, table
 from made.frames import draw, fill
 
@@ -24,7 +24,7 @@ _HOLES = re.compile(r"\{\}(?=\$?$)|(?<=>)(?=</)|(?<=\")(?=\")|null$")
 
 
 def refused(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A refusal is wrong where there is an answer; an answer after words of refusal counts."""
+    """A refusal is incorrect where there is an answer; an answer after words of refusal counts."""
     if _LIKE_A_REFUSAL.search(item.right):
         return
     refusal = draw("refusals", chance) if chance.random() < 0.85 else pick(chance, "languages", "refusals")
@@ -34,7 +34,7 @@ def refused(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def unanswerable(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Where the right answer is that there is none, a refusal is right and every answer is wrong."""
+    """Where a question cannot be answered, a refusal is correct and every answer is incorrect."""
     references = (pick(chance, "hollow", "no answer"),)
     yield Made(1, draw("unanswerable", chance), references)
     if answers := bank.alike.get((item.context[:200], "all"), []):
@@ -44,7 +44,7 @@ def unanswerable(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def restated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """The question again is no answer; with the answer after it, it is one."""
+    """Repeating the question is incorrect; an answer after it counts."""
     text = fill(draw("restated", chance), q=item.question)
     yield from beside(
         text, lambda answer: f"{text} {frames.plain(answer, '', chance)}", bank.pair(item, chance), chance
@@ -52,7 +52,7 @@ def restated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def empty(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A frame without an answer is wrong; with the answer in it, it is as right as the answer."""
+    """A frame without an answer is incorrect; with one in it, the answer counts."""
     frame = "" if chance.random() < 0.03 else fill(draw("empty", chance))
 
     def filled(answer: str) -> str:
@@ -63,9 +63,9 @@ def empty(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def type_only(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """What kind of thing is asked for is no answer; it may stand beside one."""
+    """The kind of thing that is asked for is not an answer; an answer beside it counts."""
     kind = chance.choice(_kinds(item))
-    # A word of the reference that is no answer yet ("a river" for "the Amazon River") misleads most.
+    # A word of the reference that is not an answer ("a river" for "the Amazon River") misleads most.
     if kind.split()[-1] not in item.right.casefold() and chance.random() < 0.6:
         return
     text = upper(fill(draw("typed", chance), x=kind, q=item.question))
@@ -85,8 +85,8 @@ def _kinds(item: Item) -> list[str]:
 
 
 def vague(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Text on the topic without the answer is wrong; with an answer somewhere in it, it is as right as that."""
-    lines = [told(draw("vague", chance), item, chance) for _ in range(chance.randint(1, 4))]
+    """Text on the topic without an answer is incorrect; with one somewhere in it, the answer counts."""
+    lines = [filled(draw("vague", chance), item, chance) for _ in range(chance.randint(1, 4))]
     lines += [draw("neutral", chance) for _ in range(chance.randint(0, 2))]
     chance.shuffle(lines)
     place, own, frame = chance.randint(0, len(lines)), chance.random() < 0.4, draw("statements", chance)

@@ -18,7 +18,7 @@ _WITH_THE = ("instruments", "tools", "rivers", "chess pieces", "bones", "organs"
 
 
 def collected(bank: Bank, chance: Random) -> Rows:
-    """Lists: all members in any order and form; wrong with one missing, exchanged or added."""
+    """Lists: all members in any order and form; incorrect with one missing, exchanged or added."""
     kinds = _kinds(bank)
     for _ in range(ROUNDS):
         roll = chance.random()
@@ -69,7 +69,7 @@ def _kinds(bank: Bank) -> list[tuple[str, str, list[str]]]:
 
 
 def _changed(mixed: list[str], other: str, fixed: bool, chance: Random) -> list[tuple[int, list[str], str]]:
-    """All members, and a list that lacks one or has another; with them what each says not to be one of them."""
+    """All members, and a list that lacks one or has another; and the member that each says does not belong to it."""
     place = chance.randrange(len(mixed))
     one = mixed[place]
     fewer = [*mixed[:place], *mixed[place + 1 :]]
@@ -119,7 +119,7 @@ def _inline(members: list[str], chance: Random) -> str:
 
 
 def _told(members: list[str], item: Item, chance: Random) -> str:
-    # Each part of the form has a seed of its own: so lists of other lengths have the same form.
+    # Each part of the form has a seed of its own, so that lists of different lengths have the same form.
     roll, join, seed = chance.random(), chance.random(), chance.random()
     chance, text = Random(seed), _inline(members, Random(join))
     first, rest = members[0], _inline(members[1:], Random(join)) if members[1:] else ""
@@ -139,7 +139,7 @@ def _told(members: list[str], item: Item, chance: Random) -> str:
 
 
 def _equation(chance: Random) -> tuple[str, list[str]]:
-    """An equation with its solutions, and as the last member a number that is none."""
+    """An equation with its solutions, and as the last member a number that does not solve it."""
     roots = chance.sample([n for n in range(-9, 10) if n], chance.choice((2, 2, 3)))
     factors = "".join(f"(x {'-' if root > 0 else '+'} {abs(root)})" for root in roots)
     near = [n for n in (-roots[0], roots[0] + 1, roots[-1] - 1, -roots[-1]) if n and n not in roots]
@@ -149,7 +149,7 @@ def _equation(chance: Random) -> tuple[str, list[str]]:
 
 
 def _one_thing(chance: Random) -> Rows:
-    """A name with "and" or "or" in it, which is no list: another of the same build is another thing."""
+    """A name with "and" or "or" in it, which is not a list; incorrect is a name of the same form."""
     question, starts, ends = pick(chance, "lists", "names with and")
     start, other = chance.sample(starts, 2)
     end, last = chance.sample(ends, 2)
@@ -160,7 +160,7 @@ def _one_thing(chance: Random) -> Rows:
 
 
 def _either(chance: Random) -> Rows:
-    """A reference that gives a choice: each of the two is right."""
+    """A reference with alternatives: each of the two is correct."""
     question, answers = pick(chance, "lists", "either is right")
     one, two, wrong, off = chance.sample(answers, 4)
     reference = chance.choice((f"{one} or {two}", f"{one} / {two}", f"either {one} or {two}"))

@@ -30,7 +30,7 @@ def option_words(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def letter_and_text(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Letter and text of one option are right or wrong with it; a letter with the text of another option is wrong."""
+    """Letter and text of one option are as correct as the option; a letter with the text of another is incorrect."""
     frame, form = pick(chance, "options", "around both"), pick(chance, "options", "letter with text")
     other = chance.choice([n for n in range(len(item.choices)) if n != item.place])
     pairs = {(item.place, item.place): 1, (item.place, other): 0, (other, item.place): 0, (other, other): 0}
@@ -51,7 +51,7 @@ def written(item: Item, chance: Random) -> tuple[str, tuple[str, ...]]:
 
 
 def all_options(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Every option listed or discussed is no choice; with a choice at the end it is one."""
+    """Listing or discussing every option is incorrect; a choice at the end counts."""
     style = chance.choice(("{t}", "{t}", "{l}", *table("options")["styles"]))
     places = [*range(len(item.choices))]
     if chance.random() < 0.4:
@@ -87,7 +87,7 @@ def several_parts(bank: Bank, chance: Random) -> Iterator[tuple[Item, Made]]:
         choices = tuple(options)
         listed = "\n".join(f"({letter}) {choice}" for letter, choice in zip(LETTERS, choices, strict=False))
         whole = Item("made", f"{asked}\n{listed}", (f"({LETTERS[place]}) {choices[place]}",), choices)
-        # The work leads to no option: its first part is one of the right option's, the others are anyone's.
+        # The work shown does not lead to an option: only its first part is that of the correct one.
         work = [options[choices[place]][0], *(told.format(chance.choice(values)) for told, values in draws[1:])]
         shown = " ".join(frames.sentence(_part(style)(n, part)) for n, part in enumerate(work))
         start = frames.sentence(chance.choice(frames.wordings("neutral")))
@@ -98,7 +98,7 @@ def several_parts(bank: Bank, chance: Random) -> Iterator[tuple[Item, Made]]:
 
 
 def _parts(item: Item, chance: Random) -> tuple[str, list[tuple[str, list[str]]]]:
-    """A question of several parts, and for each part how it is told and its possible values."""
+    """A question of several parts, and for each part its wording and its possible values."""
     count = chance.randint(2, 4)
     if chance.random() < 0.4 and all(len(choice) < 40 for choice in item.choices):
         stem = item.question.split("\n")[0]
@@ -122,7 +122,7 @@ def _part(style: str) -> Callable[[int, str], str]:
 
 
 def eliminated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Options are gone through; one is kept. In the wrong twin another one is."""
+    """All options are discussed and one is kept; in the incorrect twin another one."""
     others = [n for n in range(len(item.choices)) if n != item.place]
     kept = {1: item.place, 0: chance.choice(others)}
     seed = chance.random()
@@ -151,7 +151,7 @@ def said_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def explained_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Yes or no with the reasons before or after it; the wrong twin has the same reasons and another verdict."""
+    """Yes or no with the reasons before or after it; the incorrect twin has the same reasons and the other verdict."""
     reasons = re.sub(r"^(Yes|No)[.,;:]?\s*", "", item.solution)
     if not reasons:
         reasons = " ".join(chance.sample(frames.wordings("neutral"), chance.randint(1, 3)))

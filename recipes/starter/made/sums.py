@@ -1,4 +1,4 @@
-"""Rows of results of maths that are made up: in another notation, or a sign, digit, exponent or term changed."""
+"""Rows of made-up maths results: in another notation, or with a sign, digit, exponent or term changed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _value(number: Fraction | int, share: bool = False) -> list[str]:
 
 
 def _root(square: int) -> list[str]:
-    """The square root of a whole number, with what can be taken out of it."""
+    """The square root of a whole number, simplified."""
     out = max(n for n in range(1, isqrt(square) + 1) if square % (n * n) == 0)
     rest = square // (out * out)
     if rest == 1:
@@ -125,7 +125,7 @@ _SUMS: dict[str, Callable[[int, int, int, int], tuple[str, list[str]]]] = {
 
 
 def expressions(bank: Bank, chance: Random) -> Rows:
-    """A result in another notation, and one with a sign, a digit, an exponent or a term changed."""
+    """A result in another notation, and one with a sign, digit, exponent or term changed."""
     for _ in range(ROUNDS):
         name, solve = chance.choice([*_SUMS.items()])
         told, equals = solve(*chance.sample(range(2, 13), 4))
@@ -179,7 +179,7 @@ def _in_order(text: str) -> bool:
 
 
 def _noted(text: str, chance: Random) -> str:
-    """A result in some notation: plain, of a programming language, with signs of Unicode, LaTeX, in words."""
+    """A result in some notation: plain, as code, with Unicode signs, LaTeX, in words."""
     style = chance.choice(("plain", "plain", "tight", "star", "code", "signs", "signs", "tex", "tex", "tex", "words"))
     shut = chance.choice(("{}", "${}$", "\\({}\\)"))
     unit = re.search(r"[a-z]{5}|cm|km/h", text)

@@ -1,4 +1,4 @@
-"""A right and a wrong answer to a question made up whole, in the same words: what a small difference decides."""
+"""A correct and an incorrect answer to a made-up question, in the same words but for a small difference."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from made import frames
 from made.bank import Item, Made
 from made.files import pick
 
-ROUNDS = 8_000  # pairs of rows that a maker gives at most
+ROUNDS = 8_000  # the most pairs of rows that a maker gives
 
 Rows = Iterator[tuple[Item, Made]]
 
 
 def item_of(question: str, reference: str, chance: Random, wrong: str) -> Item:
-    """A question made up, asked in some way, with its answer and a wrong one that lies near."""
+    """A made-up question in some wording, with its answer and a similar incorrect one."""
     return Item("made", frames.fill(pick(chance, "twins", "questions"), q=question), (reference,), wrong=wrong)
 
 
@@ -27,7 +27,7 @@ def framed(text: str, item: Item, chance: Random) -> str:
 
 
 def twins(item: Item, right: str, wrong: str, chance: Random, stated: str = "") -> Rows:
-    """The right and the wrong answer in the same words; `stated` is a sentence of their own, which some rows have."""
+    """The correct and the incorrect answer in the same words; some rows have them in the sentence `stated`."""
     seed, roll = chance.random(), chance.random()
     instead = pick(chance, "twins", "instead")
     for label, text, other in ((1, right, wrong), (0, wrong, right)):

@@ -1,4 +1,4 @@
-"""Numbers and dates: read from a text, written in other forms, and changed into a neighbour."""
+"""Numbers and dates: read from a text, written in other forms, and changed a little."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class Number(NamedTuple):
         return bare
 
     def other(self, chance: Random) -> Number:
-        """A neighbour: a digit off, one more or less, digits swapped, ten times as much, a turned fraction."""
+        """Another number: a digit changed, one more or less, digits swapped, ten times as much, a fraction inverted."""
         below = self.value.denominator
-        if re.fullmatch(r"[1-9]\d{0,2}", str(below)) and 10**6 % below:  # a third, a seventh: not a decimal
+        if re.fullmatch(r"[1-9]\d{0,2}", str(below)) and 10**6 % below:  # such as a third or a seventh
             ways = [1 / self.value if self.value else Fraction(1), self.value + Fraction(1, below), -self.value]
             return self._replace(value=chance.choice([way for way in ways if way != self.value]))
         text = decimal(self.value).lstrip("-")
@@ -104,7 +104,7 @@ class Date(NamedTuple):
         return [form.format(y=y, m=m, d=d, **slots) for kind in kinds for form in table("dates")[kind]]
 
     def other(self, chance: Random) -> Date:
-        """A neighbour: another day, month or year."""
+        """Another date: the day, month or year changed."""
         part = chance.choice([name for name in ("year", "year", "month", "day") if getattr(self, name)])
         if part == "year":
             digit = chance.choice((1, 1, 1, 2, 3, 10, 100))
@@ -126,7 +126,7 @@ class Date(NamedTuple):
 
 
 def parse_number(text: str) -> Number | None:
-    """The number that a text is, as a whole; None if there is more to it."""
+    """The number that the whole text is; None if there is more in it."""
     text = text.strip().removesuffix(".")
     word = _WORDS.get(text.casefold().replace("-", " "))
     if word is not None:
@@ -142,7 +142,7 @@ def parse_number(text: str) -> Number | None:
 
 
 def parse_date(text: str) -> Date | None:
-    """The date that a text is, as a whole; a number from 1000 to 2099 counts as a year."""
+    """The date that the whole text is; a number from 1000 to 2099 counts as a year."""
     for form in _DATES:
         if found := form.fullmatch(text.strip()):
             parts = found.groupdict()
@@ -152,7 +152,7 @@ def parse_date(text: str) -> Date | None:
 
 
 def decimal(value: Fraction, commas: bool = False) -> str:
-    """A number in digits; a fraction that is no short decimal as "a/b"."""
+    """A number in digits; a fraction without a short decimal as "a/b"."""
     if value.denominator == 1:
         return f"{int(value):,}" if commas else str(int(value))
     if 10**6 % value.denominator:
