@@ -150,10 +150,9 @@ def long_text(where: str) -> Maker:
     @with_pair
     def make(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
         words = chance.choice((60, 100, 150, 250, 400, 600))
-        passages = [text for text in chance.sample(bank.contexts, min(5, len(bank.contexts))) if text != item.context]
-        passages = [
-            text for text in passages if not any(part.casefold() in text.casefold() for part in (*item.answers, *pair))
-        ]
+        taken = [part.casefold() for part in (*item.answers, *pair)]
+        passages = chance.sample(bank.contexts, min(5, len(bank.contexts)))
+        passages = [text for text in passages if text != item.context and not any(p in text.casefold() for p in taken)]
         text = frames.prose(words, chance, passages)
         place = {"start": 0, "middle": len(text) // 2, "end": len(text)}[where]
         own, frame = chance.random() < 0.4, draw("statements" if chance.random() < 0.7 else "hedges", chance)

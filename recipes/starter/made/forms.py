@@ -291,10 +291,7 @@ def counted(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     wrong = chance.choice([n for n in (right - 1, right + 1, right + 2, right - 3) if 0 <= n <= 12])
     if any(_same(Number(Fraction(wrong)), text) for text in item.references):
         return
-    frame = (
-        chance.choice([line for line in table("languages")["frames"][language] if "{x}" in line])
-        if chance.random() < 0.7
-        else "{x}"
-    )
+    around = [frame for frame in table("languages")["frames"][language] if "{x}" in frame]
+    frame = chance.choice(around) if chance.random() < 0.7 else "{x}"
     for label, n in ((1, right), (0, wrong)):
         yield Made(label, frames.fill(frame, x=counted[n] if chance.random() < 0.8 else str(n)))
