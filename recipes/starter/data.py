@@ -9,14 +9,13 @@ Input is a folder with two folders of JSON lines (`.jsonl` or `.jsonl.gz`); a fi
     {"question": "Who wrote Emma?", "references": ["Jane Austen"], "candidate": "It was Austen.", "label": 1}
     {"question": "What is the capital of Peru?", "reference": "Lima"}
 
-The table below says how many rows of each labelled source are taken. For answers of your own put `rows.json` into the
-folder, which stands for it: `{"NAME": 5000}`. What is made from the questions in `tasks` is the business of `made`.
+`rows.json` beside this file says how many rows of each labelled source are taken. For answers of your own put a
+`rows.json` into the folder: `{"NAME": 5000}`. The package `made` makes answers from the questions in `tasks`.
 Everything is deterministic: the same folder and seed give the same rows in the same order.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 import random
@@ -25,97 +24,22 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from made import KINDS, made_rows
+from made.bank import read_folder
 
 from bert_judge.evidence import find_evidence
 from bert_judge.types import Sample
 
-# Rows taken of each source. Human labels and hard negatives get the weight; sources whose labels a program made from
+# "taken": rows of each source. Human labels and hard negatives get the weight; sources whose labels a program made from
 # the string itself get little. `truthfulqa_human` is left out: its labels say "true", not "matches the reference".
-ROWS = {
-    "ae_train": 7_300,
-    "efficientqa": 4_600,
-    "evouna_nq": 10_800,
-    "evouna_tq": 7_400,
-    "godel_agent": 1_900,
-    "gsm8k_openai": 1_000,
-    "gsm8k_tora": 800,
-    "hotpot_agents": 950,
-    "mmlu_pro": 4_500,
-    "saf_english": 1_150,
-    "sas_nq": 2_500,
-    "sas_squad": 550,
-    "semeval13_beetle": 3_500,
-    "semeval13_scientsbank": 5_400,
-    "squad_systems": 6_000,
-    "verify_cot": 380,
-    "zeroeval_gsm8k": 2_000,
-    "zeroeval_math5": 2_500,
-}
-# Benchmarks of one kind: to leave one out whole shows what the judge is worth on answers of a kind it has not seen.
-# Of some only so many are learnt from; the others measure. More of them add nothing (RESULTS.md), and cost time.
-LEARNT = {
-    "ae_train": 3_500,
-    "efficientqa": 2_800,
-    "evouna_nq": 7_000,
-    "evouna_tq": 5_500,
-    "mmlu_pro": 2_800,
-    "semeval13_beetle": 2_500,
-    "squad_systems": 2_500,
-    "zeroeval_gsm8k": 1_200,
-    "zeroeval_math5": 1_500,
-}
-# What the judge takes for right after the first round it learns again, in other rows made in code; of the other kinds a
-# fifth, and so many labelled rows, keep what it knows.
-AGAIN = {
-    # accepted too often
-    "undecided": 8_000,
-    "terse": 5_000,
-    "denied plainly": 4_500,
-    "unfinished": 4_000,
-    "reasoned": 3_600,
-    "orders to the judge": 3_000,
-    "markers around options": 1_500,
-    "markers around explanations": 2_400,
-    "orders beside explanations": 1_400,
-    "corrected": 2_000,
-    "restated": 2_000,
-    "denied": 1_500,
-    "instead": 1_400,
-    "type only": 1_200,
-    "vague": 900,
-    "torn": 600,
-    # a small difference overlooked
-    "expressions": 3_600,
-    "explanations": 8_000,
-    "beside the point": 4_000,
-    "close dates": 2_400,
-    "collected": 5_000,
-    "lists": 1_300,
-    "options of several parts": 800,
-    "units": 1_200,
-    "close names": 900,
-    "numbers": 800,
-    "dates": 600,
-    "opposites": 400,
-    # rejected too often
-    "elaborated": 3_500,
-    "spans": 1_800,
-    "unanswerable": 1_000,
-    "long text, answer at its start": 2_000,
-    "long text, explanation at its start": 1_000,
-    "long text, answer in its middle": 1_800,
-}
+# "learnt at most": of some sources only so many are trained on, and the others measure: more add nothing (RESULTS.md).
+# "made again": what the judge still gets wrong after the first round, in which the next ones make more rows of it.
+# "families": benchmarks of one kind; to leave one out shows what the judge is worth on kinds it has not seen.
+TABLES = json.loads((Path(__file__).parent / "rows.json").read_text(encoding="utf-8"))
+FAMILIES: dict[str, list[str]] = TABLES["families"]
 LABELLED_AGAIN = 24_000
-# People said whether these answers are right, not whether they agree with the reference: right ones that share no word
-# with it would teach a judge to accept anything.
+# People said whether these answers are correct, not whether they agree with the reference: correct ones that share no
+# word with it would teach a judge to accept anything.
 BEYOND_REFERENCES = ("efficientqa", "sas_nq")
-FAMILIES = {
-    "options": ("mmlu_pro", "godel_agent"),
-    "maths": ("gsm8k_openai", "gsm8k_tora", "zeroeval_gsm8k", "zeroeval_math5", "verify_cot"),
-    "open-domain": ("evouna_nq", "evouna_tq", "efficientqa", "sas_nq"),
-    "grading": ("semeval13_beetle", "semeval13_scientsbank", "saf_english"),
-    "reading": ("squad_systems", "ae_train", "sas_squad", "hotpot_agents"),
-}
 
 
 def all_rows(folder: Path, seed: int = 0) -> list[Sample]:
@@ -124,32 +48,43 @@ def all_rows(folder: Path, seed: int = 0) -> list[Sample]:
 
 
 def to_learn(rows: Iterable[Sample]) -> Iterator[Sample]:
-    """The rows that a judge is trained on: those whose label can follow from a reference, at most `LEARNT` a source.
+    """The rows that a judge is trained on: those whose label can follow from a reference, at most so many a source.
 
-    What calibrates and measures a judge is not sieved so.
+    Rows that calibrate and measure a judge are not filtered.
     """
     taken: Counter[str] = Counter()
     for row in rows:
         source = row.meta["source"]
-        beyond = source in BEYOND_REFERENCES and row.gold and not any(_recall(row))
-        if not beyond and taken[source] < LEARNT.get(source, math.inf):
+        beyond = (
+            source in BEYOND_REFERENCES and row.gold and not any(find_evidence(row.candidate, row.references).recall)
+        )
+        if not beyond and taken[source] < TABLES["learnt at most"].get(source, math.inf):
             taken[source] += 1
             yield row
 
 
 def rows_again(folder: Path, seed: int) -> Iterator[Sample]:
-    """The rows of a further round: some of the labelled ones, and new ones made in code, of a seed of their own."""
+    """The rows of a further round: some of the labelled ones, and new ones made in code with a seed of their own.
+
+    More are made of what the judge still gets wrong; a fifth of the other kinds is enough to keep what it knows.
+    """
     labelled = list(to_learn(labelled_rows(folder, seed)))
     yield from random.Random(seed).sample(labelled, min(LABELLED_AGAIN, len(labelled)))
-    yield from made_rows(folder, seed, amounts={kind: wanted // 5 for kind, (_, wanted) in KINDS.items()} | AGAIN)
+    amounts = {kind: wanted // 5 for kind, (_, wanted) in KINDS.items()}
+    for kinds in TABLES["made again"].values():
+        amounts |= kinds
+    yield from made_rows(folder, seed, amounts=amounts)
 
 
 def labelled_rows(folder: Path, seed: int = 0) -> Iterator[Sample]:
-    """Rows of the labelled sources, at most as many of each as the table says."""
-    for source, wanted in _table(folder).items():
-        rows = _read(folder / "labelled" / f"{source}.jsonl.gz")
+    """Rows of the labelled sources, at most as many of each as the folder's `rows.json` or that of the starter says."""
+    own = folder / "rows.json"
+    wanted = json.loads(own.read_text(encoding="utf-8")) if own.exists() else TABLES["taken"]
+    sources = dict(read_folder(folder / "labelled"))
+    for source, most in wanted.items():
+        rows = list(sources[source])
         random.Random(f"{seed}{source}").shuffle(rows)
-        for row in rows[:wanted]:
+        for row in rows[:most]:
             if row["label"] is not None:
                 yield Sample(
                     row["candidate"],
@@ -159,23 +94,3 @@ def labelled_rows(folder: Path, seed: int = 0) -> Iterator[Sample]:
                     int(row["label"]),
                     meta={"source": source, "label_source": row.get("label_by")},
                 )
-
-
-def _recall(row: Sample) -> tuple[float, ...]:
-    return find_evidence(row.candidate, row.references).recall
-
-
-def _table(folder: Path) -> dict[str, int]:
-    """How many rows of each source are taken: by the folder's `rows.json`, else those of the starter."""
-    own = folder / "rows.json"
-    table: dict[str, int] = json.loads(own.read_text(encoding="utf-8")) if own.exists() else ROWS
-    return table
-
-
-def _read(packed: Path) -> list[dict]:
-    with (
-        gzip.open(packed, "rt", encoding="utf-8")
-        if packed.exists()
-        else packed.with_suffix("").open(encoding="utf-8") as lines
-    ):
-        return [json.loads(line) for line in lines]

@@ -1,21 +1,23 @@
-"""Measure the starter judge on questions that nothing of it was made from, and write its card.
+"""Measure the starter judge on questions that it has not seen, and write its card.
 
-`python recipes/starter/measure.py --data DIR` prints a table by source, the judge beside exact match, containment,
-token F1, ROUGE-L and BERTScore on the same rows, one by family of hedged answers (`families.jsonl`, which no
-training row is made from) and one of the audit, and writes them into `src/bert_judge/starter/README.md`. What the judge
-was trained on stands in `card.md`, of the weights in the package; change it for weights of your own.
+    python recipes/starter/measure.py --data DIR
+
+prints three tables: accuracy by source, beside exact match, containment, token F1, ROUGE-L and BERTScore on the same
+rows; families of hedged answers (`families.jsonl`, which no training row is made from); and the audit. It writes them
+into `src/bert_judge/starter/README.md`. What the judge was trained on is said in `card.md`; change that for weights of
+your own. `--model FOLDER` measures another judge and writes nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 from build import TEST_SHARE, divide
 from data import all_rows
 from made.choosing import terse_frames
@@ -26,24 +28,21 @@ from bert_judge.evaluation.audit import assess_trials, load_items, make_trials
 from bert_judge.judges import BERTScore, Judge
 from bert_judge.metrics import containment, exact_match, rouge_l, token_f1
 from bert_judge.stats import bootstrap_interval, brier, expected_calibration_error
+from bert_judge.stats.discrimination import most_accurate
 from bert_judge.training import split_by_question
 from bert_judge.utils import STARTER_FOLDER
 
-RULES: dict[str, Callable[[str, str], float]] = {
-    "exact match": exact_match,
-    "containment": containment,
-    "token F1": token_f1,
-    "ROUGE-L": rouge_l,
-}
+Rules = Mapping[str, Callable[[str, str], float]]
+RULES: Rules = {"exact match": exact_match, "containment": containment, "token F1": token_f1, "ROUGE-L": rouge_l}
 MADE = "made in code"
 HERE = Path(__file__).parent
-FEWEST = 200  # rows from which on a calibration error says something
+FEWEST = 200  # rows that a calibration error needs to mean something
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with labelled/ and tasks/")
-    parser.add_argument("--model", help="another judge to measure, and no card (default: the starter)")
+    parser.add_argument("--model", help="another judge to measure; the card stays as it is (default: the starter)")
     args = parser.parse_args()
     rows = all_rows(args.data)
     _, dev = divide(rows)
@@ -58,44 +57,67 @@ def main() -> None:
 
 
 def measure(judge: Judge, dev: Sequence[Sample], test: Sequence[Sample]) -> str:
-    """A Markdown table: one line a source, then all of them; accuracies in per cent, the judge's with an interval.
-
-    Below it the calibration errors of all rows.
-    """
-    scores = [verdict.score or 0.0 for verdict in judge.assess(test)]
-    columns = {name: [_best(rule, sample) >= 0.5 for sample in test] for name, rule in RULES.items()}
-    columns["BERTScore"] = bertscore_labels(dev, test)
-    columns["starter"] = [score >= 0.5 for score in scores]
-    groups: dict[str, list[int]] = defaultdict(list)
-    for i, sample in enumerate(test):
-        groups[source_of(sample)].append(i)
-    labelled = [i for name, rows in groups.items() if name != MADE for i in rows]
-    lines = [
-        f"| source | rows | right | {' | '.join(columns)} | 95 % | Brier | ECE |",
-        "|---|---|---|" + "---|" * (len(columns) + 3),
+    """The table by source, with BERTScore at the threshold that fits the development rows best, and below it the
+    calibration errors of all rows."""
+    scores, dev_scores = scores_of(judge, test), scores_of(judge, dev)
+    bertscore = BERTScore()
+    threshold = most_accurate(scores_of(bertscore, dev), golds_of(dev)).value
+    by_rules = labels_of(RULES, test) | {"BERTScore": [score >= threshold for score in scores_of(bertscore, test)]}
+    ece = [
+        f"of all {len(rows):,} {name} rows {expected_calibration_error(values, golds_of(rows)):.3f}"
+        for name, rows, values in (("development", dev, dev_scores), ("test", test, scores))
     ]
-    for name, rows in [*sorted(groups.items()), ("**all labelled sources**", labelled)]:
-        lines.append(_line(name, test, scores, columns, rows))
-    dev_scores = [verdict.score or 0.0 for verdict in judge.assess(dev)]
-    pooled = []
-    for name, rows, values in (("development", dev, dev_scores), ("test", test, scores)):
-        ece = expected_calibration_error(values, [int(row.gold or 0) for row in rows])
-        pooled.append(f"of all {len(rows):,} {name} rows {ece:.3f}")
-    return "\n".join([*lines, "", f"ECE, labelled rows and rows made in code: {', '.join(pooled)}."])
+    return f"{by_source(test, scores, by_rules)}\n\nECE, labelled rows and rows made in code: {', '.join(ece)}."
 
 
-def bertscore_labels(dev: Sequence[Sample], test: Sequence[Sample]) -> list[bool]:
-    """BERTScore's F1 by the starter's encoder, right from the threshold on that fits the development rows best."""
-    judge = BERTScore()
-    scores = [verdict.score or 0.0 for verdict in judge.assess(dev)]
-    pairs = sorted(zip(scores, (int(sample.gold or 0) for sample in dev), strict=True))
-    right = best = sum(gold for _, gold in pairs)  # all labelled right
-    threshold = 0.0
-    for score, gold in pairs:
-        right += 1 - 2 * gold
-        if right > best:
-            best, threshold = right, score
-    return [(verdict.score or 0.0) > threshold for verdict in judge.assess(test)]
+def by_source(rows: Sequence[Sample], scores: Sequence[float], by_rules: Mapping[str, Sequence[bool]]) -> str:
+    """A Markdown table by source, and of all labelled ones: accuracies in per cent, the judge's with an interval."""
+    groups: dict[str, list[int]] = defaultdict(list)
+    for i, row in enumerate(rows):
+        source = row.meta["source"]
+        groups[MADE if source.startswith("made:") else source].append(i)
+    labelled = [i for name, places in groups.items() if name != MADE for i in places]
+    heads = ["source", "rows", "right", *by_rules, "starter", "95 %", "Brier", "ECE"]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for name, places in [*sorted(groups.items()), ("**all labelled sources**", labelled)]:
+        part = [rows[i] for i in places]
+        cells = _cells(part, np.array(scores)[places], np.array([*by_rules.values()])[:, places])
+        lines.append(f"| {name} | {len(part)} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _cells(rows: Sequence[Sample], scores: np.ndarray, said: np.ndarray) -> list[str]:
+    """What a line says of some rows, with the judge's scores and the labels of rules, an array of rules by rows."""
+    golds = golds_of(rows)
+    right = (scores >= 0.5) == golds
+    questions = [row.question or " ".join(row.references) for row in rows]
+    low, high = bootstrap_interval(lambda w: float(w @ right / w.sum()), questions) or (0.0, 1.0)
+    return [
+        f"{np.mean(golds):.0%}",
+        *(f"{100 * hits:.1f}" for hits in (said == golds).mean(axis=1)),
+        f"**{100 * right.mean():.1f}**",
+        f"{100 * low:.1f}-{100 * high:.1f}",
+        f"{brier(scores.tolist(), golds):.3f}",
+        f"{expected_calibration_error(scores.tolist(), golds):.3f}" if len(rows) >= FEWEST else "",
+    ]
+
+
+def scores_of(judge: Judge, rows: Sequence[Sample]) -> list[float]:
+    """What a judge says of rows; 0 where it could not decide."""
+    return [verdict.score or 0.0 for verdict in judge.assess(rows)]
+
+
+def golds_of(rows: Sequence[Sample]) -> list[int]:
+    """The labels of rows."""
+    return [int(row.gold or 0) for row in rows]
+
+
+def labels_of(rules: Rules, rows: Sequence[Sample]) -> dict[str, list[bool]]:
+    """What rules say of rows: correct from 0.5 on, for the best of the references."""
+    return {
+        name: [max(rule(row.candidate, reference) for reference in row.references) >= 0.5 for row in rows]
+        for name, rule in rules.items()
+    }
 
 
 def measure_families(judge: Judge) -> str:
@@ -138,37 +160,6 @@ def _key(frame: str) -> str:
     """A frame by its letters and slots alone."""
     slots = re.sub(r"\{\w*\}", "@", frame.replace("\\n", "\n"))
     return re.sub(r"[^a-z@]+", " ", slots.casefold()).strip() or frame
-
-
-def source_of(sample: Sample) -> str:
-    """Where a row comes from; those made in code count as one source."""
-    source: str = sample.meta["source"]
-    return MADE if source.startswith("made:") else source
-
-
-def _best(rule: Callable[[str, str], float], sample: Sample) -> float:
-    return max(rule(sample.candidate, reference) for reference in sample.references)
-
-
-def _line(
-    name: str, test: Sequence[Sample], scores: Sequence[float], columns: dict[str, list[bool]], rows: Sequence[int]
-) -> str:
-    import numpy as np
-
-    golds = [int(test[i].gold or 0) for i in rows]
-    right = {column: np.array([said[i] == bool(test[i].gold) for i in rows], float) for column, said in columns.items()}
-    questions = [test[i].question or " ".join(test[i].references) for i in rows]
-    low, high = bootstrap_interval(lambda w: float(w @ right["starter"] / w.sum()), questions) or (0.0, 1.0)
-    values = [scores[i] for i in rows]
-    ece = expected_calibration_error(values, golds) if len(rows) >= FEWEST else math.nan
-    cells = [f"{sum(golds) / len(rows):.0%}", *(f"{100 * hits.mean():.1f}" for hits in right.values())]
-    cells[-1] = f"**{cells[-1]}**"
-    cells += [
-        f"{100 * low:.1f}-{100 * high:.1f}",
-        f"{brier(values, golds):.3f}",
-        "" if math.isnan(ece) else f"{ece:.3f}",
-    ]
-    return f"| {name} | {len(rows)} | {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

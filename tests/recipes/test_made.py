@@ -221,6 +221,17 @@ def test_wordings(path):
     assert set(re.findall(r"\{(\w)\}", "".join(frames))) <= set("xabXAB123qt")
 
 
+def test_tables_can_be_read_and_edited_line_by_line():
+    """One entry a line or so, no kind without entries; of a verb its three forms, and how it is used."""
+    for path in (RECIPE / "made" / "tables").iterdir():
+        text = path.read_text(encoding="utf-8")
+        assert max(map(len, text.splitlines())) <= 150, path
+        assert all(json.loads(text).values()), path
+    verbs = [line.split() for line in (RECIPE / "made" / "verbs.txt").read_text(encoding="utf-8").splitlines()]
+    assert len({base for base, *_ in verbs}) == len(verbs) > 500
+    assert {mark for _, _, _, *marks in verbs for mark in marks} == {"noun", "alone", "clause"}
+
+
 def test_explanations_have_right_answers_in_six_wordings_wrong_ones_and_texts_beside_the_point():
     lines = [line.split(" | ") for line in (RECIPE / "made" / "explanations.txt").read_text("utf-8").splitlines()]
     questions = [line[0] for line in lines[::3]]

@@ -1,4 +1,4 @@
-"""Rows made in code from questions with known answers: right and wrong ones, in balance, of many kinds.
+"""Rows made in code from questions with known answers: as many correct as incorrect ones, of many kinds.
 
 `KINDS` names what is made and how much of it. A kind can be left out without changing the rows of the others, so that
 its effect can be measured. In most kinds each wrong row has a right twin in the same words, so that no word, length or
@@ -34,7 +34,7 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Iterator[tuple[Item, Made]]], in
     "solved": (over("solutions", choosing.solved), 940),
     "refused": (over("any", hollow.refused), 900),
     "unanswerable": (over("unanswerable", hollow.unanswerable), 2_000),
-    # answers that are none
+    # texts that do not answer
     "restated": (over("any", hollow.restated), 1_500),
     "empty": (over("any", hollow.empty), 2_000),
     "type only": (over("plain", hollow.type_only), 1_000),
@@ -50,7 +50,7 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Iterator[tuple[Item, Made]]], in
     "aliases": (over("aliases", forms.aliases), 640),
     "opposites": (over("open", forms.wording), 400),
     "synonyms": (over("open", forms.synonyms), 480),
-    # a small difference decides: made up whole, questions and all
+    # a small difference decides: question and answers are both made up
     "collected": (lists.collected, 3_600),
     "expressions": (sums.expressions, 2_600),
     "close dates": (close.close_dates, 1_800),
@@ -110,7 +110,7 @@ def made_rows(folder: Path, seed: int = 0, amounts: Mapping[str, int] = NO_CHANG
 
 
 def _once(rows: Iterator[tuple[Item, Made]]) -> Iterator[tuple[Item, Made]]:
-    """The rows without those that have been there before."""
+    """The rows without repetitions."""
     seen = set()
     for item, made in rows:
         key = (item.question, made.candidate, made.references)

@@ -1,4 +1,4 @@
-"""The questions that rows are made from, in pools, and plausible wrong answers for each of them."""
+"""The questions that rows are made from, in pools, and plausible incorrect answers to each of them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 from bert_judge.evidence import content_words
 from bert_judge.metrics import containment, normalise
+from made.files import lines
+from made.frames import fill
 from made.values import Date, Number, parse_date, parse_number
-from made.words import FIRST_NAMES
 
 LETTERS = "ABCDEFGHIJ"
 PASSES = 6  # how often a pool may be gone through; each pass makes other rows
@@ -28,8 +29,8 @@ _NO_VALUE = re.compile(r"[\n:\\]|\.$|answer|unknown|sorry|know|passage|context|\
 
 @dataclass(frozen=True)
 class Item:
-    """One question of a task with its right answers, and what the task tells beside them; or one made up, with a wrong
-    answer that lies near, and right answers in other words than the references."""
+    """One question of a task with its correct answers and what else the task has; or a made-up one, with a similar
+    incorrect answer, and correct answers in other words than the references."""
 
     task: str
     question: str
@@ -42,22 +43,22 @@ class Item:
 
     @property
     def right(self) -> str:
-        """The first right answer; of an item with choices the text of the right choice, without its letter."""
+        """The first correct answer; with choices the text of the correct one, without its letter."""
         return self.choices[self.place] if self.choices else self.references[0]
 
     @property
     def place(self) -> int:
-        """Which choice is right."""
+        """Which choice is correct."""
         return LETTERS.index(self.references[0][1])
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """All that a wrong answer must differ from."""
+        """All that an incorrect answer must differ from."""
         return (self.right, *self.references)
 
 
 class Made(NamedTuple):
-    """An answer made for an item. `references` stand for those of the item where they are given."""
+    """An answer made for an item. `references`, where given, replace those of the item."""
 
     label: int
     candidate: str
@@ -84,7 +85,7 @@ class Bank:
                     self.pools.setdefault(pool, {}).setdefault(item.task, []).append(item)
 
     def draw(self, pool: str, chance: Random) -> Iterator[Item]:
-        """The items of a pool in chance order, `PASSES` times; small tasks more often than their size would have it."""
+        """The items of a pool in random order, `PASSES` times; small tasks more often than their size suggests."""
         for _ in range(PASSES):
             queues = [chance.sample(items, len(items)) for items in self.pools.get(pool, {}).values()]
             while queues := [queue for queue in queues if queue]:
@@ -92,18 +93,18 @@ class Bank:
                 yield queue.pop()
 
     def pair(self, item: Item, chance: Random) -> tuple[str, str] | None:
-        """A right answer and a plausible wrong one of the same form; None where no wrong one was found."""
+        """A correct answer and a plausible incorrect one of the same form; None where none was found."""
         if item.choices:
             other = chance.choice([n for n in range(len(item.choices)) if n != item.place])
-            style = chance.choice((option_text, option_text, option_full, option_letter))
-            return style(item, item.place), style(item, other)
+            style = chance.choice(("{t}", "{t}", "({l}) {t}", "({l})"))
+            return option(item, item.place, style), option(item, other, style)
         rights = (*item.references, *item.same)
         right = chance.choice(rights) if chance.random() < (0.6 if item.same else 0.3) else rights[0]
         wrong = self.wrong(item, chance)
         return (right, wrong) if wrong else None
 
     def wrong(self, item: Item, chance: Random) -> str | None:
-        """A plausible wrong answer: near in meaning, in spelling or in kind."""
+        """A plausible incorrect answer: close in meaning, in spelling or in kind."""
         if item.wrong:
             return item.wrong
         if item.choices:
@@ -129,6 +130,16 @@ class Bank:
         return None
 
 
+def with_pair(maker: Callable[[Bank, Item, tuple[str, str], Random], Iterable[Made]]) -> Maker:
+    """A maker that is also given a correct and an incorrect answer; it skips items without an incorrect one."""
+
+    def make(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+        if pair := bank.pair(item, chance):
+            yield from maker(bank, item, pair, chance)
+
+    return make
+
+
 def over(pool: str, maker: Maker) -> Callable[[Bank, Random], Iterator[tuple[Item, Made]]]:
     """A kind of rows: what `maker` makes of the items of a pool."""
 
@@ -141,13 +152,13 @@ def over(pool: str, maker: Maker) -> Callable[[Bank, Random], Iterator[tuple[Ite
 
 
 def read_bank(folder: Path) -> Bank:
-    """Read all files of `folder/tasks`, and short wrong answers to their questions from `folder/labelled`."""
+    """Read all files of `folder/tasks`, and short incorrect answers to their questions from `folder/labelled`."""
     items: list[Item] = []
     alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
     contexts: dict[str, None] = {}
     questions = set()
-    for path in _files(folder / "tasks"):
-        for item in _items(path):
+    for task, rows in read_folder(folder / "tasks"):
+        for item in (_item(task, row) for row in rows):
             questions.add(normalise(item.question))
             items.append(item)
             if item.context:
@@ -155,8 +166,8 @@ def read_bank(folder: Path) -> Bank:
             if not item.choices and item.right.casefold() not in ("yes", "no", "unanswerable"):
                 _file_answer(alike, item)
     given: dict[str, list[str]] = defaultdict(list)
-    for path in _files(folder / "labelled"):
-        for row in _lines(path):
+    for _, rows in read_folder(folder / "labelled"):
+        for row in rows:
             if row["label"] == 0 and row.get("question") and 1 < len(row["candidate"]) <= 50:
                 key = normalise(row["question"])
                 if key in questions and not _NO_VALUE.search(row["candidate"]):
@@ -167,7 +178,7 @@ def read_bank(folder: Path) -> Bank:
 
 
 def differs(text: str, answers: Iterable[str]) -> bool:
-    """Whether a text is another value than every answer: no words all shared, either way, and no equal number."""
+    """Whether a text differs from every answer: neither has all words of the other, and their numbers are not equal."""
     keys = _keys(text)
     return bool(keys) and not any(
         keys <= _keys(answer)
@@ -189,7 +200,7 @@ def near_value(text: str, chance: Random) -> str | None:
 
 
 def other_option(item: Item) -> str | None:
-    """The wrong one of "A or B?" at the end of a question."""
+    """The incorrect one of "A or B?" at the end of a question."""
     found = _OR.search(item.question)
     if not found:
         return None
@@ -199,19 +210,9 @@ def other_option(item: Item) -> str | None:
     return next((b for a, b in ((one, two), (two, one)) if normalise(a) in rights and len(b) < 50), None)
 
 
-def option_text(item: Item, place: int) -> str:
-    """A choice without its letter."""
-    return item.choices[place].rstrip(".")
-
-
-def option_full(item: Item, place: int) -> str:
-    """A choice with its letter, as references have it."""
-    return f"({LETTERS[place]}) {item.choices[place].rstrip('.')}"
-
-
-def option_letter(item: Item, place: int) -> str:
-    """The letter of a choice alone."""
-    return f"({LETTERS[place]})"
+def option(item: Item, place: int, style: str = "{t}") -> str:
+    """A choice in some style: {l} is its letter, {t} its text."""
+    return fill(style, l=LETTERS[place], t=item.choices[place].rstrip("."))
 
 
 @lru_cache(maxsize=100_000)
@@ -229,7 +230,7 @@ def shape(text: str) -> str:
 
 
 def first_word(question: str) -> str:
-    """The word that tells what is asked for: who, when, where, how many, which city …"""
+    """The word that says what is asked for: who, when, where, how many, which city …"""
     found = re.search(r"\b(how \w+|(?:what|which) \w+|who|whose|when|where|why)\b", question.casefold())
     return found[0] if found else ""
 
@@ -268,8 +269,11 @@ def _value(text: str) -> tuple[object, ...] | None:
     return tuple(read)[:3] if isinstance(read, Date) else (read.value,) if read else None
 
 
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.glob("*.jsonl*") if path.name.endswith((".jsonl", ".jsonl.gz")))
+def read_folder(folder: Path) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
+    """The files of JSON lines in a folder, packed or not: their names without the ending, and their rows."""
+    for path in sorted(folder.glob("*.jsonl*")):
+        if path.name.endswith((".jsonl", ".jsonl.gz")):
+            yield path.name.split(".")[0], _lines(path)
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -277,15 +281,13 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, lines)
 
 
-def _items(path: Path) -> Iterator[Item]:
-    task = path.name.split(".")[0]
-    for row in _lines(path):
-        references = row["reference"] if isinstance(row["reference"], list) else [row["reference"]]
-        choices = tuple(row.get("choices") or ())
-        if choices and not re.match(r"\([A-J]\) ", references[0]):
-            references = [f"({LETTERS[choices.index(references[0])]}) {references[0]}"]
-        solution = row.get("solution") or row.get("explanation") or ""
-        yield Item(task, row["question"], tuple(references), choices, row.get("context") or "", solution)
+def _item(task: str, row: dict[str, Any]) -> Item:
+    references = row["reference"] if isinstance(row["reference"], list) else [row["reference"]]
+    choices = tuple(row.get("choices") or ())
+    if choices and not re.match(r"\([A-J]\) ", references[0]):
+        references = [f"({LETTERS[choices.index(references[0])]}) {references[0]}"]
+    solution = row.get("solution") or row.get("explanation") or ""
+    return Item(task, row["question"], tuple(references), choices, row.get("context") or "", solution)
 
 
 def _is_plain(item: Item) -> bool:
@@ -304,7 +306,7 @@ def _is_person(item: Item) -> bool:
         _is_plain(item)
         and len(name) in (2, 3)
         and all(re.fullmatch(r"[A-Z][\w'’-]+|[A-Z]\.", word) for word in name)
-        and name[0] in FIRST_NAMES
+        and name[0] in lines("first_names")
     )
 
 
@@ -323,7 +325,7 @@ def _is_list(item: Item) -> bool:
 
 
 def split_list(text: str) -> list[str]:
-    """The items of an enumeration; none where it is not clearly one."""
+    """The items of an enumeration; an empty list where a text is not clearly one."""
     if re.search(r"\d,\d|\bto\b|\bbetween\b|[()\"]", text) or not re.search(r"\band\b|,.*,|;", text):
         return []
     items = [item.strip() for item in re.split(r"\s*(?:,\s*and\b|,|;|\band\b)\s*", text)]

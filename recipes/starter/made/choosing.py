@@ -8,8 +8,9 @@ from random import Random
 
 from bert_judge.metrics import containment
 from made import frames
-from made.bank import Bank, Item, Made, Maker, differs
-from made.frames import draw, fill, split
+from made.bank import Bank, Item, Made, Maker, differs, with_pair
+from made.files import pick, table
+from made.frames import draw, fill
 
 _TOPIC_STOPS = frozenset(
     "who what when where which how why is are was were did do does the a an of in on at to for from by with many much "
@@ -18,31 +19,31 @@ _TOPIC_STOPS = frozenset(
 
 
 def single(wrap: Callable[[str, Item, Random], str]) -> Maker:
-    """A right and a wrong answer in frames that `wrap` puts around them; half of the time in the same frame."""
+    """A correct and an incorrect answer in frames that `wrap` puts around them; half of the time in the same frame."""
 
-    def make(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-        if pair := bank.pair(item, chance):
-            seed, same = chance.random(), chance.random() < 0.5
-            for label, text in ((1, pair[0]), (0, pair[1])):
-                yield Made(label, wrap(text, item, Random(seed if same else seed + label)))
+    @with_pair
+    def make(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
+        seed, same = chance.random(), chance.random() < 0.5
+        for label, text in ((1, pair[0]), (0, pair[1])):
+            yield Made(label, wrap(text, item, Random(seed if same else seed + label)))
 
     return make
 
 
 def double(wrap: Callable[[str, str, Item, Random], str]) -> Maker:
-    """Two rows of one frame that holds both a right and a wrong answer: each is the chosen one in one row."""
+    """Two rows of one frame with a correct and an incorrect answer in it: one row chooses the one, one the other."""
 
-    def make(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-        if pair := bank.pair(item, chance):
-            seed = chance.random()
-            for label, (b, a) in ((1, pair), (0, pair[::-1])):
-                yield Made(label, wrap(a, b, item, Random(seed)))
+    @with_pair
+    def make(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
+        seed = chance.random()
+        for label, (b, a) in ((1, pair), (0, pair[::-1])):
+            yield Made(label, wrap(a, b, item, Random(seed)))
 
     return make
 
 
 def topic(item: Item, chance: Random) -> str:
-    """What a question is about: some of its words in a row, without the question word."""
+    """What a question is about: some of its consecutive words, without the question word."""
     words = re.findall(r"[\w'’-]+", item.question.split("\n")[0])
     runs: list[list[str]] = [[]]
     for word in words:
@@ -61,7 +62,7 @@ def upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def told(frame: str, item: Item, chance: Random, **answers: str) -> str:
+def filled(frame: str, item: Item, chance: Random, **answers: str) -> str:
     """A frame with its slots filled for an item: answers also as sentences, the question and its topic."""
     wholes = {
         slot.upper(): frames.whole(text, item.question, chance) for slot, text in answers.items() if slot.isalpha()
@@ -75,7 +76,7 @@ def in_order(pair: tuple[str, str], chance: Random) -> dict[str, str]:
 
 
 def hedged(text: str, item: Item, chance: Random) -> str:
-    """An answer given with doubt, sometimes with a remark before it."""
+    """A hedged answer, sometimes with a remark before it."""
     answer = frames.hedge(text, chance)
     return f"{draw('openers', chance)} {answer}" if chance.random() < 0.2 else answer
 
@@ -83,7 +84,7 @@ def hedged(text: str, item: Item, chance: Random) -> str:
 def torn(a: str, b: str, item: Item, chance: Random) -> str:
     """Two answers are weighed and one is chosen: by its name, or as the first or the second."""
     both = in_order((a, b), chance)
-    start = told(draw("torn", chance), item, chance, **both)
+    start = filled(draw("torn", chance), item, chance, **both)
     first, second = ("the former", "the first", "the first one"), ("the latter", "the second one")
     pointer = chance.choice(first if both["1"] == b else second)
     chosen = pointer if chance.random() < 0.12 else b
@@ -92,18 +93,18 @@ def torn(a: str, b: str, item: Item, chance: Random) -> str:
 
 def corrected(a: str, b: str, item: Item, chance: Random) -> str:
     """One answer is given and taken back for another, or kept after a look at another."""
-    return told(draw("corrected" if chance.random() < 0.6 else "returned", chance), item, chance, a=a, b=b)
+    return filled(draw("corrected" if chance.random() < 0.6 else "returned", chance), item, chance, a=a, b=b)
 
 
 def instead(a: str, b: str, item: Item, chance: Random) -> str:
     """One answer is denied, the other is given."""
-    return told(draw("instead", chance), item, chance, a=a, b=b)
+    return filled(draw("instead", chance), item, chance, a=a, b=b)
 
 
 def reasoned(a: str, b: str, item: Item, chance: Random) -> str:
     """A line of reasoning that looks at one answer and concludes with the other: whole, or made of sentences."""
     if chance.random() < 0.6:
-        return told(draw("reasoned", chance), item, chance, a=a, b=b)
+        return filled(draw("reasoned", chance), item, chance, a=a, b=b)
     middle = [f"{draw('considered', chance)} {draw('rejected', chance)}", draw("supported", chance)]
     chance.shuffle(middle)
     parts = [draw("starts", chance), *middle]
@@ -114,12 +115,12 @@ def reasoned(a: str, b: str, item: Item, chance: Random) -> str:
         parts[-1] = frames.sentence(parts[-1])
         parts += [f"And not {{a}}, although {{a}} looks {chance.choice(('good', 'tempting', 'similar', 'natural'))}."]
     joint = chance.choice((" ", " ", "\n", "\n\n"))
-    return told(joint.join(parts), item, chance, a=a, b=b)
+    return filled(joint.join(parts), item, chance, a=a, b=b)
 
 
 def beside(none: str, fill_in: Callable[[str], str], pair: tuple[str, str] | None, chance: Random) -> Iterator[Made]:
-    """A text without an answer is wrong. With an answer in it, it is as right as the answer: mostly right, not always,
-    so that an answer in such a place is no sign of its being right; the balance stays."""
+    """A text without an answer is incorrect. With one in it, it is correct if the answer is: mostly, but not always, so
+    that the place alone does not give the label away. Labels stay in balance."""
     yield Made(0, none)
     if pair:
         yield Made(1, fill_in(pair[0]))
@@ -128,34 +129,30 @@ def beside(none: str, fill_in: Callable[[str], str], pair: tuple[str, str] | Non
             yield Made(1, pair[0] if chance.random() < 0.5 else frames.hedge(pair[0], chance))
 
 
-def unfinished(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Reasoning that breaks off before its conclusion is wrong; broken off after it, the conclusion counts."""
-    pair = bank.pair(item, chance)
-    if not pair:
-        return
+@with_pair
+def unfinished(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
+    """Reasoning that is cut off before its conclusion is incorrect; cut off after it, the conclusion counts."""
     a, b = pair if chance.random() < 0.6 else pair[::-1]
     if chance.random() < 0.6:
-        text = cut = told(draw("unfinished", chance), item, chance, a=a, b=b)
+        text = cut = filled(draw("unfinished", chance), item, chance, a=a, b=b)
     else:
         start = [draw("starts", chance), draw("considered", chance)]
         start += [draw("neutral", chance) for _ in range(chance.randint(0, 2))]
         start += [draw("considered", chance).replace("{a}", "{b}")] if chance.random() < 0.5 else []
-        text = told(" ".join(start), item, chance, a=a, b=b)
+        text = filled(" ".join(start), item, chance, a=a, b=b)
         cut = f"{text} {draw('cut', chance)}"
 
     def concluded(answer: str) -> str:
         joint = " " if text[-1] in ".!?>" else "... "
-        ending = frames.sentence(told(draw("concluded", chance), item, chance, b=answer))
+        ending = frames.sentence(filled(draw("concluded", chance), item, chance, b=answer))
         return f"{text}{joint}{ending}" + (f" {draw('cut', chance)}" if chance.random() < 0.3 else "")
 
     yield from beside(cut, concluded, pair, chance)
 
 
-def undecided(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Several answers without a choice are wrong; the same words with a choice are as right as the choice."""
-    pair = bank.pair(item, chance)
-    if not pair:
-        return
+@with_pair
+def undecided(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
+    """Several answers without a choice are incorrect; with a choice, the choice counts."""
     right, wrong = pair
     if chance.random() < 0.6:
         third = None if item.choices else bank.wrong(item, chance)
@@ -165,9 +162,9 @@ def undecided(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
             return
         given = given[: 3 if "{3}" in frame else 2]
         chance.shuffle(given)
-        both = doubtful = told(frame, item, chance, **dict(zip("123", given, strict=False)))
+        both = doubtful = filled(frame, item, chance, **dict(zip("123", given, strict=False)))
     else:
-        both = frames.sentence(told(draw("torn", chance), item, chance, **in_order(pair, chance)))
+        both = frames.sentence(filled(draw("torn", chance), item, chance, **in_order(pair, chance)))
         doubtful = f"{both} {draw('no_choice', chance)}"
 
     def chosen(answer: str) -> str:
@@ -178,15 +175,13 @@ def undecided(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     yield from beside(doubtful, chosen, pair, chance)
 
 
-def denied(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """An answer that is only denied is wrong, whatever it was; denials of another answer change nothing."""
-    pair = bank.pair(item, chance)
-    if not pair:
-        return
+@with_pair
+def denied(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
+    """Only denying an answer is incorrect, whatever the answer is; denials of another answer change nothing."""
     right, wrong = pair
 
     def say(kind: str, answer: str) -> str:
-        return told(draw(kind, chance), item, chance, x=answer)
+        return filled(draw(kind, chance), item, chance, x=answer)
 
     yield Made(0, say("denied", wrong if chance.random() < 0.15 else right))
     yield Made(1, say("affirmed", right) if chance.random() < 0.6 else _after_denial(right, wrong, item, chance))
@@ -198,66 +193,37 @@ def denied(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         yield Made(1, frames.whole(right, item.question, chance))
 
 
-def denied_plainly(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """The same without double negations, which are rare in real answers and hard to learn beside plain denials."""
-    pair = bank.pair(item, chance)
-    if not pair:
-        return
+@with_pair
+def denied_plainly(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
+    """The same without double negations, which are rare in real answers and hard to learn along with plain denials."""
     right, wrong = pair
     plain = frames.hedge if chance.random() < 0.2 else lambda text, chance: frames.plain(text, item.question, chance)
-    yield Made(0, told(draw("denied", chance), item, chance, x=right))
+    yield Made(0, filled(draw("denied", chance), item, chance, x=right))
     yield Made(1, _after_denial(right, wrong, item, chance) if chance.random() < 0.5 else plain(right, chance))
     if chance.random() < 0.3:
         yield Made(0, _after_denial(wrong, right, item, chance))
         yield Made(1, plain(right, chance))
 
 
-_SAID = split("""{x}|{x}|{X}|"{x}"|"{X}"|It is {x}|It's {x}|The answer is {x}|They say {x}|Someone said {x}
-My first guess was {x}|The book says: {X}|Answer: {x}|{x}, you say|So it is {x}|Is it {x}|Could it be {x}
-They claim that it is {x}""")
-_NO = split("""no|nope|wrong|false|untrue|not true|not right|not so|incorrect|by no means|not at all|certainly not
-surely not|no way|that's not it|that is not right|that is false|this is incorrect|I disagree|that's a mistake
-an error|a myth|I doubt it|it was not|it is not|it isn't|that was disproved|this doesn't hold
-nobody serious believes that|out of the question|no, this is false|no, it isn't|no, not that|no, quite the opposite
-no, something else|that one is out|a wrong answer|not correct|never|never was|nonsense|absolutely not|that can't be
-this I deny|refuted|far from it|a common error|no, incorrect|well, no|sadly not|I'm afraid not|not the right answer
-no longer tenable|that fails|rejected""")
-_YES = split("""yes|yep|right|true|correct|exactly|indeed|certainly|surely|no doubt|quite so|that's it|that is right
-this is true|this is correct|I agree|that holds|it is|it was|that was proved|everybody serious says so
-beyond question|yes, it is|yes, that one|yes, nothing else|yes, exactly that|a right answer|absolutely|this I confirm
-confirmed|proven|well, yes|happily so|I think so|the right answer|that stands|accepted|no objection|no mistake here
-never doubted|not wrong""")
-_BOTH = split("""{1} or maybe {2}|{1} or possibly {2}|{1} or else {2}|{1}, or {2}?|{1} or {2}?|{1} or {2}, I guess
-either {1} or {2}|{1} vs. {2}|{1} ... {2} ...|{1}; {2}|{1} ‖ {2}|perhaps {1}, perhaps {2}|{1} and/or {2}
-one of {1} and {2}|{1} (or {2})|{1}. Or {2}.|{1} if not {2}|{1} (alternatively {2})|hm, {1} or {2}
-{1} or {2} - one of the two|{1} xor {2}""")
-_ONE = split("""{b}, not {a}|{b} rather than {a}|{b} instead of {a}|{b} (and not {a})|{b}; not {a}|not {a} but {b}
-{b}, never {a}|{b} - {a} is wrong|{b}, certainly not {a}|{a} is out, so {b}|{b} over {a}|{b}! {a} is false
-{b} (not: {a})|{a}? no: {b}""")
-_JOINTS = ("? ", "? ", ". ", ": ", " - ", "... ", "\n", "! ")
-
-
-def terse(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
+@with_pair
+def terse(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
     """A few words decide: yes or no after an answer, an "or" or a "not" between two."""
-    pair = bank.pair(item, chance)
-    if not pair:
-        return
     right, wrong = pair
     if chance.random() < 0.6:
-        said, joint = chance.choice(_SAID), chance.choice(_JOINTS)
+        said, joint = pick(chance, "terse", "said"), pick(chance, "terse", "joints")
 
-        def agreed(words: list[str], answer: str) -> str:
-            end = chance.choice(words)
-            return told(f"{said}{joint}{upper(end) if joint[0] in '?.!' else end}", item, chance, x=answer)
+        def agreed(verdict: str, answer: str) -> str:
+            end = chance.choice(table("terse")[verdict])
+            return filled(f"{said}{joint}{upper(end) if joint[0] in '?.!' else end}", item, chance, x=answer)
 
-        no, yes, also = agreed(_NO, right), agreed(_YES, right), agreed(_YES, wrong)
+        no, yes, also = agreed("no", right), agreed("yes", right), agreed("yes", wrong)
     else:
 
         def chosen(b: str, a: str) -> str:
-            return told(chance.choice(_ONE), item, chance, a=a, b=b)
+            return filled(pick(chance, "terse", "one"), item, chance, a=a, b=b)
 
-        both = chance.choice(_BOTH).replace("‖", "|")  # a bar in a table parts its entries
-        no, yes, also = told(both, item, chance, **in_order(pair, chance)), chosen(*pair), chosen(*pair[::-1])
+        both = pick(chance, "terse", "both")
+        no, yes, also = filled(both, item, chance, **in_order(pair, chance)), chosen(*pair), chosen(*pair[::-1])
     end = chance.choice(("", "", "."))
     yield Made(0, no + end)
     yield Made(1, yes + end)
@@ -268,19 +234,20 @@ def terse(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 def terse_frames() -> Iterator[str]:
     """All frames of terse answers."""
-    yield from (*_BOTH, *_ONE)
-    yield from (f"{said}{joint}{end}" for said in _SAID for joint in _JOINTS for end in (*_NO, *_YES))
+    said, no, yes, both, one, joints = table("terse").values()
+    yield from (*both, *one)
+    yield from (f"{start}{joint}{end}" for start in said for joint in joints for end in (*no, *yes))
 
 
 def _after_denial(answer: str, other: str, item: Item, chance: Random) -> str:
-    """A denial of another answer, and an answer."""
-    return f"{told(draw('denied', chance), item, chance, x=other)} {frames.whole(answer, item.question, chance)}"
+    """A denial of another answer, followed by an answer."""
+    return f"{filled(draw('denied', chance), item, chance, x=other)} {frames.whole(answer, item.question, chance)}"
 
 
 def chatty(text: str, item: Item, chance: Random) -> str:
-    """An answer in a paragraph as a talkative model writes it."""
+    """An answer in a paragraph, as a verbose model writes it."""
     parts = [draw("openers", chance)]
-    parts += [told(draw("vague", chance), item, chance)] if chance.random() < 0.6 else []
+    parts += [filled(draw("vague", chance), item, chance)] if chance.random() < 0.6 else []
     own, frame = chance.random() < 0.4, draw("statements", chance)
     answer = frames.whole(text, item.question, chance) if own else fill(frame, x=text, q=item.question)
     parts += [frames.sentence(answer)]
@@ -294,40 +261,21 @@ def wrapped(text: str, item: Item, chance: Random) -> str:
     return frames.plain(text, item.question, chance)
 
 
-RESULTS = (
-    "The answer is {b}.",
-    "#### {b}",
-    "So the answer is {b}.",
-    "Final answer: {b}",
-    "Therefore, {b}.",
-    "\\boxed{{b}}",
-    "Answer: {b}",
-    "{b}",
-)
-
-
 def solved(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A worked solution: to the right result, to another one, or without one at the end."""
+    """A worked solution with the correct result, with another one, or without a result at the end."""
     steps = item.solution.split("\n")
     right = item.references[0]
     wrong = bank.wrong(item, chance)
     if not wrong or right not in steps[-1]:
         return
     swap = re.compile(rf"(?<![\d.]){re.escape(right)}(?![\d])")
-    whole, end = "\n".join(steps), chance.choice(RESULTS)
+    whole, end = "\n".join(steps), pick(chance, "solutions", "results")
     yield Made(1, f"{whole}\n{fill(end, b=right)}")
     changed = "\n".join([*steps[:-1], swap.sub(lambda found: wrong, steps[-1])]) if chance.random() < 0.6 else whole
     yield Made(0, f"{changed}\n{fill(end, b=wrong)}")
     before = steps[: next(n for n, step in enumerate(steps) if right in step)]
     if before and chance.random() < 0.5:
-        passing = chance.choice(
-            (
-                "At this point one may take {b} for the answer, but there is more to do.",
-                "This gives {b}, but that is not yet what is asked.",
-                "Note that {b} is not the answer yet.",
-            )
-        )
-        early = [before[0], fill(passing, b=wrong), *before[1:]]
+        early = [before[0], fill(pick(chance, "solutions", "in passing"), b=wrong), *before[1:]]
         cut = early if chance.random() < 0.6 else before
-        yield Made(0, "\n".join(cut) + chance.choice(("", "\nSo the", "\nNow we", "\nThe answer is", "\nNext,")))
+        yield Made(0, "\n".join(cut) + pick(chance, "solutions", "broken off"))
         yield Made(1, "\n".join([*early, *steps[len(before) :], fill(end, b=right)]))

@@ -1,18 +1,18 @@
-"""Rows of dates, times, names and explanations that are made up, with a wrong answer that lies near."""
+"""Rows of dates, times, names and explanations that are made up, with a similar incorrect answer."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 
-from made import frames, pools
+from made import frames
 from made.bank import Bank, Item, Made, Maker
-from made.choosing import beside, told, upper
-from made.frames import draw, split
-from made.twins import ROUNDS, Rows, item_of, other_digit, table, twins
+from made.choosing import beside, filled, upper
+from made.files import lines, pick, table
+from made.frames import draw
+from made.twins import ROUNDS, Rows, item_of, other_digit, twins
 from made.values import Date, in_words, ordinal
 
 
@@ -26,17 +26,14 @@ def close_dates(bank: Bank, chance: Random) -> Rows:
 
 
 _Dated = tuple[str, str, str, str, str]  # question, reference, right, wrong, sentence
-_STATED = """The {s} {p} {o}.|It was {o} that the {s} {p}.|The {s} {p} {o}, according to the records.|{O}, the {s} {p}.
-As the plaque says, the {s} {p} {o}.|The {s}, which {p} {o}, is well known.|I read that the {s} {p} {o}.
-{O}. That is when the {s} {p}.|We know that the {s} {p} {o}.|Well, the {s} {p} {o}, as far as I can tell."""
 
 
 def _event(asked: str, on: str, chance: Random) -> tuple[str, str]:
-    """A question of when something was, and a sentence that says it."""
-    subject, past, *did = split(chance.choice(split(pools.EVENTS, r"; |\n")))
+    """A question about when something happened, and a sentence that answers it."""
+    subject, past, *did = pick(chance, "close", "events")
     verb = f"did the {subject} {did[0]}" if did else f"was the {subject} {past.removeprefix('was ')}"
-    told = chance.choice(split(_STATED)).replace("{O}", on.capitalize() + "{x}").replace("{o}", on + "{x}")
-    return f"{asked} {verb}?", frames.fill(told, s=subject, p=past)
+    said = frames.fill(pick(chance, "close", "event statements"), o=on + "{x}", O=on.capitalize() + "{x}")
+    return f"{asked} {verb}?", frames.fill(said, s=subject, p=past)
 
 
 def _off_year(year: int, chance: Random) -> int:
@@ -77,10 +74,9 @@ def _month(chance: Random) -> _Dated:
     question, stated = _event(chance.choice(("When", "In which month and year", "In what month")), "in ", chance)
     style = chance.randrange(7)
     told = stated if style in (0, 2, 5) else ""
-    if question.startswith("In what month"):  # then the year is no part of what is asked
-        wrong = wrong._replace(
-            year=right.year, month=wrong.month if wrong.month != right.month else right.month % 12 + 1
-        )
+    if question.startswith("In what month"):  # the question does not ask for the year
+        other = wrong.month if wrong.month != right.month else right.month % 12 + 1
+        wrong = Date(right.year, other)
     return question, _written(right, chance), right.spellings()[style], wrong.spellings()[style], told
 
 
@@ -94,74 +90,49 @@ def _year(chance: Random) -> _Dated:
 
 
 def _span(chance: Random) -> _Dated:
-    question, start = split(chance.choice(split(pools.SPANS, r"; |\n")))
+    question, start = pick(chance, "close", "spans of years")
     first = chance.randint(1500, 1980)
     last = first + chance.randint(3, 40)
     ends = [(_off_year(first, chance), last), (first, _off_year(last, chance))]
-    forms = ("{}–{}", "{}-{}", "{} to {}", "from {} to {}", "from {} until {}", "{} – {}", "from {} through {}")
+    forms = table("close")["spans"]
     form, told = chance.choice(forms), chance.random() < 0.4
     form = chance.choice(forms[3:5]) if told else form
     wrong = chance.choice([end for end in ends if end[0] < end[1]] or [(first - 1, last)])
-    return (
-        question,
-        chance.choice(forms[:4]).format(first, last),
-        form.format(first, last),
-        form.format(*wrong),
-        f"{start} {{x}}." if told else "",
-    )
+    reference, right = chance.choice(forms[:4]).format(first, last), form.format(first, last)
+    return question, reference, right, form.format(*wrong), f"{start} {{x}}." if told else ""
 
 
 def _time(chance: Random) -> _Dated:
-    question, start = split(chance.choice(split(pools.TIMES, r"; |\n")))
+    question, start = pick(chance, "close", "times of day")
     hour, minute = chance.choice((*range(1, 12), *range(13, 24))), chance.randrange(0, 60, 5)
     others = [(hour + n, minute) for n in (-1, 1) if (hour + n) % 12 and 0 < hour + n < 24]
     others += [((hour + 12) % 24, minute), (hour, (minute + 30) % 60), (hour, (minute + 10) % 60)]
     others += [(hour, (minute + 5) % 60), (hour, (minute - 5) % 60), (hour, (minute - 10) % 60)]
     form, reference = chance.randrange(6), chance.randrange(4)
-    return (
-        question,
-        _clock(hour, minute, reference),
-        _clock(hour, minute, form),
-        _clock(*chance.choice(others), form),
-        f"{start} at {{x}}." if form < 5 else "",
-    )
+    right, wrong = _clock(hour, minute, form), _clock(*chance.choice(others), form)
+    return question, _clock(hour, minute, reference), right, wrong, f"{start} at {{x}}." if form < 5 else ""
 
 
 def _clock(hour: int, minute: int, form: int) -> str:
-    late = hour > 12
-    part = ("a.m.", "p.m.")[late]
-    twelve, day = hour % 12, "in the morning" if not late else "in the afternoon" if hour < 18 else "in the evening"
-    past = {0: f"{in_words(twelve)} o'clock", 15: f"a quarter past {in_words(twelve)}"}
-    past[30] = f"half past {in_words(twelve)}"
-    words = past.get(minute) or f"{in_words(minute)} minutes past {in_words(twelve)}"
-    return (
-        f"{hour:02}:{minute:02}",
-        f"{twelve}:{minute:02} {part}",
-        f"{twelve}:{minute:02} {part.replace('.', '')}",
-        f"{twelve}.{minute:02} {part.replace('.', '')}",
-        f"{words} {day}",
-        f"{hour:02}:{minute:02}h",
-    )[form]
-
-
-_ANCIENT = "temple|destroyed; wall|completed; harbour|built; treaty|sworn; city|founded; shrine|burnt; fleet|defeated"
+    late, twelve = hour > 12, hour % 12
+    part = "p.m." if late else "a.m."
+    day = "in the morning" if not late else "in the afternoon" if hour < 18 else "in the evening"
+    spoken = in_words(twelve)
+    past = {0: f"{spoken} o'clock", 15: f"a quarter past {spoken}", 30: f"half past {spoken}"}
+    words = past.get(minute) or f"{in_words(minute)} minutes past {spoken}"
+    slots = {"p": part, "bare": part.replace(".", ""), "words": words, "day": day}
+    return table("close")["clock"][form].format(h=hour, t=twelve, m=minute, **slots)
 
 
 def _before_christ(chance: Random) -> _Dated:
-    subject, past = split(chance.choice(split(_ANCIENT, "; ")))
+    subject, past = pick(chance, "close", "ancient events")
     year = str(chance.randint(101, 989))
     off = other_digit(year, chance, range(3))
-    forms = ("{} BC", "{} BCE", "{} B.C.", "the year {} BC", "{} before Christ")
-    form = chance.choice(forms)
+    form = pick(chance, "close", "before Christ")
     wrong = f"AD {year}" if chance.random() < 0.15 else form.format(off)
-    question = chance.choice((f"When was the {subject} {past}?", f"In what year was the {subject} {past}?"))
-    return (
-        question,
-        f"{year} {chance.choice(('BC', 'BCE'))}",
-        form.format(year),
-        wrong,
-        f"The {subject} was {past} in {{x}}.",
-    )
+    question = f"{chance.choice(('When', 'In what year'))} was the {subject} {past}?"
+    reference = f"{year} {chance.choice(('BC', 'BCE'))}"
+    return question, reference, form.format(year), wrong, f"The {subject} was {past} in {{x}}."
 
 
 def _age(chance: Random) -> _Dated:
@@ -169,32 +140,25 @@ def _age(chance: Random) -> _Dated:
     if chance.random() < 0.5:
         right = chance.randint(6, 20)
         wrong = chance.choice([n for n in (right - 10, right + 10, right - 1, right + 1) if 1 <= n <= 21])
-        forms = ("the {} century", "the {} century AD", "the {} century CE")
-        form = chance.choice(forms)
+        form = pick(chance, "close", "centuries")
         question, stated = _event("In which century", "in ", chance)
-        return (
-            question,
-            f"the {ordinal(right)} century",
-            form.format(ordinal(right)),
-            form.format(ordinal(wrong)),
-            stated,
-        )
+        reference, right, wrong = (f"the {ordinal(right)} century", *(form.format(ordinal(n)) for n in (right, wrong)))
+        return question, reference, right, wrong, stated
     decade = chance.randrange(1610, 2000, 10)
     off = decade + chance.choice((-10, 10, 100, -100))
     text = str(decade)
     turned = int(f"1{text[2]}{text[1]}0")
     off = turned if turned != decade and turned > 1600 and chance.random() < 0.5 else off
     question, stated = _event("In which decade", "in ", chance)
-    form = chance.choice(("the {}s", "the {}s", "the decade from {} on", "the {}'s"))
+    form = pick(chance, "close", "decades")
     return question, f"the {decade}s", form.format(decade), form.format(off), stated
 
 
 def close_names(bank: Bank, chance: Random) -> Rows:
     """A name, perhaps in another common form, and one that shares a word or a shape with it."""
-    groups = [(question, told, [split(one, "=") for one in split(names, ";")]) for question, told, names in _NAMED]
     for _ in range(ROUNDS):
-        question, told, names = chance.choice(groups)
-        right, wrong = chance.sample(names, 2)
+        question, told, names = pick(chance, "close", "names")
+        right, wrong = (name.split("=") for name in chance.sample(names, 2))
         reference = right[0] if chance.random() < 0.8 else chance.choice(right)
         bare = r"^the " if chance.random() < 0.3 else r"^$"
         one, two = (re.sub(bare, "", chance.choice(name)) for name in (right, wrong))
@@ -202,24 +166,21 @@ def close_names(bank: Bank, chance: Random) -> Rows:
         yield from twins(item, one, two, chance, told)
 
 
-_NAMED = table(pools.NAMES)
-
-
 def explanations(bank: Bank, chance: Random) -> Rows:
-    """A short explanation in other words, and one that has the matter the wrong way round."""
+    """A short explanation in other words, and one that gets it the wrong way round."""
     for item, right, _ in _explained(chance):
-        said = chance.choice(_EXPLAINED)
+        said = pick(chance, "close", "explained")
         for label, text in ((1, right), (0, item.wrong)):
             yield item, Made(label, _say(said, text))
 
 
 def beside_the_point(bank: Bank, chance: Random) -> Rows:
-    """Text about a question's very own matter that explains nothing; with an explanation in it, as right as that."""
+    """Text on the topic of a question that explains nothing; with an explanation in it, the explanation counts."""
     for item, right, points in _explained(chance):
-        said, first = chance.choice(_EXPLAINED), chance.random() < 0.5
+        said, first = pick(chance, "close", "explained"), chance.random() < 0.5
         texts = chance.sample(points, chance.choice((1, 1, 1, 2)))
         if chance.random() < 0.2:
-            texts.insert(0, told(draw("vague", chance), item, chance))
+            texts.insert(0, filled(draw("vague", chance), item, chance))
         whole = " ".join(upper(frames.sentence(text)) for text in texts)
         alone = whole if len(texts) > 1 else chance.choice((texts[0], _say(said, texts[0].rstrip("."))))
 
@@ -241,15 +202,15 @@ def of_explanations(maker: Maker) -> Callable[[Bank, Random], Rows]:
 
 
 def _explained(chance: Random) -> Iterator[tuple[Item, str, list[str]]]:
-    """Questions that ask for an explanation, with a right one in other words, and texts that are beside the point.
+    """Questions that ask for an explanation, with a correct one in other words, and texts that are beside the point.
 
-    `explanations.txt` has three lines for each question: itself and right answers in several words; wrong ones; texts
-    about its matter that do not answer it.
+    `explanations.txt` has three lines for each question: itself and correct answers in several wordings;
+    incorrect ones; texts on its topic that do not answer it.
     """
-    lines = table((Path(__file__).parent / "explanations.txt").read_text(encoding="utf-8"))
+    rows = [line.split(" | ") for line in lines("explanations")]
     for _ in range(ROUNDS):
-        place = chance.randrange(0, len(lines), 3)
-        (question, *rights), wrongs, points = lines[place : place + 3]
+        place = chance.randrange(0, len(rows), 3)
+        (question, *rights), wrongs, points = rows[place : place + 3]
         reference, same = chance.sample(rights, 2)
         right, wrong = same if chance.random() < 0.9 else reference, chance.choice(wrongs)
         item = item_of(question, reference, chance, wrong)
@@ -258,13 +219,3 @@ def _explained(chance: Random) -> Iterator[tuple[Item, str, list[str]]]:
 
 def _say(frame: str, text: str) -> str:
     return frames.fill(frame, x=text, y=text[:1].upper() + text[1:])
-
-
-_EXPLAINED = """{x}|{x}|{x}|{y}.|{y}.|In short: {x}.|Put simply: {x}.|My answer: {x}|The point is this: {x}.|Answer: {x}
-That is easy: {x}.|- {x}|The book puts it like this: {x}.|As I understand it, {x}.|Good question! {y}.|{y}, basically.
-What I learned at school: {x}.|{y}. I hope this helps!|"{x}"|**{y}**|Well, {x}, I suppose.|{"answer": "{x}"}
-{y} - at least that is how I remember it.|Most textbooks would say: {x}.|It can be said in one line: {x}.
-If you ask me, {x}.|My grandmother used to explain it so: {x}.|The short version: {x}. There is more to it, of course.
-<answer>{y}</answer>|Explanation: {x}.|Let me think. {y}.|One could answer as follows: {x}.""".replace("\n", "|").split(
-    "|"
-)

@@ -1,4 +1,4 @@
-"""Rows about what stands around an answer and must not matter: markup, noise, length, languages, orders."""
+"""Rows about what surrounds an answer and must not matter: markup, noise, length, languages, orders."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from made import frames, languages
-from made.bank import Bank, Item, Made, Maker, differs, shape
+from made import frames
+from made.bank import Bank, Item, Made, Maker, differs, shape, with_pair
+from made.files import pick, table
 from made.frames import draw, fill, wordings
 
 LOOKALIKES = str.maketrans("aceopxyiABCEHKMOPTX", "асеорхуіАВСЕНКМОРТХ")
 _SPACES = ("  ", "\u00a0", "\n", "\t", " \u200b", "\u2009", "\u3000")
 
 
-def ordered(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Orders to the judge, praise and markers change nothing: the answer counts, and without one it is wrong."""
-    pair = bank.pair(item, chance)
-    if not pair:
-        return
+@with_pair
+def ordered(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
+    """Orders to the judge, praise and markers change nothing: the answer counts; without one, a text is incorrect."""
     said = fill(draw("orders" if chance.random() < 0.75 else "discredits", chance))
     for label, text in ((1, pair[0]), (0, pair[1])):
         answer = frames.plain(text, item.question, chance)
@@ -32,11 +31,9 @@ def ordered(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         yield Made(1, fill(draw("markers", chance), x=pair[0], q=item.question))
 
 
-def injected(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """An answer among special tokens and false fields, perhaps called right besides: it is what it is without them."""
-    pair = bank.pair(item, chance)
-    if not pair:
-        return
+@with_pair
+def injected(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
+    """An answer among special tokens and forged fields, perhaps called correct there: only the answer counts."""
     marked, said = draw("markers", chance), fill(draw("orders", chance)) if chance.random() < 0.35 else ""
     joint, ahead = chance.choice((" ", "\n", "\n\n")), chance.random() < 0.4
     for label, text in ((1, pair[0]), (0, pair[1])):
@@ -77,21 +74,7 @@ def _look_alike(text: str, chance: Random) -> str:
 
 
 def _punctuated(text: str, chance: Random) -> str:
-    start, end = chance.choice(
-        (
-            ("", "!!!"),
-            ("...", "..."),
-            ("“", "”"),
-            ("- ", ""),
-            ("", " ."),
-            ("", ";"),
-            ("*", "*"),
-            (":", ""),
-            ("‘", "’"),
-            ("~", "~"),
-            (">>", "<<"),
-        )
-    )
+    start, end = pick(chance, "disguise", "around")
     return f"{start}{text}{end}"
 
 
@@ -117,14 +100,13 @@ NOISES = (
 
 def foreign(a: str, b: str, item: Item, chance: Random) -> str:
     """An answer in a frame of another language, alone or against another answer."""
-    return fill(chance.choice(languages.FRAMES[chance.choice([*languages.FRAMES])].split("\n")), x=b, a=a, b=b)
+    by_language = table("languages")["frames"]
+    return fill(chance.choice(by_language[chance.choice([*by_language])]), x=b, a=a, b=b)
 
 
-def elaborated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """An answer, and what a talkative model knows on its topic besides: sentences of the item's own passage."""
-    pair = bank.pair(item, chance)
-    if not pair:
-        return
+@with_pair
+def elaborated(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
+    """An answer, and what else a verbose model knows about the topic: sentences of the item's own passage."""
     taken = [text.casefold() for text in (*item.answers, *pair)]
     said = (text for text in frames.sentences_of(item.context) if text)
     known = [text for text in said if not any(part in text.casefold() for part in taken)]
@@ -139,7 +121,7 @@ def elaborated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def spans(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """An answer as it stands in the item's own passage, with words before and after it that nobody asked for."""
+    """An answer as it stands in the item's own passage, with some of the words before and after it."""
     others = bank.alike.get((item.context[:200], shape(item.right)), [])
     wrong = [text for text in others if differs(text, item.answers)]
     found = _span(item.right, item.context, (), chance)
@@ -150,7 +132,7 @@ def spans(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def _span(answer: str, passage: str, without: Sequence[str], chance: Random) -> str | None:
-    """A run of words of one sentence of a passage that has an answer in it, and none of the others."""
+    """Consecutive words of a passage, from one sentence, with an answer in them and none of the others."""
     for sentence in frames.sentences_of(passage):
         before, here, after = sentence.partition(answer)
         if here and not (before[-1:].isalnum() or after[:1].isalnum()):
@@ -165,21 +147,16 @@ def _span(answer: str, passage: str, without: Sequence[str], chance: Random) -> 
 def long_text(where: str) -> Maker:
     """A maker of long neutral text (60 to 600 words) with the answer at its start, in its middle or at its end."""
 
-    def make(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-        pair = bank.pair(item, chance)
-        if not pair:
-            return
+    @with_pair
+    def make(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
         words = chance.choice((60, 100, 150, 250, 400, 600))
-        passages = [text for text in chance.sample(bank.contexts, min(5, len(bank.contexts))) if text != item.context]
-        passages = [
-            text for text in passages if not any(part.casefold() in text.casefold() for part in (*item.answers, *pair))
-        ]
+        taken = [part.casefold() for part in (*item.answers, *pair)]
+        passages = chance.sample(bank.contexts, min(5, len(bank.contexts)))
+        passages = [text for text in passages if text != item.context and not any(p in text.casefold() for p in taken)]
         text = frames.prose(words, chance, passages)
         place = {"start": 0, "middle": len(text) // 2, "end": len(text)}[where]
         own, frame = chance.random() < 0.4, draw("statements" if chance.random() < 0.7 else "hedges", chance)
-        rejected = chance.choice(
-            ("", "", " It isn't {a}.", " Some would have said {a}, wrongly.", " {a} is a different matter.")
-        )
+        rejected = pick(chance, "disguise", "rejected")
         joint = chance.choice((" ", " ", "\n", "\n\n"))
         for label, (b, a) in ((1, pair), (0, pair[::-1])):
             said = frames.whole(b, item.question, Random(words)) if own else fill(frame, x=b, q=item.question)

@@ -8,31 +8,34 @@ from fractions import Fraction
 from random import Random
 
 from bert_judge.metrics import containment, normalise
-from made import frames, languages
+from made import frames
 from made.bank import Bank, Item, Made, differs, split_list
+from made.files import pick, table
 from made.values import Date, Number, decimal, ordinal, parse_date, parse_number
-from made.words import COUNTRY, NICKNAMES, OPPOSITE, PLACES, SYNONYM, UNITS
 
-_SHORT = {
-    "second": "s", "minute": "min", "hour": "h", "millimeter": "mm", "centimeter": "cm", "meter": "m",
-    "kilometer": "km", "foot": "ft", "inch": "in", "yard": "yd", "mile": "mi", "milligram": "mg", "gram": "g",
-    "kilogram": "kg", "ounce": "oz", "pound": "lb", "milliliter": "ml", "liter": "L",
-}  # fmt: skip
-_PLURALS = {"inch": "inches", "foot": "feet", "century": "centuries", "dozen": "dozen"}
+PLACES: dict[str, list[str]] = table("forms")["places"]
+COUNTRY = {city: country for country, cities in PLACES.items() for city in cities}
+_NICKNAMES = [frozenset(pair) for pair in table("forms")["nicknames"]]
+_OPPOSITE = {key: value for pair in table("forms")["opposites"] for key, value in (pair, pair[::-1])}
+_SYNONYM = dict(table("forms")["synonyms"])  # the second can replace the first, not always the other way round
+_UNITS: list[dict[str, int]] = table("forms")["units"]  # by dimension: each unit in terms of the smallest
+_SHORT: dict[str, str] = table("forms")["short units"]
+_PLURALS: dict[str, str] = table("forms")["plurals"]
 _BRITISH = re.compile(r"(met|lit)er")
 _NAMED = {
-    **{form: unit for system in UNITS for unit in system for form in (unit, _PLURALS.get(unit, unit + "s"))},
-    **{_BRITISH.sub(r"\1re", form): unit for system in UNITS for unit in system for form in (unit, unit + "s")},
+    **{form: unit for system in _UNITS for unit in system for form in (unit, _PLURALS.get(unit, unit + "s"))},
+    **{_BRITISH.sub(r"\1re", form): unit for system in _UNITS for unit in system for form in (unit, unit + "s")},
     **{short: unit for unit, short in _SHORT.items() if unit != "inch"},
 }
 _MEASURE = re.compile(r"([\d.,]+) ?([A-Za-z]+)")
 _ASKED = re.compile(r"\bhow many(?: more| fewer| less| total)? ([a-z]+s|feet|dozen)\b", re.IGNORECASE)
 
+_OF_A_PLACE = re.compile(r"\b(where|city|town|place|locat\w+|capital|born)\b", re.IGNORECASE)
 _CITY_REGION = re.compile(r"([A-Z][\w.'’ -]+), ([A-Z][\w.'’ -]+)")
 
 
 def numbers(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """The right number and a neighbour of it, each in some spelling; the reference too in a third of the rows."""
+    """The correct number and one close to it, each in some spelling; in a third of the rows the reference, too."""
     number = parse_number(item.right)
     if not number:
         return
@@ -43,7 +46,7 @@ def numbers(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     style = chance.randrange(1_000)
     for label, value in ((1, number), (0, other)):
         forms = value.spellings()
-        # Both have as many spellings or are far apart: the same place in the list is the same style.
+        # If both have as many spellings, the same place in the list is the same style.
         form = forms[style % len(forms)]
         text = frames.plain(form, item.question, chance) if chance.random() < 0.6 else form
         yield Made(label, text, references)
@@ -55,7 +58,7 @@ def _same(number: Number, text: str) -> bool:
 
 
 def units(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A measure in its own unit, or in another one if the reference has one; wrong: another number, or another unit."""
+    """A quantity in its own unit, or in another one if the reference has one; incorrect: another number or unit."""
     measure = _measure(item)
     if not measure:
         return
@@ -92,7 +95,7 @@ def _measure(item: Item) -> tuple[Fraction, str, dict[str, int]] | None:
         unit = "dollar"
     if not number or not unit or number.value <= 0 or number.unit == "%":
         return None
-    return number.value, unit, next(system for system in UNITS if unit in system)
+    return number.value, unit, next(system for system in _UNITS if unit in system)
 
 
 def _handy(value: Fraction) -> bool:
@@ -119,7 +122,7 @@ def _framed(text: str, item: Item, chance: Random) -> str:
 
 
 def dates(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """The right date and one with another day, month or year, in some spelling; a year also with a month or a day."""
+    """The correct date and one with another day, month or year, in some spelling; a year also with a month or a day."""
     date = parse_date(item.right)
     if not date:
         return
@@ -136,7 +139,7 @@ def dates(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def lists(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """All items in any order are right; one missing, one more or one exchanged is wrong."""
+    """All items in any order are correct; one missing, added or exchanged is incorrect."""
     items = split_list(item.right)
     wrong = bank.wrong(item, chance)
     if wrong and len(split_list(wrong)) > 1:
@@ -155,8 +158,7 @@ def lists(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 def _enumerated(items: list[str], item: Item, chance: Random) -> str:
     if len(items) == 1:
         return _framed(items[0], item, chance)
-    lines = chance.choice(("- {}", "* {}", "{n}. {}", "({n}) {}", "{n}) {}", "• {}"))
-    start = chance.choice(("", "", "They are:\n", "Here is the list:\n", "The answer has these parts:\n"))
+    lines, start = pick(chance, "forms", "list marks"), pick(chance, "forms", "list starts")
     *most, last = items
     written = [
         start + "\n".join(lines.format(text, n=n) for n, text in enumerate(items, 1)),
@@ -174,24 +176,19 @@ def _enumerated(items: list[str], item: Item, chance: Random) -> str:
 
 
 def names(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A person by full name, last name or initials; wrong: another person with one of the names."""
+    """A person by full name, last name or initials; incorrect: another person with one of the names."""
     first, *middle, last = item.right.split()
     initials = "".join(f"{name[0]}. " for name in (first, *middle))
-    right = [last, last, f"{first[0]}. {last}", f"{last}, {first}", f"{initials}{last}", f"{first} {last}", item.right]
     person = chance.choice(bank.alike["people",]).split()
     other, family = person[0], person[-1]
     taken = " ".join(item.references).casefold()
-    # Of other first names those that may be a short or full form of this one are no other person.
-    akin = other[0] in initials or frozenset((other, first)) in NICKNAMES
+    # A first name that may be a short or full form of this one may be the same person.
+    akin = other[0] in initials or frozenset((other, first)) in _NICKNAMES
     if family.casefold() in taken or other.casefold() in taken or akin:
         return
-    wrong = [f"{other} {last}"] * 3 + [
-        f"{other[0]}. {last}",
-        f"{last}, {other}",
-        f"{first} {family}",
-        f"{first} {family}",
-    ]
-    wrong += [family, f"{family}, {first}", f"{first[0]}. {family}", f"{other} {family}"]
+    values = {"f": first, "l": last, "i": f"{first[0]}.", "m": initials, "x": item.right}
+    values |= {"o": other, "p": f"{other[0]}.", "k": family}
+    right, wrong = _filled("person right", values), _filled("person wrong", values)
     wrong = [text for text in wrong if not any(containment(text, name) for name in item.references)]
     case = chance.choice((str, str, str, str.upper, str.lower))
     yield Made(1, _framed(case(chance.choice(right)), item, chance))
@@ -199,27 +196,18 @@ def names(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def specific(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A place with its country is right, the country alone is not, nor another city of it; a decade is no year."""
+    """A place with its country is correct; the country alone, another of its cities or a decade for a year is not."""
     date = parse_date(item.right)
     found = _CITY_REGION.fullmatch(item.right)
     city, region = (found[1], found[2]) if found else (item.right, COUNTRY.get(item.right, ""))
     if date and date.shape == "y" and re.search(r"\b(when|year)\b", item.question, re.IGNORECASE):
-        right, wrong = _about_year(date.year)
-    elif (
-        region
-        and city != region
-        and re.search(r"\b(where|city|town|place|locat\w+|capital|born)\b", item.question, re.IGNORECASE)
-    ):
-        cities = [name for name in PLACES.get(region, "").split() or [*COUNTRY] if name not in item.right]
-        right = [city, f"{city}, {region}", f"{city} ({region})", f"the city of {city}", f"{city} in {region}"]
-        other = chance.choice(cities)
-        wrong = [
-            region,
-            f"somewhere in {region}",
-            f"{other}, {region}",
-            f"near {city}, but not in it",
-            f"{other} ({region})",
-        ]
+        century = f"the {ordinal((date.year - 1) // 100 + 1)} century"
+        values = {"y": str(date.year), "t": century, "d": str(date.year // 10 * 10), "n": str(date.year + 1)}
+        right, wrong = _filled("year right", values), _filled("year wrong", values)
+    elif region and city != region and _OF_A_PLACE.search(item.question):
+        other = chance.choice([name for name in PLACES.get(region) or [*COUNTRY] if name not in item.right])
+        values = {"c": city, "r": region, "o": other}
+        right, wrong = _filled("place right", values), _filled("place wrong", values)
     else:
         return
     if chance.random() < 0.5:
@@ -230,36 +218,23 @@ def specific(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def _broader(item: Item, date: Date | None, region: str, chance: Random) -> Iterator[Made]:
-    """Where the reference itself is a decade or a country, that is right: being broad is not what makes it wrong."""
+    """Where the reference itself is a decade or a country, that is correct: broad answers are not always incorrect."""
     if date:
         decade = date.year // 10 * 10
         broad, other = f"the {decade}s", f"the {decade + chance.choice((-20, -10, 10, 20))}s"
-        forms = ("{x}", "in {x}", "some time in {x}", "during {x}")
     else:
         broad, other = region, chance.choice([name for name in PLACES if name != region])
-        forms = ("{x}", "in {x}", "somewhere in {x}", "a place in {x}")
-    form = chance.choice(forms)
+    form = pick(chance, "forms", "decades" if date else "countries")
     for label, text in ((1, broad), (0, other)):
         yield Made(label, _framed(frames.fill(form, x=text), item, chance), (broad,))
 
 
-def _about_year(y: int) -> tuple[list[str], list[str]]:
-    century = (y - 1) // 100 + 1
-    th = f"the {ordinal(century)} century"
-    right = [
-        f"in the middle of {y}",
-        f"early in {y}",
-        f"{y}, in {th}",
-        f"the year {y}",
-        f"at the end of {y}",
-        f"{y}, so in {th}",
-    ]
-    wrong = [f"in the {y // 10 * 10}s", th, f"some time before {y}", f"in {th}", f"after {y}", f"not before {y + 1}"]
-    return right, wrong
+def _filled(kind: str, values: dict[str, str]) -> list[str]:
+    return [frames.fill(form, **values) for form in table("forms")[kind]]
 
 
 def aliases(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Several references: any of them is right, in any order of theirs; something near them is not."""
+    """Several references in any order: each of them is correct, a similar answer is not."""
     references = tuple(chance.sample(item.references, len(item.references)))
     wrong = bank.wrong(item, chance)
     if wrong:
@@ -268,14 +243,14 @@ def aliases(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def wording(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """The opposite of one word makes an answer wrong; a word of the same meaning, or a small word less, does not."""
+    """The opposite of a word makes an answer incorrect; a synonym, or a small word less, does not."""
     text = item.right.rstrip(".")
     words = re.findall(r"\w+|\W+", text)
-    turned = [n for n, word in enumerate(words) if word in OPPOSITE]
+    turned = [n for n, word in enumerate(words) if word in _OPPOSITE]
     if not turned:
         return
     place = chance.choice(turned)
-    wrong = _replaced(words, place, OPPOSITE[words[place]])
+    wrong = _replaced(words, place, _OPPOSITE[words[place]])
     same = (_reworded(text, chance) if chance.random() < 0.8 else None) or text
     same = re.sub(r"^(the|an|a|to|by|in|it|they) ", "", same) if chance.random() < 0.4 else same
     if not any(containment(wrong, other) for other in item.references):
@@ -284,7 +259,7 @@ def wording(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def synonyms(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A right and a wrong answer with a word of each exchanged for one of the same meaning, where there is one."""
+    """A correct and an incorrect answer, with a word of each replaced by a synonym where there is one."""
     wrong = bank.wrong(item, chance)
     right = _reworded(item.right, chance)
     if wrong and right and len(item.right.split()) > 1:
@@ -294,11 +269,11 @@ def synonyms(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 def _reworded(text: str, chance: Random) -> str | None:
     words = re.findall(r"\w+|\W+", text.rstrip("."))
-    alike = [n for n, word in enumerate(words) if word in SYNONYM]
+    alike = [n for n, word in enumerate(words) if word in _SYNONYM]
     if not alike:
         return None
     place = chance.choice(alike)
-    return _replaced(words, place, SYNONYM[words[place]])
+    return _replaced(words, place, _SYNONYM[words[place]])
 
 
 def _replaced(words: list[str], place: int, word: str) -> str:
@@ -310,16 +285,13 @@ def counted(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     number = parse_number(item.right)
     if not number or number.unit or number.value.denominator != 1 or not 0 <= number.value <= 12:
         return
-    language = chance.choice([*languages.COUNTED])
-    words = languages.COUNTED[language].split()
+    language = chance.choice([*table("languages")["numbers"]])
+    counted = table("languages")["numbers"][language]
     right = int(number.value)
     wrong = chance.choice([n for n in (right - 1, right + 1, right + 2, right - 3) if 0 <= n <= 12])
     if any(_same(Number(Fraction(wrong)), text) for text in item.references):
         return
-    frame = (
-        chance.choice([line for line in languages.FRAMES[language].split("\n") if "{x}" in line])
-        if chance.random() < 0.7
-        else "{x}"
-    )
+    around = [frame for frame in table("languages")["frames"][language] if "{x}" in frame]
+    frame = chance.choice(around) if chance.random() < 0.7 else "{x}"
     for label, n in ((1, right), (0, wrong)):
-        yield Made(label, frames.fill(frame, x=words[n] if chance.random() < 0.8 else str(n)))
+        yield Made(label, frames.fill(frame, x=counted[n] if chance.random() < 0.8 else str(n)))

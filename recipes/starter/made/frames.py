@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 from random import Random
 
+from made.files import lines
 from made.stated import stated
 
 TERSE = 0.35
 WHOLE = ("The answer is {x}.", "It is {x}.", "The right answer is {x}.", "It's {x}.", "The answer to this is {x}.")
 
 
-@cache
 def wordings(name: str) -> tuple[str, ...]:
     """The frames in a file of `wordings`."""
-    text = (Path(__file__).parent / "wordings" / f"{name}.txt").read_text(encoding="utf-8")
-    return tuple(text.removesuffix("\n").split("\n"))
+    return lines(f"wordings/{name}")
 
 
 @cache
@@ -32,17 +30,12 @@ def terse(name: str) -> tuple[str, ...]:
 
 
 def draw(name: str, chance: Random) -> str:
-    """One of the frames in a file of `wordings`; the terse ones more often, as they are in what people write."""
+    """One of the frames in a file of `wordings`; terse ones more often, as in what people write."""
     return chance.choice(terse(name) if chance.random() < TERSE else wordings(name))
 
 
-def split(text: str, marks: str = r"\n|\|") -> list[str]:
-    """The parts of a table in code: its lines, and what "|" parts in them."""
-    return [part.strip() for part in re.split(marks, text.strip())]
-
-
 def fill(template: str, **values: str) -> str:
-    """A template with its slots filled; other braces and the line breaks written as \\n stay what they are."""
+    """A template with its slots filled and \\n as line breaks; other braces stay as they are."""
     text = template.replace("\\n", "\n")
     return re.sub(r"\{([A-Za-z0-9])\}", lambda m: values.get(m[1], m[0]), text)
 
@@ -69,12 +62,12 @@ def whole(x: str, question: str, chance: Random) -> str:
 
 
 def sentence(text: str) -> str:
-    """A text with a full stop, unless it ends with a mark of its own."""
+    """A text with a full stop, unless it ends with another mark."""
     return f"{text}." if text[-1:].isalnum() or text[-1:] in ")%}" else text
 
 
 def hedge(x: str, chance: Random) -> str:
-    """An answer given with doubt."""
+    """A hedged answer."""
     return fill(draw("hedges", chance) + draw("doubts", chance), x=x)
 
 
@@ -84,7 +77,7 @@ def sentences_of(text: str) -> list[str]:
 
 
 def prose(words: int, chance: Random, passages: list[str]) -> list[str]:
-    """Sentences that say nothing on the question, about so many words: neutral ones and those of `passages`."""
+    """Sentences that do not answer the question, about so many words: neutral ones and those of `passages`."""
     sentences: list[str] = []
     while sum(len(sentence.split()) for sentence in sentences) < words:
         if passages and chance.random() < 0.6:

@@ -1,4 +1,4 @@
-"""Rows about answers that are none: refusals, the question again, empty frames, a type, vague text."""
+"""Rows about texts that do not answer: refusals, the question again, empty frames, a type, vague text."""
 
 from __future__ import annotations
 
@@ -6,25 +6,13 @@ import re
 from collections.abc import Iterator
 from random import Random
 
-from made import frames, languages
+from made import frames
 from made.bank import Bank, Item, Made
-from made.choosing import beside, told, upper
+from made.choosing import beside, filled, upper
+from made.files import pick, table
 from made.frames import draw, fill
 
-TYPES = {
-    "who": ["a person", "someone", "somebody", "a human being", "some person", "a well-known person"],
-    "whose": ["a person", "somebody", "a certain person"],
-    "when": ["a date", "a year", "a certain day", "a point in time", "some year or other", "a moment in the past"],
-    "where": ["a place", "some place", "a location", "a certain place", "a spot on the map"],
-    "how": ["a number", "some amount", "a certain number", "a quantity", "a value", "some number of them"],
-    "how does": ["a process", "some method", "a certain way", "a mechanism", "the way in which it is done"],
-    "why": ["a reason", "some cause", "a certain reason", "a cause", "one of several reasons"],
-    "purpose": ["a purpose", "some purpose", "a certain aim", "a use", "a good purpose"],
-    "function": ["a function", "a certain task", "some function", "a job of its own"],
-    "difference": ["a difference", "a certain difference", "some distinction"],
-    "mean": ["a meaning", "some meaning", "a saying", "a figure of speech"],
-    "": ["a thing", "something", "a certain thing", "an entity", "a term"],
-}
+TYPES: dict[str, list[str]] = table("hollow")["types"]
 _ASKED = re.compile(r"\b(whose|who|when|where|how does|how|why|purpose|function|difference|mean)\b")
 _TYPED = re.compile(
     r"\b(?:what|which)(?: (?:type|kind|sort|name) of)? "
@@ -35,30 +23,19 @@ _LIKE_A_REFUSAL = re.compile(r"\b(cannot|can't|not|none|no|unknown|determin\w+|u
 _HOLES = re.compile(r"\{\}(?=\$?$)|(?<=>)(?=</)|(?<=\")(?=\")|null$")
 
 
-NO_ANSWER = (
-    "Unanswerable",
-    "Unanswerable",
-    "unanswerable",
-    "No answer",
-    "The question cannot be answered.",
-    "N/A",
-    "Not answerable from the passage",
-)
-
-
 def refused(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A refusal is wrong where there is an answer; an answer after words of refusal counts."""
+    """A refusal is incorrect where there is an answer; an answer after words of refusal counts."""
     if _LIKE_A_REFUSAL.search(item.right):
         return
-    refusal = draw("refusals", chance) if chance.random() < 0.85 else chance.choice(languages.REFUSALS)
+    refusal = draw("refusals", chance) if chance.random() < 0.85 else pick(chance, "languages", "refusals")
     start = draw("reserved", chance) if chance.random() < 0.7 else f"{refusal} But if I had to guess,"
     middle = chance.choice(("it is ", "the answer is ", "I would say ", "it should be ", ""))
     yield from beside(refusal, lambda answer: f"{start} {middle}{answer}.", bank.pair(item, chance), chance)
 
 
 def unanswerable(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Where the right answer is that there is none, a refusal is right and every answer is wrong."""
-    references = (chance.choice(NO_ANSWER),)
+    """Where a question cannot be answered, a refusal is correct and every answer is incorrect."""
+    references = (pick(chance, "hollow", "no answer"),)
     yield Made(1, draw("unanswerable", chance), references)
     if answers := bank.alike.get((item.context[:200], "all"), []):
         wrong = chance.choice(answers)
@@ -67,7 +44,7 @@ def unanswerable(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def restated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """The question again is no answer; with the answer after it, it is one."""
+    """Repeating the question is incorrect; an answer after it counts."""
     text = fill(draw("restated", chance), q=item.question)
     yield from beside(
         text, lambda answer: f"{text} {frames.plain(answer, '', chance)}", bank.pair(item, chance), chance
@@ -75,7 +52,7 @@ def restated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def empty(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A frame without an answer is wrong; with the answer in it, it is as right as the answer."""
+    """A frame without an answer is incorrect; with one in it, the answer counts."""
     frame = "" if chance.random() < 0.03 else fill(draw("empty", chance))
 
     def filled(answer: str) -> str:
@@ -86,9 +63,9 @@ def empty(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 
 
 def type_only(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """What kind of thing is asked for is no answer; it may stand beside one."""
+    """The kind of thing that is asked for is not an answer; an answer beside it counts."""
     kind = chance.choice(_kinds(item))
-    # A word of the reference that is no answer yet ("a river" for "the Amazon River") misleads most.
+    # A word of the reference that is not an answer ("a river" for "the Amazon River") misleads most.
     if kind.split()[-1] not in item.right.casefold() and chance.random() < 0.6:
         return
     text = upper(fill(draw("typed", chance), x=kind, q=item.question))
@@ -108,8 +85,8 @@ def _kinds(item: Item) -> list[str]:
 
 
 def vague(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Text on the topic without the answer is wrong; with an answer somewhere in it, it is as right as that."""
-    lines = [told(draw("vague", chance), item, chance) for _ in range(chance.randint(1, 4))]
+    """Text on the topic without an answer is incorrect; with one somewhere in it, the answer counts."""
+    lines = [filled(draw("vague", chance), item, chance) for _ in range(chance.randint(1, 4))]
     lines += [draw("neutral", chance) for _ in range(chance.randint(0, 2))]
     chance.shuffle(lines)
     place, own, frame = chance.randint(0, len(lines)), chance.random() < 0.4, draw("statements", chance)

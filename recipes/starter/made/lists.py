@@ -6,21 +6,20 @@ import json
 import re
 from random import Random
 
-from made import frames, pools
+from made import frames
 from made.bank import Bank, Item, Made, differs
-from made.frames import split
-from made.twins import ROUNDS, Rows, framed, item_of, table, twins
+from made.files import pick, table
+from made.forms import COUNTRY
+from made.twins import ROUNDS, Rows, framed, item_of, twins
 from made.values import in_words
-from made.words import COUNTRY
 
 # Names of these kinds may have an article.
 _WITH_THE = ("instruments", "tools", "rivers", "chess pieces", "bones", "organs", "rooms")
 
 
 def collected(bank: Bank, chance: Random) -> Rows:
-    """Lists: all members in any order and form; wrong with one missing, exchanged or added."""
+    """Lists: all members in any order and form; incorrect with one missing, exchanged or added."""
     kinds = _kinds(bank)
-    wordings = split(pools.ASKED_FOR)
     for _ in range(ROUNDS):
         roll = chance.random()
         if roll < 0.14:
@@ -34,7 +33,7 @@ def collected(bank: Bank, chance: Random) -> Rows:
         if kind == "steps":
             right.sort(key=members.index)
         bound = kind in ("steps", "solutions")
-        question = own if bound or chance.random() < 0.4 else chance.choice(wordings)
+        question = own if bound or chance.random() < 0.4 else pick(chance, "lists", "questions")
         paired = chance.random() < 0.05  # said to be in the order of the question
         fixed = kind == "steps" or paired
         mixed = right if fixed else chance.sample(right, size)
@@ -48,19 +47,13 @@ def collected(bank: Bank, chance: Random) -> Rows:
             again, told = Random(style), [case(article + one) for one in told]
             text = f"{_inline(told, again)}, respectively" if paired and told[1:] else _told(told, item, again)
             if left:
-                form = Random(style).choice(_LEFT_OUT)
+                form = pick(Random(style), "lists", "one left out")
                 text = frames.fill(form, l=_inline(told, again), x=case(article + left))
             yield item, Made(label, text)
 
 
-_LEFT_OUT = """{l}, but not {x}|{l}; {x} is not one of them.|Not {x}, only {l}.|{l}. {x} does not belong there.
-It is {l}, without {x}.|{x} is not on the list; what is on it: {l}.|{l} (but not {x})|No {x}, just {l}.""".replace(
-    "\n", "|"
-).split("|")
-
-
 def _kinds(bank: Bank) -> list[tuple[str, str, list[str]]]:
-    kinds = [(kind, question, split(members, ", ")) for kind, question, members in table(pools.COLLECTIONS)]
+    kinds = [*table("lists")["collections"]]
     people = [*dict.fromkeys(name for name in bank.alike.get(("people",), []) if len(name) < 30)]
     places = [
         name
@@ -76,7 +69,7 @@ def _kinds(bank: Bank) -> list[tuple[str, str, list[str]]]:
 
 
 def _changed(mixed: list[str], other: str, fixed: bool, chance: Random) -> list[tuple[int, list[str], str]]:
-    """All members, and a list that lacks one or has another; with them what each says not to be one of them."""
+    """All members, and a list that lacks one or has another; and the member that each says does not belong to it."""
     place = chance.randrange(len(mixed))
     one = mixed[place]
     fewer = [*mixed[:place], *mixed[place + 1 :]]
@@ -126,58 +119,40 @@ def _inline(members: list[str], chance: Random) -> str:
 
 
 def _told(members: list[str], item: Item, chance: Random) -> str:
-    # Each part of the form has a seed of its own: so lists of other lengths have the same form.
+    # Each part of the form has a seed of its own, so that lists of different lengths have the same form.
     roll, join, seed = chance.random(), chance.random(), chance.random()
     chance, text = Random(seed), _inline(members, Random(join))
     first, rest = members[0], _inline(members[1:], Random(join)) if members[1:] else ""
     if roll < 0.15:
-        start = chance.choice(
-            ("", "", "They are:\n", "Here is the list:\n", "The answer has these parts:\n", "Sure!\n\n")
-        )
-        return start + _lines(members, chance)
+        return pick(chance, "lists", "before lines") + _lines(members, chance)
     if roll < 0.3 and rest:
-        return frames.fill(chance.choice(_SPREAD), a=first, b=rest)
+        return frames.fill(pick(chance, "lists", "first and rest"), a=first, b=rest)
     if roll < 0.38:
         cells = "".join(f"<li>{one}</li>" for one in members)
         data = [json.dumps(members), json.dumps({"answer": members}), f"<ul>{cells}</ul>", f"| {' | '.join(members)} |"]
         return chance.choice(data)
     if roll < 0.75:
         n = in_words(len(members))
-        told = chance.choice(split(pools.LISTED)).replace("{N}", n.capitalize())
+        told = pick(chance, "lists", "answers").replace("{N}", n.capitalize())
         return frames.fill(told, l=text, n=n)
     return framed(text, item, chance) if roll < 0.9 else text
 
 
-_SPREAD = """{a} is one of them. The rest: {b}.|To start with, {a}. Then there is {b}.|{b}, and on top of that {a}.
-{a}, but also {b}.|Not only {a}, but {b} too.|First {a}. Next to it {b}. That is everything.|{a} (and {b}).
-I remember {a}, and then {b} too.|There is {a}; add to it {b}.|It is {a} together with {b}.|{a}... and {b}, I believe.
-{a} comes to mind at once, and {b} as well.|Line one has {a}, the lines after it {b}.|{a}, and besides {b}.""".replace(
-    "\n", "|"
-).split("|")
-
-
 def _equation(chance: Random) -> tuple[str, list[str]]:
-    """An equation with its solutions, and as the last member a number that is none."""
+    """An equation with its solutions, and as the last member a number that does not solve it."""
     roots = chance.sample([n for n in range(-9, 10) if n], chance.choice((2, 2, 3)))
     factors = "".join(f"(x {'-' if root > 0 else '+'} {abs(root)})" for root in roots)
-    asked = (
-        "Which numbers solve the equation {} = 0?",
-        "Solve {} = 0.",
-        "Find all x with {} = 0.",
-        "Where is {} zero?",
-    )
-    off = chance.choice(
-        [n for n in (-roots[0], roots[0] + 1, roots[-1] - 1, -roots[-1]) if n and n not in roots] or [10]
-    )
+    near = [n for n in (-roots[0], roots[0] + 1, roots[-1] - 1, -roots[-1]) if n and n not in roots]
+    off = chance.choice(near or [10])
     named = chance.choice(("{}", "x = {}"))
-    return chance.choice(asked).format(factors), [named.format(root) for root in (*roots, off)]
+    return pick(chance, "lists", "equations").format(factors), [named.format(root) for root in (*roots, off)]
 
 
 def _one_thing(chance: Random) -> Rows:
-    """A name with "and" or "or" in it, which is no list: another of the same build is another thing."""
-    question, starts, ends = chance.choice(table(pools.JOINED))
-    start, other = chance.sample(split(starts, "; "), 2)
-    end, last = chance.sample(split(ends, "; "), 2)
+    """A name with "and" or "or" in it, which is not a list; incorrect is a name of the same form."""
+    question, starts, ends = pick(chance, "lists", "names with and")
+    start, other = chance.sample(starts, 2)
+    end, last = chance.sample(ends, 2)
     right, wrong = f"{start} {end}", chance.choice((f"{start} {last}", f"{other} {end}"))
     item = item_of(question, right, chance, wrong)
     turn = chance.choice(((" and ", " and "), (" and ", " & "), (" & ", " and ")))
@@ -185,9 +160,9 @@ def _one_thing(chance: Random) -> Rows:
 
 
 def _either(chance: Random) -> Rows:
-    """A reference that gives a choice: each of the two is right."""
-    question, answers = chance.choice(table(pools.EITHER))
-    one, two, wrong, off = chance.sample(split(answers, "; "), 4)
+    """A reference with alternatives: each of the two is correct."""
+    question, answers = pick(chance, "lists", "either is right")
+    one, two, wrong, off = chance.sample(answers, 4)
     reference = chance.choice((f"{one} or {two}", f"{one} / {two}", f"either {one} or {two}"))
     item = item_of(question, reference, chance, wrong)
     if chance.random() < 0.2:

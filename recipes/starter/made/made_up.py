@@ -1,4 +1,4 @@
-"""Questions that are made up whole, with a small difference between right and wrong, for all other kinds of rows."""
+"""Made-up questions, whose correct and incorrect answers differ little, for all other kinds of rows."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from made.close import close_dates, close_names, explanations
 from made.lists import collected
 from made.sums import expressions
 
-# How many items are taken of each maker.
+# How many items each maker gives.
 MADE_UP = {collected: 300, expressions: 400, close_dates: 150, close_names: 150, explanations: 1_200}
 
 
 def items(bank: Bank, chance: Random) -> Iterator[Item]:
-    """Questions as they are made up here, each with a wrong answer that lies near, to make other kinds of rows from.
+    """Made-up questions, each with a similar incorrect answer, to make other kinds of rows from.
 
-    Of each maker there are at most a tenth as many as the bank has, so that a small folder is not drowned in them.
+    Each maker gives at most a tenth as many as the bank has, so that a small folder keeps the majority.
     """
     most = sum(map(len, bank.pools.get("open", {}).values())) // 10
     for maker, wanted in MADE_UP.items():

@@ -7,190 +7,17 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 from made import frames
-from made.bank import LETTERS, Bank, Item, Made, option_full, option_letter, option_text
+from made.bank import LETTERS, Bank, Item, Made, option
 from made.choosing import beside
+from made.files import pick, table
 
-LETTER_FRAMES = """{x}
-({x})
-{x}.
-{x})
-[{x}]
-Option {x}
-option {x}.
-Choice {x}
-The answer is {x}.
-The answer is ({x}).
-Answer: {x}
-Answer: ({x})
-The correct option is {x}.
-Correct answer: {x}
-I choose {x}.
-I'd go with option {x}.
-It's {x}.
-{x} is correct.
-({x}) is the right one.
-The right choice is ({x}).
-**{x}**
-**({x})**
-\\boxed{{x}}
-{"answer": "{x}"}
-<answer>{x}</answer>
-Final answer: {x}
-Of the options given, {x} is the best.
-My choice would be letter {x}.
-So the answer is ({x}).
--> {x}
-I think {x}.
-Probably {x}, but I am not sure.
-Die Antwort ist {x}.
-La réponse est {x}.
-La respuesta correcta es la {x}.
-答案是{x}。""".split("\n")
-
-BECAUSE = """The others do not fit.
-The remaining options can be ruled out.
-This follows from the wording of the question.
-None of the other options makes sense here.
-The other choices are distractors.
-It is the only one that agrees with the facts.
-The rest describe something else.
-That is what the definition says.""".split("\n")
-
-STYLES = ("({l}) {t}", "({l}) {t}", "({l}) {t}", "{l}) {t}", "{l}) {t}", "{l}. {t}", "{l}: {t}")
 _LISTED = re.compile(r"^\(([A-J])\) (.*)", re.MULTILINE)
-
-YES = """Yes.
-Yes
-yes
-Yes!
-Yes, it is.
-Yes, that's right.
-Yes, that is correct.
-Correct.
-That is correct.
-True.
-That's true.
-That is true.
-Indeed.
-Absolutely.
-Certainly.
-Definitely.
-Of course.
-The answer is yes.
-The answer is "yes".
-Answer: Yes
-I would say yes.
-I believe so.
-I think so.
-Yeah.
-Yep.
-Affirmative.
-Right.
-It is the case.
-This is so.
-**Yes**
-**Yes.**
-{"answer": "yes"}
-{"answer": true}
-\\boxed{\\text{Yes}}
-In short: yes.
-To my knowledge, yes.
-Without a doubt.
-Ja.
-Oui.
-Sí.
-Sì.
-Sim.
-Да.
-是的。
-はい。
-Evet.
-Tak.""".split("\n")
-NO = """No.
-No
-no
-No!
-No, it isn't.
-No, that's wrong.
-No, that is incorrect.
-Incorrect.
-That is not correct.
-False.
-That's not true.
-That is false.
-Not at all.
-Absolutely not.
-Certainly not.
-Definitely not.
-Of course not.
-The answer is no.
-The answer is "no".
-Answer: No
-I would say no.
-I don't believe so.
-I don't think so.
-Nope.
-Nah.
-Negative.
-Wrong.
-It is not the case.
-This is not so.
-**No**
-**No.**
-{"answer": "no"}
-{"answer": false}
-\\boxed{\\text{No}}
-In short: no.
-To my knowledge, no.
-By no means.
-Nein.
-Non.
-No, en absoluto.
-No, per niente.
-Não.
-Нет.
-不是。
-いいえ。
-Hayır.
-Nie.""".split("\n")
-
-TURNED = """I used to think {a}, but the answer is {b}.
-At first sight one would say {a}. It is {b}, though.
-{A}... wait, no: {b}.
-Many would answer {a}; the right answer is {b}.
-{A}? Not quite. The answer is {b}.
-My first answer was {a}. I take it back: {b}.
-Not {a} but {b}.
-{A}. Hmm, on second thoughts, {b}.
-Some say {a}. I say {b}.
-I'm torn between {1} and {2}. I'd go with {b}.
-{B}, even if many people would say {a}.
-{B}. Anyone who says {a} is mistaken.
-It depends, but if I have to choose: {b}.
-You might expect {a}. In reality, {b}.
-I'd like to say {a}, but that would be wrong. {B}.
-Between {1} and {2}, my answer is {b}.""".split("\n")
-OPEN_YES_NO = """Yes and no.
-It depends.
-Maybe.
-Perhaps, perhaps not.
-It could be yes or no.
-Hard to say.
-Possibly.
-Some say yes, some say no.
-That depends on what you mean.
-Yes or no? I can't tell.
-Either yes or no.
-There are arguments for yes and for no.
-I'm not sure.
-It is not clear whether the answer is yes or no.
-The question is whether it is so or not.""".split("\n")
 
 
 def letters(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """The letter alone."""
-    frame = chance.choice(LETTER_FRAMES)
-    tail = f" {chance.choice(BECAUSE)}" if chance.random() < 0.2 and len(frame) > 6 else ""
+    frame = pick(chance, "options", "letters")
+    tail = f" {chance.choice(table('options')['because'])}" if chance.random() < 0.2 and len(frame) > 6 else ""
     for label, place in _two_places(item, chance):
         text = frames.fill(frame, x=LETTERS[place])
         yield Made(label, frames.sentence(text) + tail if tail else text)
@@ -199,44 +26,17 @@ def letters(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 def option_words(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """The text of an option without its letter."""
     for label, place in _two_places(item, chance):
-        text = option_text(item, place)
-        yield Made(label, frames.plain(text, item.question.split("\n")[0], chance))
+        yield Made(label, frames.plain(option(item, place), item.question.split("\n")[0], chance))
 
 
 def letter_and_text(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Letter and text of one option are right or wrong with it; a letter with the text of another option is wrong."""
-    frame = chance.choice(
-        (
-            "{x}",
-            "The answer is {x}.",
-            "Answer: {x}",
-            "I choose {x}.",
-            "It's {x}.",
-            "Final answer: {x}",
-            "The correct option is {x}.",
-            "**{x}**",
-            "So, {x} it is.",
-            "I'd say {x}, for the rest do not fit.",
-        )
-    )
-    form = chance.choice(
-        (
-            "({l}) {t}",
-            "{l}) {t}",
-            "{l}. {t}",
-            "{l}: {t}",
-            "{l} - {t}",
-            "option {l}, {t}",
-            "{l} ({t})",
-            "{t} ({l})",
-            "{t}, which is option {l}",
-        )
-    )
+    """Letter and text of one option are as correct as the option; a letter with the text of another is incorrect."""
+    frame, form = pick(chance, "options", "around both"), pick(chance, "options", "letter with text")
     other = chance.choice([n for n in range(len(item.choices)) if n != item.place])
     pairs = {(item.place, item.place): 1, (item.place, other): 0, (other, item.place): 0, (other, other): 0}
     mixed = chance.choice([pair for pair, label in pairs.items() if not label])
     for letter, text in ((item.place, item.place), mixed):
-        chosen = frames.fill(form, l=LETTERS[letter], t=option_text(item, text))
+        chosen = frames.fill(form, l=LETTERS[letter], t=option(item, text))
         yield Made(pairs[letter, text], frames.fill(frame, x=chosen))
 
 
@@ -244,66 +44,41 @@ def written(item: Item, chance: Random) -> tuple[str, tuple[str, ...]]:
     """Question and references as different data sets write them: "(A) iron", "A) iron", "A. iron", "A" or "iron"."""
     if not item.choices:
         return item.question, item.references
-    style, roll = chance.choice(STYLES), chance.random()
+    style, roll = pick(chance, "options", "styles"), chance.random()
     question = _LISTED.sub(lambda found: frames.fill(style, l=found[1], t=found[2]), item.question)
-    letter, text = LETTERS[item.place], option_text(item, item.place)
-    if roll < 0.25:
-        return question, (letter if roll < 0.2 else f"({letter})",)
-    return question, (text if roll < 0.4 else frames.fill(style, l=letter, t=text),)
+    style = "{l}" if roll < 0.2 else "({l})" if roll < 0.25 else "{t}" if roll < 0.4 else style
+    return question, (option(item, item.place, style),)
 
 
 def all_options(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Every option listed or discussed is no choice; with a choice at the end it is one."""
-    style = chance.choice(("{t}", "{t}", "{l}", *STYLES))
+    """Listing or discussing every option is incorrect; a choice at the end counts."""
+    style = chance.choice(("{t}", "{t}", "{l}", *table("options")["styles"]))
     places = [*range(len(item.choices))]
     if chance.random() < 0.4:
         chance.shuffle(places)
-    listed = [frames.fill(style, l=LETTERS[place], t=option_text(item, place)) for place in places]
-    joint = chance.choice((", ", "\n", "; ", " or ", "\n- ", " / ", " and "))
-    start = chance.choice(
-        (
-            *("", "", ""),
-            "The options are ",
-            "We can choose between these: ",
-            "It is one of these: ",
-            "Options:\n",
-            "Let's look at all of them. ",
-        )
-    )
+    listed = [option(item, place, style) for place in places]
+    joint = pick(chance, "options", "between all")
+    start = pick(chance, "options", "before all")
     text = start + joint.join(listed)
     if chance.random() < 0.3:
-        notes = ("could be", "is possible", "may fit", "has something to it", "is worth a thought", "is often chosen")
-        text = " ".join(f"{part[:1].upper()}{part[1:]} {chance.choice(notes)}." for part in listed)
-    rest = chance.choice(
-        (
-            *("", "", "", "", ""),
-            "All of these.",
-            "Any of them.",
-            "One of them is right.",
-            "All of the above.",
-            "Hard to choose.",
-        )
-    )
-    named = chance.choice((option_full, option_text, option_letter))
+        text = " ".join(f"{part[:1].upper()}{part[1:]} {pick(chance, 'options', 'notes')}." for part in listed)
+    rest = pick(chance, "options", "after all")
+    named = chance.choice(("({l}) {t}", "{t}", "({l})"))
     other = chance.choice([place for place in places if place != item.place])
     choice = frames.draw("concluded", chance)
 
     def chosen(answer: str) -> str:
         return f"{frames.sentence(text)} {frames.fill(choice, b=answer)}"
 
-    yield from beside(f"{text} {rest}".strip(), chosen, (named(item, item.place), named(item, other)), chance)
-
-
-QUANTITIES = """speed|v|m/s; mass|m|kg; power|P|W; length|L|m; pressure|p|kPa; current|I|A; resistance|R|Ω; energy|E|J
-temperature|T|°C; yield|y|%; concentration|c|mol/L; frequency|f|Hz; force|F|N; slope|s|; ratio|r|; area|S|cm^2"""
-PART_STYLES = ("({a}) {t}", "({a}) {t}", "{A}) {t}", "{a}. {t}", "({i}) {t}", "{t}")
+    pair = option(item, item.place, named), option(item, other, named)
+    yield from beside(f"{text} {rest}".strip(), chosen, pair, chance)
 
 
 def several_parts(bank: Bank, chance: Random) -> Iterator[tuple[Item, Made]]:
     """Options of several parts, which may have letters of their own: what counts is the letter chosen at the end."""
     for item in bank.draw("options", chance):
         asked, draws = _parts(item, chance)
-        style, joint = chance.choice(PART_STYLES), chance.choice((", ", ", ", "; ", " "))
+        style, joint = pick(chance, "options", "styles of parts"), chance.choice((", ", ", ", "; ", " "))
         options = {}
         for _ in range(chance.randint(4, 8)):
             parts = [told.format(chance.choice(values)) for told, values in draws]
@@ -312,23 +87,23 @@ def several_parts(bank: Bank, chance: Random) -> Iterator[tuple[Item, Made]]:
         choices = tuple(options)
         listed = "\n".join(f"({letter}) {choice}" for letter, choice in zip(LETTERS, choices, strict=False))
         whole = Item("made", f"{asked}\n{listed}", (f"({LETTERS[place]}) {choices[place]}",), choices)
-        # The work leads to no option: its first part is one of the right option's, the others are anyone's.
+        # The work shown does not lead to an option: only its first part is that of the correct one.
         work = [options[choices[place]][0], *(told.format(chance.choice(values)) for told, values in draws[1:])]
         shown = " ".join(frames.sentence(_part(style)(n, part)) for n, part in enumerate(work))
         start = frames.sentence(chance.choice(frames.wordings("neutral")))
         before = "" if chance.random() < 0.2 else f"{start} {shown} "
-        frame = "The answer is ({x})." if chance.random() < 0.5 else chance.choice(LETTER_FRAMES)
+        frame = "The answer is ({x})." if chance.random() < 0.5 else pick(chance, "options", "letters")
         for label, chosen in _two_places(whole, chance):
             yield whole, Made(label, before + frames.fill(frame, x=LETTERS[chosen]))
 
 
 def _parts(item: Item, chance: Random) -> tuple[str, list[tuple[str, list[str]]]]:
-    """A question of several parts, and for each part how it is told and its possible values."""
+    """A question of several parts, and for each part its wording and its possible values."""
     count = chance.randint(2, 4)
     if chance.random() < 0.4 and all(len(choice) < 40 for choice in item.choices):
         stem = item.question.split("\n")[0]
         return f"{stem} Answer for each of the {count} cases.", [("{}", [*item.choices])] * count
-    named = [part.split("|") for part in chance.sample(re.split(r"; |\n", QUANTITIES), count)]
+    named = chance.sample(table("options")["quantities"], count)
     form = chance.choice(("{n} = {{}} {u}", "{n}, {s} = {{}} {u}", "{s} = {{}} {u}", "{{}} {u}"))
     size = chance.choice((1, 10, 100, 1000))
     draws = [
@@ -347,7 +122,7 @@ def _part(style: str) -> Callable[[int, str], str]:
 
 
 def eliminated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Options are gone through; one is kept. In the wrong twin another one is."""
+    """All options are discussed and one is kept; in the incorrect twin another one."""
     others = [n for n in range(len(item.choices)) if n != item.place]
     kept = {1: item.place, 0: chance.choice(others)}
     seed = chance.random()
@@ -355,45 +130,33 @@ def eliminated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         draw = Random(seed)
         lines = []
         for place in range(len(item.choices)):
-            name = (option_letter if draw.random() < 0.5 else option_full)(item, place)
-            verdicts = (
-                ("fits what is asked", "is right", "matches")
-                if place == chosen
-                else ("can be ruled out", "does not fit", "is wrong", "is unrelated", "misses the point")
-            )
-            lines.append(f"{name} {draw.choice(verdicts)}.")
+            name = option(item, place, "({l})" if draw.random() < 0.5 else "({l}) {t}")
+            verdict = pick(draw, "options", "kept" if place == chosen else "ruled out")
+            lines.append(f"{name} {verdict}.")
         if draw.random() < 0.5:
             draw.shuffle(lines)
-        end = draw.choice(("", "So the answer is {x}.", "The answer is {x}.", "Hence {x}.", "Answer: {x}"))
+        end = pick(draw, "options", "after elimination")
         joint = draw.choice((" ", "\n"))
-        yield Made(label, joint.join([*lines, frames.fill(end, x=option_letter(item, chosen))]).strip())
+        yield Made(label, joint.join([*lines, frames.fill(end, x=f"({LETTERS[chosen]})")]).strip())
 
 
 def said_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """Yes or no in some wording."""
-    place, words = chance.randrange(len(YES)), (NO, YES)
-    references = (
-        (chance.choice((("True",), ("true",))) if _is_yes(item) else ("False",)) if chance.random() < 0.1 else ()
-    )
+    yes, no = pick(chance, "options", "yes and no")
+    references = ()
+    if chance.random() < 0.1:
+        references = (chance.choice(("True", "true")) if _is_yes(item) else "False",)
     for label in (1, 0):
-        yield Made(label, words[_is_yes(item) == bool(label)][place], references)
+        yield Made(label, yes if _is_yes(item) == bool(label) else no, references)
 
 
 def explained_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Yes or no with the reasons before or after it; the wrong twin has the same reasons and another verdict."""
+    """Yes or no with the reasons before or after it; the incorrect twin has the same reasons and the other verdict."""
     reasons = re.sub(r"^(Yes|No)[.,;:]?\s*", "", item.solution)
     if not reasons:
         reasons = " ".join(chance.sample(frames.wordings("neutral"), chance.randint(1, 3)))
     before = chance.random() < 0.4
-    verdicts = chance.choice(
-        (
-            ("No", "Yes"),
-            ("No, it isn't so", "Yes, it is so"),
-            ("The answer is no", "The answer is yes"),
-            ("That's false", "That's true"),
-            ("Not so", "That is so"),
-        )
-    )
+    verdicts = pick(chance, "options", "explained")
     for label in (1, 0):
         verdict = verdicts[_is_yes(item) == bool(label)]
         joint = chance.choice(("So: ", "Therefore: ", "In conclusion: ", ""))
@@ -403,13 +166,13 @@ def explained_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 def turned_yes_no(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """Yes and no are both named, and one is chosen."""
     right, wrong = ("yes", "no") if _is_yes(item) else ("no", "yes")
-    frame = chance.choice(TURNED)
+    frame = pick(chance, "options", "turned")
     one, two = (right, wrong) if chance.random() < 0.5 else (wrong, right)
     for label, b, a in ((1, right, wrong), (0, wrong, right)):
         text = frame.replace("{A}", a.capitalize()).replace("{B}", b.capitalize())
         yield Made(label, frames.fill(text, a=a, b=b, **{"1": one, "2": two}))
     if chance.random() < 0.15:
-        yield Made(0, chance.choice(OPEN_YES_NO))
+        yield Made(0, pick(chance, "options", "undecided"))
 
 
 def _is_yes(item: Item) -> bool:

@@ -1,4 +1,4 @@
-"""Rows of results of maths that are made up: in another notation, or a sign, digit, exponent or term changed."""
+"""Rows of made-up maths results: in another notation, or with a sign, digit, exponent or term changed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import comb, isqrt, lcm
 from random import Random
 
 from made.bank import Bank
-from made.frames import split
+from made.files import pick, table
 from made.twins import ROUNDS, Rows, item_of, other_digit, twins
 from made.values import decimal
 
@@ -36,7 +36,7 @@ def _value(number: Fraction | int, share: bool = False) -> list[str]:
 
 
 def _root(square: int) -> list[str]:
-    """The square root of a whole number, with what can be taken out of it."""
+    """The square root of a whole number, simplified."""
     out = max(n for n in range(1, isqrt(square) + 1) if square % (n * n) == 0)
     rest = square // (out * out)
     if rest == 1:
@@ -57,114 +57,77 @@ def _measured(size: int | str, unit: str, spoken: str) -> list[str]:
 
 
 _F, _P = Fraction, _poly
-# Wordings with {p}, and from four different numbers of 2 to 12 what stands for {p}, and the results, all equal.
-_SUMS: list[tuple[str, Callable[[int, int, int, int], tuple[str, list[str]]]]] = [
-    ("Differentiate {p}.|What is the derivative of {p}?|Find f'(x) for f(x) = {p}.|Compute d/dx ({p}).",
-     lambda a, b, c, d: (_P(a, -b, c), [_P(2 * a, -b)])),
-    ("What is the derivative of {p} with respect to x?|Find the gradient function of y = {p}.",
-     lambda a, b, c, d: (_P(a, 0, -b, c), [_P(3 * a, 0, -b)])),
-    ("What is the second derivative of {p}?|Find f''(x) where f(x) = {p}.",
-     lambda a, b, c, d: (_P(a, b, -c, d), [_P(6 * a, 2 * b)])),
-    ("Integrate {p} with respect to x.|Find the indefinite integral of {p}, with the constant C.",
-     lambda a, b, c, d: (_P(3 * a, 2 * b, -c), [_P(a, b, -c, 0) + " + C"])),
-    ("Evaluate the integral {p}.|What is the value of the integral {p}?",
-     lambda a, b, c, d: (f"of {_P(2 * b, c)} from x = 0 to x = {a}", _value(b * a * a + c * a))),
-    ("What is the slope of the line through {p}?|Find the gradient of the straight line joining {p}.",
-     lambda a, b, c, d: (f"({a}, {b}) and ({c}, {d})", _value(_F(d - b, c - a)))),
-    ("Give the equation of the line {p}.|Which line is it: {p}? Write its equation.",
-     lambda a, b, c, d: (f"with slope {a} through (0, {-b})", [f"y = {_P(a, -b)}", f"{_P(a, 0)} - y = {b}"])),
-    ("Solve {p} for x.|What is x if {p}?|Find x such that {p}.",
-     lambda a, b, c, d: (f"{_P(a, b)} = {c}", [f"x = {one}" for one in _value(_F(c - b, a))] + _value(_F(c - b, a)))),
-    ("Solve {p} = 0.|What are the solutions of {p} = 0?|Find the zeros of y = {p}.|Which x satisfy {p} = 0?",
-     lambda a, b, c, d: (_P(1, b - a, -a * b), _roots(a, -b))),
-    ("Factorise {p}.|Write {p} as a product of two factors.|Factor {p} completely.",
-     lambda a, b, c, d: (_P(1, b - a, -a * b), [f"(x - {a})*(x + {b})", f"(x + {b})*(x - {a})"])),
-    ("Expand {p}.|Multiply out {p}.|Write {p} without brackets.",
-     lambda a, b, c, d: (f"(x + {a})(x - {b})", [_P(1, a - b, -a * b)])),
-    ("Expand {p}.|What is {p} as a polynomial?",
-     lambda a, b, c, d: (f"({a}x - {b})^2", [_P(a * a, -2 * a * b, b * b)])),
-    ("Simplify {p}.|Collect like terms: {p}.",
-     lambda a, b, c, d: (f"{a}x^2 + {b}x - {c}x^2 + {d} + {a}x", [_P(a - c, a + b, d)])),
-    ("What is the probability of drawing a red marble {p}?|A marble is drawn {p}. How likely is a red one?",
-     lambda a, b, c, d: (f"from a bag with {a} red and {b} blue marbles", _value(_F(a, a + b), share=True))),
-    ("What is the probability of {p} heads in a row with a fair coin?", lambda a, b, c, d: (str(a), [f"1/{2**a}"])),
-    ("What is the exact area of a circle with {p}?|Give, in terms of pi, the area of a disc with {p}.",
-     lambda a, b, c, d: (f"radius {a} cm", _measured(f"{a * a}*pi", "cm^2", "square centimetres")[:2])),
-    ("What is the exact circumference of a circle of {p}?",
-     lambda a, b, c, d: (f"radius {a} cm", _measured(f"{2 * a}*pi", "cm", "centimetres")[:2])),
-    ("What is the area of a rectangle {p}, in square centimetres?|Find the area, in cm², of a rectangle {p}.",
-     lambda a, b, c, d: (f"of {a} cm by {b} cm", _measured(a * b, "cm^2", "square centimetres"))),
-    ("What is the volume of a box {p}, in cubic centimetres?",
-     lambda a, b, c, d: (f"of {a} cm by {b} cm by {c} cm", _measured(a * b * c, "cm^3", "cubic centimetres"))),
-    ("How long is the hypotenuse of a right triangle with {p}?|Find the exact length of the hypotenuse: {p}.",
-     lambda a, b, c, d: (f"legs {a} and {b}", _root(a * a + b * b))),
-    ("Simplify sqrt({p}).|What is sqrt({p}) in its simplest form?",
-     lambda a, b, c, d: (str(a * a * b), _root(a * a * b)[:1])),
-    ("What is the exact distance between {p}?|How far apart are the points {p}?",
-     lambda a, b, c, d: (f"({a}, {b}) and ({c}, {d})", _root((a - c) ** 2 + (b - d) ** 2))),
-    ("What is the midpoint of {p}?|Find the point halfway between {p}.",
-     lambda a, b, c, d: (f"({a}, {-b}) and ({c}, {d})", [_point(_F(a + c, 2), _F(d - b, 2))])),
-    ("What is the vertex of the parabola {p}?|Where does {p} have its lowest point?",
-     lambda a, b, c, d: (f"y = (x - {a})^2 - {b}", [_point(a, -b), f"x = {a}, y = {-b}"])),
-    ("Solve the system {p}.|Find x and y if {p}.",
-     lambda a, b, c, d: (f"x + y = {a - b}, x - y = {a + b}", [f"x = {a}, y = {-b}", _point(a, -b)])),
-    ("Solve the inequality {p}.|For which x is {p}?",
-     lambda a, b, c, d: (f"{a}x - {b} < {c}", [f"x < {_F(b + c, a)}", f"(-inf, {_F(b + c, a)})"])),
-    ("Solve {p}.|Which x satisfy {p}?",
-     lambda a, b, c, d: (f"x + {a} >= {b}", [f"x >= {b - a}", f"[{b - a}, inf)"])),
-    ("Solve {p}.|Give the set of all x with {p}.",
-     lambda a, b, c, d: (f"{-a} < x - {b} <= {c}", [f"{b - a} < x <= {b + c}", f"({b - a}, {b + c}]"])),
-    ("What is {p}?|Calculate {p}.|Add {p}.", lambda a, b, c, d: (f"{a}/{b} + {c}/{d}", _value(_F(a, b) + _F(c, d)))),
-    ("What is {p}?|Work out {p} in lowest terms.",
-     lambda a, b, c, d: (f"({a}/{b}) / ({c}/{d})", [str(_F(a * d, b * c))])),
-    ("Subtract: {p}|Find the difference {p}.", lambda a, b, c, d: (f"{a}/{b} - {c}/{d}", _value(_F(a, b) - _F(c, d)))),
-    ("Simplify {p}.|Write {p} as a single power.", lambda a, b, c, d: (f"x^{a} * x^{b}", [f"x^{a + b}"])),
-    ("Simplify {p}.|Write {p} without brackets.", lambda a, b, c, d: (f"({a}x^{b})^2", [f"{a * a}*x^{2 * b}"])),
-    ("What is {p}?|Evaluate {p}.", lambda a, b, c, d: (f"{a}^3 - {b}", _value(a**3 - b))),
-    ("What is the nth term of the sequence {p}?|Give a formula for the nth term (n = 1, 2, ...) of {p}.",
-     lambda a, b, c, d: (f"{a}, {a + b}, {a + 2 * b}, {a + 3 * b}, ...", [_P(b, a - b, name="n")])),
-    ("What is the fourth term of the geometric sequence {p}?",
-     lambda a, b, c, d: (f"with first term {a} and ratio {-b}", _value(-a * b**3))),
-    ("What is the least common multiple of {p}?",
-     lambda a, b, c, d: (f"{a * c} and {b * c}", _value(lcm(a * c, b * c)))),
-    ("What is {p}?|Work out {p}.", lambda a, b, c, d: (f"{5 * a}% of {20 * b}", _value(a * b))),
-    ("By what percentage does a price rise {p}?|What is the percentage increase {p}?",
-     lambda a, b, c, d: (f"from {20 * a} to {20 * a + a * b} euros", [f"{5 * b}%", f"{5 * b} percent"])),
-    ("Multiply {p}.|What is {p}, where i^2 = -1?",
-     lambda a, b, c, d: (f"({a} + {b}i)({c} - {d}i)", [_P(b * c - a * d, a * c + b * d, name="i")])),
-    ("What is the limit of {p} as x goes to infinity?",
-     lambda a, b, c, d: (f"({a}x^2 + {b}) / ({c}x^2 - {d})", _value(_F(a, c)))),
-    ("What is the inverse function of {p}?", lambda a, b, c, d: (f"f(x) = {_P(a, -b)}", [f"(x + {b})/{a}"])),
-    ("What is the determinant of the matrix {p}?",
-     lambda a, b, c, d: (f"[[{a}, {b}], [{c}, {d}]]", _value(a * d - b * c))),
-    ("What is the dot product of {p}?", lambda a, b, c, d: (f"({a}, {-b}) and ({c}, {d})", _value(a * c - b * d))),
-    ("Add the vectors {p}.", lambda a, b, c, d: (f"({a}, {-b}) and ({c}, {d})", [_point(a + c, d - b)])),
-    ("What is the mean of {p}?|Find the average of {p}.",
-     lambda a, b, c, d: (f"{a}, {b}, {c} and {d}", _value(_F(a + b + c + d, 4)))),
-    ("What do the interior angles of a polygon with {p} sides add up to, in degrees?",
-     lambda a, b, c, d: (str(a + 2), _measured(a * 180, "degrees", "degrees"))),
-    ("How fast is a car that covers {p}?|What is the average speed over {p}, in km/h?",
-     lambda a, b, c, d: (f"{10 * a * b} km in {b} hours", _measured(10 * a, "km/h", "kilometres per hour")[:2])),
-    ("Write {p} in scientific notation.",
-     lambda a, b, c, d: (f"{a % 9 + 1}{b % 9 + 1}{'0' * c}", [f"{a % 9 + 1}.{b % 9 + 1}*10^{c + 1}"])),
-    ("Simplify the ratio {p}.",
-     lambda a, b, c, d: (f"{a * c}:{b * c}", [f"{_F(a, b).numerator}:{_F(a, b).denominator}"])),
-    ("Find f(g(x)) for {p}.|What is f(g(x)) if {p}?",
-     lambda a, b, c, d: (f"f(x) = {_P(a, b)} and g(x) = x^2 - {c}", [_P(a, 0, b - a * c)])),
-    ("In how many ways can {p}?", lambda a, b, c, d: (f"{3} people be chosen from {a + 4}", _value(comb(a + 4, 3)))),
-]  # fmt: skip
-
-_RESULT = """The result is {x}.|Working it out step by step gives {x}.|After simplification we get {x}.|So we obtain {x}
-**Final answer:** {x}|\\boxed{{x}}|Step 1: set it up.\\nStep 2: simplify.\\nResult: {x}|Hence {x}.|This yields {x}.
-I computed {x}.|It comes out as {x}.|<think>Let me do this carefully.</think>\\n{x}|#### {x}|I end up with {x}.
-Collecting the terms, one arrives at {x}.|Checking once more: {x} is what I get.|= {x}|The value is: {x}|\\[{x}\\]
-We apply the usual rule, which leads to {x}.|{x} (exact)|Solution: {x}|Therefore the answer must be {x}."""
+# From four different numbers of 2 to 12: what stands for {p} in the questions of `tables/sums.json`, and the result, in
+# all its forms.
+_SUMS: dict[str, Callable[[int, int, int, int], tuple[str, list[str]]]] = {
+    "derivative": lambda a, b, c, d: (_P(a, -b, c), [_P(2 * a, -b)]),
+    "cubic derivative": lambda a, b, c, d: (_P(a, 0, -b, c), [_P(3 * a, 0, -b)]),
+    "second derivative": lambda a, b, c, d: (_P(a, b, -c, d), [_P(6 * a, 2 * b)]),
+    "antiderivative": lambda a, b, c, d: (_P(3 * a, 2 * b, -c), [_P(a, b, -c, 0) + " + C"]),
+    "integral": lambda a, b, c, d: (f"of {_P(2 * b, c)} from x = 0 to x = {a}", _value(b * a * a + c * a)),
+    "slope": lambda a, b, c, d: (f"({a}, {b}) and ({c}, {d})", _value(_F(d - b, c - a))),
+    "line": lambda a, b, c, d: (f"with slope {a} through (0, {-b})", [f"y = {_P(a, -b)}", f"{_P(a, 0)} - y = {b}"]),
+    "linear equation": lambda a, b, c, d: (
+        f"{_P(a, b)} = {c}",
+        [f"x = {one}" for one in _value(_F(c - b, a))] + _value(_F(c - b, a)),
+    ),
+    "quadratic equation": lambda a, b, c, d: (_P(1, b - a, -a * b), _roots(a, -b)),
+    "factors": lambda a, b, c, d: (_P(1, b - a, -a * b), [f"(x - {a})*(x + {b})", f"(x + {b})*(x - {a})"]),
+    "product": lambda a, b, c, d: (f"(x + {a})(x - {b})", [_P(1, a - b, -a * b)]),
+    "square": lambda a, b, c, d: (f"({a}x - {b})^2", [_P(a * a, -2 * a * b, b * b)]),
+    "like terms": lambda a, b, c, d: (f"{a}x^2 + {b}x - {c}x^2 + {d} + {a}x", [_P(a - c, a + b, d)]),
+    "red marble": lambda a, b, c, d: (
+        f"from a bag with {a} red and {b} blue marbles",
+        _value(_F(a, a + b), share=True),
+    ),
+    "heads": lambda a, b, c, d: (str(a), [f"1/{2**a}"]),
+    "disc": lambda a, b, c, d: (f"radius {a} cm", _measured(f"{a * a}*pi", "cm^2", "square centimetres")[:2]),
+    "circumference": lambda a, b, c, d: (f"radius {a} cm", _measured(f"{2 * a}*pi", "cm", "centimetres")[:2]),
+    "rectangle": lambda a, b, c, d: (f"of {a} cm by {b} cm", _measured(a * b, "cm^2", "square centimetres")),
+    "box": lambda a, b, c, d: (f"of {a} cm by {b} cm by {c} cm", _measured(a * b * c, "cm^3", "cubic centimetres")),
+    "hypotenuse": lambda a, b, c, d: (f"legs {a} and {b}", _root(a * a + b * b)),
+    "square root": lambda a, b, c, d: (str(a * a * b), _root(a * a * b)[:1]),
+    "distance": lambda a, b, c, d: (f"({a}, {b}) and ({c}, {d})", _root((a - c) ** 2 + (b - d) ** 2)),
+    "midpoint": lambda a, b, c, d: (f"({a}, {-b}) and ({c}, {d})", [_point(_F(a + c, 2), _F(d - b, 2))]),
+    "vertex": lambda a, b, c, d: (f"y = (x - {a})^2 - {b}", [_point(a, -b), f"x = {a}, y = {-b}"]),
+    "system": lambda a, b, c, d: (f"x + y = {a - b}, x - y = {a + b}", [f"x = {a}, y = {-b}", _point(a, -b)]),
+    "inequality": lambda a, b, c, d: (f"{a}x - {b} < {c}", [f"x < {_F(b + c, a)}", f"(-inf, {_F(b + c, a)})"]),
+    "lower bound": lambda a, b, c, d: (f"x + {a} >= {b}", [f"x >= {b - a}", f"[{b - a}, inf)"]),
+    "interval": lambda a, b, c, d: (f"{-a} < x - {b} <= {c}", [f"{b - a} < x <= {b + c}", f"({b - a}, {b + c}]"]),
+    "sum of fractions": lambda a, b, c, d: (f"{a}/{b} + {c}/{d}", _value(_F(a, b) + _F(c, d))),
+    "quotient of fractions": lambda a, b, c, d: (f"({a}/{b}) / ({c}/{d})", [str(_F(a * d, b * c))]),
+    "difference of fractions": lambda a, b, c, d: (f"{a}/{b} - {c}/{d}", _value(_F(a, b) - _F(c, d))),
+    "product of powers": lambda a, b, c, d: (f"x^{a} * x^{b}", [f"x^{a + b}"]),
+    "power of a product": lambda a, b, c, d: (f"({a}x^{b})^2", [f"{a * a}*x^{2 * b}"]),
+    "cube": lambda a, b, c, d: (f"{a}^3 - {b}", _value(a**3 - b)),
+    "nth term": lambda a, b, c, d: (f"{a}, {a + b}, {a + 2 * b}, {a + 3 * b}, ...", [_P(b, a - b, name="n")]),
+    "geometric sequence": lambda a, b, c, d: (f"with first term {a} and ratio {-b}", _value(-a * b**3)),
+    "common multiple": lambda a, b, c, d: (f"{a * c} and {b * c}", _value(lcm(a * c, b * c))),
+    "percentage": lambda a, b, c, d: (f"{5 * a}% of {20 * b}", _value(a * b)),
+    "increase": lambda a, b, c, d: (f"from {20 * a} to {20 * a + a * b} euros", [f"{5 * b}%", f"{5 * b} percent"]),
+    "complex product": lambda a, b, c, d: (f"({a} + {b}i)({c} - {d}i)", [_P(b * c - a * d, a * c + b * d, name="i")]),
+    "limit": lambda a, b, c, d: (f"({a}x^2 + {b}) / ({c}x^2 - {d})", _value(_F(a, c))),
+    "inverse": lambda a, b, c, d: (f"f(x) = {_P(a, -b)}", [f"(x + {b})/{a}"]),
+    "determinant": lambda a, b, c, d: (f"[[{a}, {b}], [{c}, {d}]]", _value(a * d - b * c)),
+    "dot product": lambda a, b, c, d: (f"({a}, {-b}) and ({c}, {d})", _value(a * c - b * d)),
+    "vector sum": lambda a, b, c, d: (f"({a}, {-b}) and ({c}, {d})", [_point(a + c, d - b)]),
+    "mean": lambda a, b, c, d: (f"{a}, {b}, {c} and {d}", _value(_F(a + b + c + d, 4))),
+    "polygon": lambda a, b, c, d: (str(a + 2), _measured(a * 180, "degrees", "degrees")),
+    "speed": lambda a, b, c, d: (f"{10 * a * b} km in {b} hours", _measured(10 * a, "km/h", "kilometres per hour")[:2]),
+    "scientific notation": lambda a, b, c, d: (
+        f"{a % 9 + 1}{b % 9 + 1}{'0' * c}",
+        [f"{a % 9 + 1}.{b % 9 + 1}*10^{c + 1}"],
+    ),
+    "ratio": lambda a, b, c, d: (f"{a * c}:{b * c}", [f"{_F(a, b).numerator}:{_F(a, b).denominator}"]),
+    "composition": lambda a, b, c, d: (f"f(x) = {_P(a, b)} and g(x) = x^2 - {c}", [_P(a, 0, b - a * c)]),
+    "choices": lambda a, b, c, d: (f"{3} people be chosen from {a + 4}", _value(comb(a + 4, 3))),
+}
 
 
 def expressions(bank: Bank, chance: Random) -> Rows:
-    """A result in another notation, and one with a sign, a digit, an exponent or a term changed."""
+    """A result in another notation, and one with a sign, digit, exponent or term changed."""
     for _ in range(ROUNDS):
-        wordings, solve = chance.choice(_SUMS)
+        name, solve = chance.choice([*_SUMS.items()])
         told, equals = solve(*chance.sample(range(2, 13), 4))
         same = chance.choice(equals)
         wrong = _near(same, chance)
@@ -172,9 +135,9 @@ def expressions(bank: Bank, chance: Random) -> Rows:
             told = re.sub(r"(?<! )\*", "", told) if chance.random() < 0.6 else told
             seed = chance.random()
             right, wrong = (_noted(text, Random(seed)) for text in (same, wrong))
-            question = chance.choice(split(wordings)).replace("{p}", told)
+            question = chance.choice(table("sums")["questions"][name]).replace("{p}", told)
             item = item_of(question, _noted(equals[0], chance), chance, wrong)
-            yield from twins(item, right, wrong, chance, chance.choice(split(_RESULT)))
+            yield from twins(item, right, wrong, chance, pick(chance, "sums", "results"))
 
 
 def _near(text: str, chance: Random) -> str | None:
@@ -216,7 +179,7 @@ def _in_order(text: str) -> bool:
 
 
 def _noted(text: str, chance: Random) -> str:
-    """A result in some notation: plain, of a programming language, with signs of Unicode, LaTeX, in words."""
+    """A result in some notation: plain, as code, with Unicode signs, LaTeX, in words."""
     style = chance.choice(("plain", "plain", "tight", "star", "code", "signs", "signs", "tex", "tex", "tex", "words"))
     shut = chance.choice(("{}", "${}$", "\\({}\\)"))
     unit = re.search(r"[a-z]{5}|cm|km/h", text)

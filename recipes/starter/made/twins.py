@@ -1,4 +1,4 @@
-"""A right and a wrong answer to a question made up whole, in the same words: what a small difference decides."""
+"""A correct and an incorrect answer to a made-up question, in the same words but for a small difference."""
 
 from __future__ import annotations
 
@@ -8,33 +8,16 @@ from random import Random
 
 from made import frames
 from made.bank import Item, Made
-from made.frames import split
+from made.files import pick
 
-ROUNDS = 8_000  # pairs of rows that a maker gives at most
+ROUNDS = 8_000  # the most pairs of rows that a maker gives
 
 Rows = Iterator[tuple[Item, Made]]
 
-_ASKED = """{q}|{q}|{q}|{q}|{q}|{q}|According to the passage: {q}|Question 4. {q}|{q} Answer briefly.|From the text: {q}
-Quick question: {q}|{q} Give the exact answer.|Please answer: {q}|Q: {q}|I need to know this: {q}|{q} Thanks."""
-# {b} stands and {a} does not.
-_INSTEAD = """{b}, not {a}|Not {a}, but {b}.|{b} rather than {a}.|It may look like {a}, but it is {b}.|{b} (not {a})
-I first thought of {a}, but the answer is {b}.|People often say {a}; correct is {b}.|Careful: it's {b} and not {a}.
-{a}? No, {b}.|Rather than {a}, it is {b}.|~~{a}~~ {b}|{a} is wrong, {b} is right.|Instead of {a}, write {b}.
-The answer is {b}; {a} is a common mistake.|Do not confuse it with {a}: the answer is {b}.|{a} - sorry, I mean {b}."""
-
-
-def table(text: str) -> list[list[str]]:
-    """The cells of a table in code, by lines."""
-    return [split(line) for line in text.strip().split("\n")]
-
-
-def _asked(question: str, chance: Random) -> str:
-    return frames.fill(chance.choice(split(_ASKED)), q=question)
-
 
 def item_of(question: str, reference: str, chance: Random, wrong: str) -> Item:
-    """A question made up, asked in some way, with its answer and a wrong one that lies near."""
-    return Item("made", _asked(question, chance), (reference,), wrong=wrong)
+    """A made-up question in some wording, with its answer and a similar incorrect one."""
+    return Item("made", frames.fill(pick(chance, "twins", "questions"), q=question), (reference,), wrong=wrong)
 
 
 def framed(text: str, item: Item, chance: Random) -> str:
@@ -44,9 +27,9 @@ def framed(text: str, item: Item, chance: Random) -> str:
 
 
 def twins(item: Item, right: str, wrong: str, chance: Random, stated: str = "") -> Rows:
-    """The right and the wrong answer in the same words; `stated` is a sentence of their own, which some rows have."""
+    """The correct and the incorrect answer in the same words; some rows have them in the sentence `stated`."""
     seed, roll = chance.random(), chance.random()
-    instead = chance.choice(split(_INSTEAD))
+    instead = pick(chance, "twins", "instead")
     for label, text, other in ((1, right, wrong), (0, wrong, right)):
         if stated and roll < 0.4:
             told = frames.fill(stated, x=text)

@@ -1,4 +1,4 @@
-"""Numbers and dates: read from a text, written in other forms, and changed into a neighbour."""
+"""Numbers and dates: read from a text, written in other forms, and changed a little."""
 
 from __future__ import annotations
 
@@ -7,19 +7,10 @@ from fractions import Fraction
 from random import Random
 from typing import NamedTuple
 
-MONTHS = "January February March April May June July August September October November December".split()
-_FOREIGN_MONTHS = {
-    "{d}. {m} {y}": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split(),
-    "{d} {m} {y}": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre".split(),
-    "{d} de {m} de {y}": (
-        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split()
-    ),
-}
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen".split()
-)
-_TENS = "_ _ twenty thirty forty fifty sixty seventy eighty ninety".split()
+from bert_judge.evidence.numbers import SMALL, TENS
+from made.files import table
+
+MONTHS: list[str] = table("dates")["months"]["month"]
 _SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _NUMBER = re.compile(
     r"(?P<money>\\?\$)?\s?(?P<sign>-)?(?:"
@@ -58,9 +49,9 @@ class Number(NamedTuple):
         return bare
 
     def other(self, chance: Random) -> Number:
-        """A neighbour: a digit off, one more or less, digits swapped, ten times as much, a turned fraction."""
+        """Another number: a digit changed, one more or less, digits swapped, ten times as much, a fraction inverted."""
         below = self.value.denominator
-        if re.fullmatch(r"[1-9]\d{0,2}", str(below)) and 10**6 % below:  # a third, a seventh: not a decimal
+        if re.fullmatch(r"[1-9]\d{0,2}", str(below)) and 10**6 % below:  # such as a third or a seventh
             ways = [1 / self.value if self.value else Fraction(1), self.value + Fraction(1, below), -self.value]
             return self._replace(value=chance.choice([way for way in ways if way != self.value]))
         text = decimal(self.value).lstrip("-")
@@ -107,39 +98,13 @@ class Date(NamedTuple):
     def spellings(self) -> list[str]:
         """Ways to write the date, all the same day, month or year."""
         y, m, d = self
-        if not m:
-            return [f"{y}", f"in {y}", f"the year {y}", f"In the year {y}", year_in_words(y), f"{y} AD", f"{y} CE"]
-        month, short = MONTHS[m - 1], MONTHS[m - 1][:3]
-        if not d:
-            return [
-                f"{month} {y}",
-                f"{month}, {y}",
-                f"{short} {y}",
-                f"{short}. {y}",
-                f"{m:02}/{y}",
-                f"{month} of {y}",
-                f"{y}-{m:02}",
-            ]
-        th = ordinal(d)
-        days = [
-            f"{d} {month}",
-            f"{th} {month}",
-            f"{month} {d}",
-            f"{month} {th}",
-            f"{th} of {month}",
-            f"the {th} of {month}",
-        ]
-        if not y:
-            return [*days, f"{short} {d}", f"{d} {short}", f"{short}. {th}"]
-        numeric = [f"{y}-{m:02}-{d:02}", f"{y}/{m:02}/{d:02}", f"{d:02}-{short}-{y}"]
-        if d > 12:
-            numeric += [f"{m}/{d}/{y}", f"{d}/{m}/{y}", f"{d:02}.{m:02}.{y}"]
-        foreign = [form.format(d=d, m=names[m - 1], y=y) for form, names in _FOREIGN_MONTHS.items()]
-        weekless = [f"{day}{comma} {y}" for day, comma in zip(days, ["", "", ",", ",", "", ","], strict=True)]
-        return [*weekless, *numeric, *foreign, f"{short} {d}, {y}", f"{d} {short} {y}", f"{short}. {d}, {y}"]
+        months = {language: names[m - 1] for language, names in table("dates")["months"].items()}
+        kinds = [self.shape] if self.shape != "ymd" else ["ymd", *["day after the 12th"] * (d > 12), "ymd, too"]
+        slots = months | {"short": months["month"][:3], "th": ordinal(d), "words": year_in_words(y)}
+        return [form.format(y=y, m=m, d=d, **slots) for kind in kinds for form in table("dates")[kind]]
 
     def other(self, chance: Random) -> Date:
-        """A neighbour: another day, month or year."""
+        """Another date: the day, month or year changed."""
         part = chance.choice([name for name in ("year", "year", "month", "day") if getattr(self, name)])
         if part == "year":
             digit = chance.choice((1, 1, 1, 2, 3, 10, 100))
@@ -161,7 +126,7 @@ class Date(NamedTuple):
 
 
 def parse_number(text: str) -> Number | None:
-    """The number that a text is, as a whole; None if there is more to it."""
+    """The number that the whole text is; None if there is more in it."""
     text = text.strip().removesuffix(".")
     word = _WORDS.get(text.casefold().replace("-", " "))
     if word is not None:
@@ -177,7 +142,7 @@ def parse_number(text: str) -> Number | None:
 
 
 def parse_date(text: str) -> Date | None:
-    """The date that a text is, as a whole; a number from 1000 to 2099 counts as a year."""
+    """The date that the whole text is; a number from 1000 to 2099 counts as a year."""
     for form in _DATES:
         if found := form.fullmatch(text.strip()):
             parts = found.groupdict()
@@ -187,7 +152,7 @@ def parse_date(text: str) -> Date | None:
 
 
 def decimal(value: Fraction, commas: bool = False) -> str:
-    """A number in digits; a fraction that is no short decimal as "a/b"."""
+    """A number in digits; a fraction without a short decimal as "a/b"."""
     if value.denominator == 1:
         return f"{int(value):,}" if commas else str(int(value))
     if 10**6 % value.denominator:
@@ -199,9 +164,9 @@ def decimal(value: Fraction, commas: bool = False) -> str:
 def in_words(n: int) -> str:
     """A whole number from 0 to 999,999,999 in English words."""
     if n < 20:
-        return _ONES[n]
+        return [*SMALL][n]
     if n < 100:
-        return _TENS[n // 10] + (f"-{_ONES[n % 10]}" if n % 10 else "")
+        return [*TENS][n // 10 - 2] + (f"-{in_words(n % 10)}" if n % 10 else "")
     for name, size in (("million", 1_000_000), ("thousand", 1_000), ("hundred", 100)):
         if n >= size:
             rest = n % size
@@ -214,8 +179,8 @@ def year_in_words(year: int) -> str:
     """A year as it is read aloud."""
     century, rest = divmod(year, 100)
     if century == 20 and rest < 10:
-        return "two thousand" + (f" and {_ONES[rest]}" if rest else "")
-    end = "hundred" if not rest else f"oh {_ONES[rest]}" if rest < 10 else in_words(rest)
+        return "two thousand" + (f" and {in_words(rest)}" if rest else "")
+    end = "hundred" if not rest else f"oh {in_words(rest)}" if rest < 10 else in_words(rest)
     return f"{in_words(century)} {end}"
 
 

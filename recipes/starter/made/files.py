@@ -1,0 +1,31 @@
+"""The files that rows are made with: wordings and names one a line, tables as JSON.
+
+An entry that is there twice is drawn twice as often.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+HERE = Path(__file__).parent
+
+
+@cache
+def lines(name: str) -> tuple[str, ...]:
+    """The lines of a text file, which is named without its ".txt"."""
+    return tuple((HERE / f"{name}.txt").read_text(encoding="utf-8").removesuffix("\n").split("\n"))
+
+
+@cache
+def table(name: str) -> dict[str, Any]:
+    """What a JSON file of `tables` holds."""
+    return json.loads((HERE / "tables" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def pick(chance: Random, name: str, kind: str) -> Any:
+    """One of the entries that a file of `tables` has of a kind."""
+    return chance.choice(table(name)[kind])
