@@ -52,7 +52,7 @@ def test_the_flags_of_every_command(capsys: pytest.CaptureFixture[str], monkeypa
     judged = [f"score --judge_type {name}" for name in judges.JUDGES]
     for command in (*COMMANDS, *judged):
         assert main([*command.split(), "--help"]) == 0
-        found[command] = [" ".join(filter(None, flag)) for flag in _FLAG.findall(capsys.readouterr().out)]
+        found[command] = sorted(" ".join(filter(None, flag)) for flag in _FLAG.findall(capsys.readouterr().out))
     check("flags.json", found)
 
 

@@ -121,7 +121,7 @@ def test_a_wrong_name_is_answered_in_a_sentence(score: Score) -> None:
         ("--judge", "missing.yaml"): "the judge missing.yaml can't be read",
         ("--judge_type", "containment"): "write --judge containment.",
         ("--judge_type", "starter"): "write --judge starter.",
-        ("--judge", "starter", "--judge_type", "RegexJudge"): "both name the judge; give one of them.",
+        ("--judge", "starter", "--judge_type", "RegexJudge"): "both name the judge; give one.",
         ("--judge", "starter", "--suite", "s.yaml"): "--suite s.yaml names the judges",
     }
     for flags, sentence in said.items():

@@ -358,7 +358,7 @@ def test_commands_and_help(capsys: pytest.CaptureFixture[str]):
     assert "no command 'scroe'; did you mean score?" in capsys.readouterr().err
     assert main(["--version"]) == main([]) == main(["--help"]) == main(["score", "--help"]) == 0
     out = capsys.readouterr().out
-    for text in ("bert-judge 0.", "judge a file of answers", "--output_dir TEXT", "examples:", "--threshold X"):
+    for text in ("bert-judge 0.", "judge files of answers", "--output_dir TEXT", "examples:", "--threshold X"):
         assert text in out
 
 

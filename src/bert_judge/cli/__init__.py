@@ -8,7 +8,7 @@ import logging
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
@@ -20,31 +20,45 @@ from bert_judge.version import __version__
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-COMMANDS = {
-    "score": "judge a file of answers",
-    "tasks": "list the tasks: data set, split, licence, rows on the disk",
-    "generate": "let a language model answer the questions of tasks",
-    "judge": "judge the candidates of models for tasks",
-    "train": "train a judge of your own",
-    "evaluate": "compare judges with people's labels",
-    "cascade": "let cheap judges decide where they are sure, and a dear one the rest",
-    "report": "show results as a page: every answer, filters, figures",
-    "show": "print rows of a result: those judged incorrect, and why",
-    "label": "label answers of a result by hand, on a small page",
-    "correct": "the accuracy of a result without the judge's error, by people's labels of some rows",
-    "compare": "compare saved results: two models, or two judges",
-    "audit": "attack a judge, and vary what should not matter",
-    "doctor": "what is installed, what a judge would run on, what to install",
-    "bertscore": "BERTScore of two files of texts, as bert-score prints it",
-    "bertscore-plot": "draw which tokens of two texts BERTScore matches",
-    "bertscore-baseline": "make a rescaling baseline for any model",
+GROUPS = {
+    "judge": {
+        "score": "judge files of answers",
+        "audit": "attack a judge, and vary what should not matter",
+    },
+    "see what came out": {
+        "show": "print rows of a result: those judged incorrect, and why",
+        "report": "show results as a page: every answer, filters, figures",
+        "compare": "compare saved results: two models, or two judges",
+    },
+    "trust it": {
+        "evaluate": "compare judges with human labels",
+        "label": "label answers of a result by hand, on a small page",
+        "correct": "the accuracy of a result without the judge's error, by human labels of some rows",
+        "cascade": "let cheap judges decide where they are sure, and an expensive one the rest",
+    },
+    "the paper's pipeline": {
+        "tasks": "list the tasks: data set, split, licence, rows on the disk",
+        "generate": "let a language model answer the questions of tasks",
+        "judge": "judge the candidates of models for tasks",
+        "train": "train a judge of your own",
+    },
+    "BERTScore": {
+        "bertscore": "BERTScore of two files of texts, as bert-score prints it",
+        "bertscore-plot": "draw which tokens of two texts BERTScore matches",
+        "bertscore-baseline": "make a rescaling baseline for any model",
+    },
+    "help": {
+        "doctor": "what is installed, what a judge would run on, what to install",
+    },
 }
+"""The commands, by what a person wants to do."""
+
+COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 
 _USAGE = """usage: bert-judge COMMAND …
 
 Judge model answers against references with a small encoder: no API, no GPU needed.
 
-commands:
 {commands}
 
   bert-judge score answers.jsonl --output_dir out
@@ -145,7 +159,12 @@ def _discard_output() -> None:
 
 
 def _usage() -> str:
-    return _USAGE.format(commands="\n".join(f"  {name:20} {text}" for name, text in COMMANDS.items()))
+    parts = [_group(title, commands) for title, commands in GROUPS.items()]
+    return _USAGE.format(commands="\n\n".join(parts))
+
+
+def _group(title: str, commands: Mapping[str, str]) -> str:
+    return "\n".join([f"{title}:", *(f"  {name:20} {text}" for name, text in commands.items())])
 
 
 def _show_warning(

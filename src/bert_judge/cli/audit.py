@@ -13,19 +13,22 @@ from typing import Annotated, Any
 from bert_judge.addresses import public_command
 from bert_judge.artifacts import check_folder, verdict_record, write_files
 from bert_judge.cli import log_shown, progress_bar, run, say
-from bert_judge.cli.flags import Parser, add_flags, read_config, spellings
+from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.inputs import InputOptions, open_input
+from bert_judge.cli.judging import add_judges, chosen_judges
+from bert_judge.errors import InputError
 from bert_judge.evaluation.audit.items import Item, items_of, load_items, spread
 from bert_judge.evaluation.audit.tables import to_markdown, to_text
 from bert_judge.evaluation.audit.trials import Audit, Gate, Outcome, Trial, assess_trials, make_trials, needed_samples
-from bert_judge.judges import JUDGES, Judge, find_judge
-from bert_judge.sources import FORMATS, ColumnMap, open_source
+from bert_judge.judges import Judge
+from bert_judge.judges.naming import JudgeSpec
 from bert_judge.types import Signature
 from bert_judge.version import __version__
 
 _EXAMPLES = """examples:
   bert-judge audit                                                     # the starter, in about a minute
-  bert-judge audit --model_path models/my-judge --output_dir audit
-  bert-judge audit --judge_type LLMJudge --model_path my-model --backend openai --items 40
+  bert-judge audit --judge models/my-judge --output_dir audit
+  bert-judge audit --judge LLMJudge --model_path my-model --backend openai --items 40
   bert-judge audit --data labelled.jsonl                               # your own rows with labels as items
   bert-judge audit --families negated,cut-off_reasoning --output_dir audit
   bert-judge audit --max_accept 0.02 --min_kept 0.97                   # a gate: status 4 where the judge misses it
@@ -38,14 +41,10 @@ GATE_MISSED = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditOptions:
+class AuditOptions(InputOptions):
     """What `audit` takes besides the gate and the flags of the judge."""
 
     data: Annotated[str | None, "labelled answers to make trials from (default: the items of the package)"] = None
-    map: Annotated[ColumnMap | None, "columns by name: question=q,candidate=out,label=human"] = None
-    input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: told by the name)"] = None
-    skip_bad_rows: Annotated[bool, "leave unreadable rows out instead of stopping"] = False
-    numbers_as_text: Annotated[bool, "take numbers in text columns as the text that stands there"] = False
     items: Annotated[int, "at most this many questions, evenly over all of them"] = 200
     families: Annotated[tuple[str, ...] | None, "attacks and invariances by name (default: all)"] = None
     output_dir: Annotated[str | None, "folder for audit.json, audit.md and audit_failures.jsonl"] = None
@@ -54,11 +53,11 @@ class AuditOptions:
 
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, make the trials, load the judge, judge them, and print what failed."""
-    judge_type, judge_flags, options, gate = _parse(arguments)
+    spec, options, gate = _parse(arguments)
     folder = None if options.output_dir is None else check_folder(options.output_dir)
     trials = make_trials(_items(options), options.families)
     with log_shown(not options.quiet):
-        judge = find_judge(judge_type)(**judge_flags)
+        judge = spec.make().judge
     signature = Signature.of(judge.signature)
     start = time.monotonic()
     audit = _assess(trials, judge, options.quiet)
@@ -82,50 +81,29 @@ def main(arguments: Sequence[str]) -> int:
     return GATE_MISSED if misses else 0
 
 
-def _parse(arguments: Sequence[str]) -> tuple[str, dict[str, Any], AuditOptions, Gate]:
-    """The judge's name and flags, the options and the gate; flags win over the file of --config."""
-    first = Parser("bert-judge audit", add_help=False)
-    first.add_argument(*spellings("judge_type"))
-    first.add_argument("--config")
-    known = first.parse_known_args(arguments)[0]
-    config = read_config(known.config) if known.config else {}
-    judge_type = known.judge_type or str(config.get("judge_type") or "BERTJudge")
-    if ":" in judge_type:
-        sys.path.append(str(Path.cwd()))  # a judge of one's own lies where one works
-
+def _parse(arguments: Sequence[str]) -> tuple[JudgeSpec, AuditOptions, Gate]:
+    """The judge, the options and the gate."""
+    named = chosen_judges(arguments)
+    if len(named) > 1:
+        raise InputError(f"audit attacks one judge at a time, not {len(named)}; name one.")
     parser = Parser("bert-judge audit", "[flags]", "Attack a judge, and vary what should not matter.", _EXAMPLES)
-    general = parser.add_argument_group("the trials")
-    general.add_argument("--config", metavar="FILE", help="YAML with names and values of flags; flags win")
-    own = add_flags(general, AuditOptions)
-    asked = add_flags(parser.add_argument_group("the gate"), Gate)
-    group = parser.add_argument_group(f"the judge ({judge_type})")
-    group.add_argument(
-        *spellings("judge_type"), default=judge_type, metavar="NAME", help=f"{', '.join(JUDGES)}, or module:Class"
-    )
-    judge_flags = add_flags(group, find_judge(judge_type))
-    parser.set_config(config, known.config)
+    parser.flags("the trials", AuditOptions)
+    parser.flags("the gate", Gate)
+    read_judges = add_judges(parser, named)
     values = parser.parse(arguments)
     if values["families"]:
         values["families"] = tuple(name.replace("_", " ") for name in values["families"])
     if values["items"] < 1:
         parser.error(f"--items is {values['items']}; a number of questions, at least 1, was expected")
-    options = AuditOptions(**{name: values[name] for name in own})
-    gate = Gate(**{name: values[name] for name in asked})
-    return judge_type, {name: values[name] for name in judge_flags}, options, gate
+    (spec,) = read_judges(values).values()
+    return spec, made(AuditOptions, values), made(Gate, values)
 
 
 def _items(options: AuditOptions) -> Sequence[Item]:
     """Ours, or those of the user's labelled rows."""
     if options.data is None:
         return spread(load_items(), options.items)
-    source = open_source(
-        options.data,
-        columns=options.map,
-        input_format=options.input_format,
-        skip_bad_rows=options.skip_bad_rows,
-        numbers_as_text=options.numbers_as_text,
-    )
-    return spread(items_of(source), options.items)
+    return spread(items_of(open_input(options.data, options)), options.items)
 
 
 def _assess(trials: Sequence[Trial], judge: Judge, quiet: bool) -> Audit:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from bert_judge.cli import log_shown, progress_bar, run, say
-from bert_judge.cli.flags import Parser, add_flags, read_config
+from bert_judge.cli.flags import Parser, add_flags, made
+from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.errors import InputError, OutputError
 from bert_judge.evaluation.cascades import (
     CascadeResult,
@@ -24,7 +25,6 @@ from bert_judge.evaluation.cascades import (
 from bert_judge.evaluation.tables import Table
 from bert_judge.judges.cascade import Cascade, Plan, StageUse
 from bert_judge.judges.naming import read_judges
-from bert_judge.sources import FORMATS, ColumnMap, open_source
 from bert_judge.stats.certified import upper_bound
 from bert_judge.types import Verdict
 
@@ -41,16 +41,11 @@ A stage is a metric (containment, exact_match, ...), starter, a folder or a name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CascadeOptions:
+class CascadeOptions(InputOptions):
     """What `cascade` takes besides its settings."""
 
     stages: Annotated[tuple[str, ...], "the judges, cheapest first; the last one decides what is left"] = ()
     calibration: Annotated[str, "file of labelled answers"]
-    map: Annotated[ColumnMap | None, "columns by name: question=q,candidate=out,label=human"] = None
-    input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: told by the name)"] = None
-    limit: Annotated[int | None, "only the first N rows"] = None
-    skip_bad_rows: Annotated[bool, "leave unreadable rows out instead of stopping"] = False
-    numbers_as_text: Annotated[bool, "take numbers in text columns as the text that stands there"] = False
     quiet: Annotated[bool, "no progress bar and no table"] = False
 
 
@@ -61,14 +56,7 @@ def main(arguments: Sequence[str]) -> int:
         raise InputError("no stages were named; judges were expected, such as --stages containment,starter,llm.yaml.")
     _check_place(output)
     specs = read_judges(options.stages)
-    source = open_source(
-        options.calibration,
-        columns=options.map,
-        input_format=options.input_format,
-        skip_bad_rows=options.skip_bad_rows,
-        numbers_as_text=options.numbers_as_text,
-        limit=options.limit,
-    )
+    source = open_input(options.calibration, options)
     origin = {"file": Path(source.path).name, "sha256": source.sha256}
     with log_shown(not options.quiet):
         result = calibrate_cascade(specs, source, settings, origin, _watch(options.quiet))
@@ -95,19 +83,12 @@ def _parse(arguments: Sequence[str]) -> tuple[CascadeOptions, CascadeSettings, P
         "bert-judge cascade", "--stages A,B,C --calibration FILE [flags]", "Calibrate a cascade of judges.", _EXAMPLES
     )
     group = parser.add_argument_group("flags")
-    group.add_argument("--config", metavar="FILE", help="YAML with names and values of flags; flags win")
     group.add_argument("-o", "--output", metavar="FILE", default="cascade.json", help="(default: cascade.json)")
     add_flags(group, CascadeOptions)
-    add_flags(parser.add_argument_group("what is promised"), CascadeSettings)
-    first = Parser("bert-judge cascade", add_help=False)
-    first.add_argument("--config")
-    if given := first.parse_known_args(arguments)[0].config:
-        parser.set_config(read_config(given), given)
+    parser.flags("what is promised", CascadeSettings)
     values = parser.parse(arguments)
     sys.path.append(str(Path.cwd()))  # a judge of one's own, module:Class, lies where one works
-    options = CascadeOptions(**{field.name: values[field.name] for field in fields(CascadeOptions)})
-    settings = CascadeSettings(**{field.name: values[field.name] for field in fields(CascadeSettings)})
-    return options, settings, Path(values["output"])
+    return made(CascadeOptions, values), made(CascadeSettings, values), Path(values["output"])
 
 
 def _check_place(output: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from bert_judge.addresses import public_command
 from bert_judge.artifacts import check_folder, write_files
 from bert_judge.cli import run, say
-from bert_judge.cli.flags import Parser, add_flags, read_config
+from bert_judge.cli.flags import Parser, made
 from bert_judge.errors import InputError
 from bert_judge.evaluation.compare import Asked, ModelsFound, compare_models, differing, rankings
 from bert_judge.evaluation.compare_tables import Compared, to_markdown, to_text
@@ -76,15 +76,9 @@ def main(arguments: Sequence[str]) -> int:
 def _parse(arguments: Sequence[str]) -> tuple[CompareOptions, list[str]]:
     parser = Parser("bert-judge compare", "RUN [RUN …] [flags]", "Compare saved results: models, or judges.", _EXAMPLES)
     parser.add_argument("runs", metavar="RUN", nargs="+", help="folders that score or judge wrote")
-    group = parser.add_argument_group("flags")
-    group.add_argument("--config", metavar="FILE", help="YAML with names and values of flags; flags win")
-    own = add_flags(group, CompareOptions)
-    first = Parser("bert-judge compare", add_help=False)
-    first.add_argument("--config")
-    if given := first.parse_known_args(arguments)[0].config:
-        parser.set_config(read_config(given), given)
+    parser.flags("flags", CompareOptions)
     values = parser.parse(arguments)
-    return CompareOptions(**{name: values[name] for name in own}), values["runs"]
+    return made(CompareOptions, values), values["runs"]
 
 
 def _write(

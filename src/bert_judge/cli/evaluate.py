@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal
 from bert_judge.addresses import public_command
 from bert_judge.artifacts import ResultFolder, check_folder, write_files
 from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.flags import Parser, add_flags, read_config
+from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import judge_rows, say_failed
 from bert_judge.errors import InputError
 from bert_judge.evaluation.figure import can_draw, figure_bytes, require_matplotlib
@@ -35,7 +36,7 @@ from bert_judge.evaluation.teacher import Teacher, teacher_in_column, teacher_of
 from bert_judge.judges import Judge
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
 from bert_judge.pipeline import open_result
-from bert_judge.sources import FORMATS, ColumnMap, Source, open_source
+from bert_judge.sources import Source
 from bert_judge.sources.files import holds_answers
 from bert_judge.utils import STARTER
 from bert_judge.version import __version__
@@ -54,7 +55,7 @@ Verdicts are kept in OUTPUT_DIR/FILE/JUDGE: a run that was stopped goes on, and 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluateOptions:
+class EvaluateOptions(InputOptions):
     """What `evaluate` takes besides what it evaluates."""
 
     judges: Annotated[tuple[str, ...] | None, f"judges for the labelled files (default: {STARTER})"] = None
@@ -71,11 +72,6 @@ class EvaluateOptions:
     figure: Annotated[
         Literal["svg", "png", "pdf", "none"] | None, "format of the figure (default: svg if matplotlib is installed)"
     ] = None
-    map: Annotated[ColumnMap | None, "columns by name: question=q,candidate=out,label=human"] = None
-    input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: told by the name)"] = None
-    limit: Annotated[int | None, "only the first N rows of each file"] = None
-    skip_bad_rows: Annotated[bool, "set unreadable rows aside instead of stopping"] = False
-    numbers_as_text: Annotated[bool, "take numbers in text columns as the text that stands there"] = False
     overwrite: Annotated[bool, "judge anew where the folder has another result"] = False
     quiet: Annotated[bool, "no progress bar and no table"] = False
 
@@ -94,7 +90,7 @@ def main(arguments: Sequence[str]) -> int:
     files, folders = _sorted_out(paths, options)
     runs = [load_run(path) for path in folders]
     specs = read_judges(options.judges or ([STARTER] if files and not runs else []))
-    sources = [_open(path, options) for path in files]
+    sources = [open_input(path, options) for path in files]
     saved = pooled(runs, distinct([run.name for run in runs]))
     rows = _labelled_rows(sources, saved, options)
     check_columns(rows, asked.by)
@@ -120,16 +116,10 @@ def _parse(arguments: Sequence[str]) -> tuple[EvaluateOptions, list[str]]:
     parser.add_argument(
         "paths", metavar="FILE|RESULT", nargs="+", help="labelled files to judge, and folders that score or judge wrote"
     )
-    group = parser.add_argument_group("flags")
-    group.add_argument("--config", metavar="FILE", help="YAML with names and values of flags; flags win")
-    own = add_flags(group, EvaluateOptions)
-    first = Parser("bert-judge evaluate", add_help=False)
-    first.add_argument("--config")
-    if given := first.parse_known_args(arguments)[0].config:
-        parser.set_config(read_config(given), given)
+    parser.flags("flags", EvaluateOptions)
     values = parser.parse(arguments)
     sys.path.append(str(Path.cwd()))  # a judge of one's own, module:Class, lies where one works
-    return EvaluateOptions(**{name: values[name] for name in own}), values["paths"]
+    return made(EvaluateOptions, values), values["paths"]
 
 
 def _figure(options: EvaluateOptions) -> str | None:
@@ -151,17 +141,6 @@ def _sorted_out(paths: Sequence[str], options: EvaluateOptions) -> tuple[list[st
     if options.judges and not files:
         raise InputError("--judges names judges, but only saved results were given; give a labelled file to judge.")
     return files, folders
-
-
-def _open(path: str, options: EvaluateOptions) -> Source:
-    return open_source(
-        path,
-        columns=options.map,
-        input_format=options.input_format,
-        skip_bad_rows=options.skip_bad_rows,
-        numbers_as_text=options.numbers_as_text,
-        limit=options.limit,
-    )
 
 
 def _labelled_rows(sources: Sequence[Source], saved: Sequence[Judged], options: EvaluateOptions) -> list[Row]:

@@ -17,11 +17,14 @@ import shutil
 import types
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, NoReturn, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
 from bert_judge.addresses import public_text
 from bert_judge.errors import InputError
+
+T = TypeVar("T")
 
 
 def add_flags(
@@ -37,8 +40,9 @@ def add_flags(
     With `given_only` a flag that is not given has no value at all; parameters in `without` are left out. With `hidden`
     the help does not show them.
     """
-    target = signature.__init__ if isinstance(signature, type) else signature  # type: ignore[misc]
-    hints = typing.get_type_hints(target if isinstance(signature, type) else signature, include_extras=True)
+    # The fields of a dataclass may be inherited from another module, whose names its constructor does not know.
+    plain = isinstance(signature, type) and not is_dataclass(signature)
+    hints = typing.get_type_hints(signature.__init__ if plain else signature, include_extras=True)
     names = []
     for name, parameter in inspect.signature(signature).parameters.items():
         if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) and name not in without:
@@ -55,8 +59,9 @@ def add_flags(
 
 
 def spellings(name: str) -> list[str]:
-    """`--output_dir` and `--output-dir`."""
-    return list(dict.fromkeys([f"--{name}", f"--{name.replace('_', '-')}"]))
+    """`--output_dir`, `--output-dir` and, as it is asked for so often, `-o`."""
+    short = ["-o"] if name == "output_dir" else []
+    return list(dict.fromkeys([*short, f"--{name}", f"--{name.replace('_', '-')}"]))
 
 
 def read_config(path: str) -> dict[str, Any]:
@@ -74,23 +79,19 @@ def read_config(path: str) -> dict[str, Any]:
     return {str(key).replace("-", "_"): value for key, value in values.items()}
 
 
-class Peeked(NamedTuple):
-    """What a command line and its `--config` file say, before the parser of all its flags can be made."""
-
-    values: dict[str, Any]
-    config: dict[str, Any]
-    path: str
-
-
-def peek(prog: str, arguments: Sequence[str], *names: str) -> Peeked:
-    """The values of the flags `names`, of the command line or else of the file of `--config`, and that file."""
-    first = Parser(prog, add_help=False)
-    for name in ("config", *names):
+def peek(arguments: Sequence[str], *names: str) -> dict[str, Any]:
+    """The values that some flags have on the command line, or else in its `--config` file: for those flags on which
+    depends what others there are. What is wrong with them is said when all flags are read.
+    """
+    first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    for name in {"config", *names}:
         first.add_argument(*spellings(name))
-    given = vars(first.parse_known_args(arguments)[0])
+    try:
+        given = vars(first.parse_known_args(arguments)[0])
+    except argparse.ArgumentError:
+        return dict.fromkeys(names)
     config = read_config(given["config"]) if given["config"] else {}
-    config |= {name: ",".join(map(str, config[name])) for name in names if isinstance(config.get(name), list)}
-    return Peeked({name: given[name] or config.get(name) for name in names}, config, given["config"] or "")
+    return {name: given[name] or config.get(name) for name in names}
 
 
 class Parser(argparse.ArgumentParser):
@@ -99,13 +100,21 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, prog: str, takes: str = "", text: str = "", epilog: str = "", add_help: bool = True) -> None:
         usage = f"{prog} {takes}"
         super().__init__(prog, usage, text, epilog, [], _Formatter, allow_abbrev=False, add_help=add_help)
+        if add_help:
+            self.add_argument("--config", metavar="FILE", help="YAML with names and values of flags; flags win")
 
     def error(self, message: str) -> NoReturn:
         """Leave with status 2 and a sentence, without the usage of all flags."""
         self.exit(2, f"{self.prog}: {public_text(message)}; see {self.prog} --help.\n")
 
+    def flags(self, title: str, signature: Callable[..., Any], **how: Any) -> list[str]:
+        """Add a group of flags, as `add_flags` does."""
+        return add_flags(self.add_argument_group(title), signature, **how)
+
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
-        """The values of all flags. An unknown flag is answered with the nearest one."""
+        """The values of all flags, from a `--config` file, too. An unknown flag is answered with the nearest one."""
+        if path := peek(arguments, "config")["config"]:
+            self.set_config(read_config(path), path)
         values, unknown = self.parse_known_args(arguments)
         if unknown:
             known = [spelling for action in self._actions for spelling in action.option_strings]
@@ -113,16 +122,27 @@ class Parser(argparse.ArgumentParser):
             flag = unknown[0].startswith("-")
             hint = f", did you mean {near[0]}?" if flag and near else ""
             self.error(f"{'there is no flag' if flag else 'nothing was expected here, not'} {unknown[0]}{hint}")
-        return vars(values)
+        return {name: value for name, value in vars(values).items() if name != "config"}
 
     def set_config(self, values: Mapping[str, Any], path: str) -> None:
         """Take the values of a config file as defaults, each checked as its flag would be."""
-        known = {action.dest: action for action in self._actions if action.option_strings and action.dest != "help"}
+        flags = [action for action in self._actions if action.option_strings]
+        known = {action.dest: action for action in flags if action.dest not in ("help", "config")}
         for name in values:
             if name not in known:
                 raise InputError(f"{path} sets {name!r}, which is no flag of {self.prog}; there is {', '.join(known)}.")
         given = {name: value for name, value in values.items() if value is not None}
         self.set_defaults(**{name: _checked(path, known[name], value) for name, value in given.items()})
+
+
+def joined_names(names: str) -> str:
+    """Names as `a,b`, for a flag that takes several in one word."""
+    return ",".join(names_in(names))
+
+
+def made(kind: type[T], values: Mapping[str, Any]) -> T:
+    """An instance of a dataclass from the values of its flags."""
+    return kind(**{field.name: values[field.name] for field in fields(kind)})  # type: ignore[arg-type]
 
 
 class _Names(argparse.Action):
@@ -193,6 +213,8 @@ def _checked(path: str, action: argparse.Action, value: Any) -> Any:
         if not isinstance(value, bool):
             raise InputError(f"{path} sets {action.dest} to {value!r}; true or false was expected.")
         return value
+    if action.type is joined_names and isinstance(value, list):
+        return joined_names(",".join(map(str, value)))
     if action.type is named_columns and isinstance(value, dict):
         return _together([{str(name): _columns_in(path, action.dest, own)} for name, own in value.items()])
     try:

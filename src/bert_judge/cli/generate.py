@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from bert_judge.artifacts import check_folder, settings_suffix
 from bert_judge.cli import log_shown, note, progress_bar, run, say
-from bert_judge.cli.flags import Parser, add_flags, read_config
+from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.tasking import TaskOptions, read_tasks
 from bert_judge.generators import KeptGenerator, Options, make_generator, open_store
 from bert_judge.pipeline import generate_candidates
@@ -46,11 +46,11 @@ class GenerateOptions:
 def main(arguments: Sequence[str]) -> int:
     """Check the tasks, load the model once, answer task by task."""
     values = _parse(arguments)
-    options, sampling, own = _made(GenerateOptions, values), _made(Sampling, values), _made(Options, values)
+    options, sampling, own = made(GenerateOptions, values), made(Sampling, values), made(Options, values)
     output_dir = check_folder(options.output_dir)
     for name, backends in own.unused_by(options.backend).items():
         note(f"--{name} belongs to the backend {' and '.join(backends)} and is not used by {options.backend}.")
-    tasks = list(read_tasks(_made(TaskOptions, values)))  # before the model: it takes longer to load
+    tasks = list(read_tasks(made(TaskOptions, values)))  # before the model: it takes longer to load
     with log_shown(not options.quiet):
         generator = make_generator(options.backend, options.model_path, sampling, own)
     kept = KeptGenerator(generator, open_store(options.store))
@@ -77,28 +77,17 @@ def _one_more(bar: tqdm[Any], _: Reply) -> None:
 
 
 def _parse(arguments: Sequence[str]) -> dict[str, Any]:
-    first = Parser("bert-judge generate", add_help=False)
-    first.add_argument("--config")
-    config = first.parse_known_args(arguments)[0].config
     parser = Parser(
         "bert-judge generate",
         "--model_path MODEL --tasks TASKS [flags]",
         "Let a language model answer the questions of tasks.",
         _EXAMPLES,
     )
-    general = parser.add_argument_group("what is answered, by what")
-    add_flags(general, GenerateOptions)
-    add_flags(general, TaskOptions)
-    general.add_argument("--config", metavar="FILE", help="YAML with names and values of flags; flags win")
-    add_flags(parser.add_argument_group("sampling"), Sampling)
-    add_flags(parser.add_argument_group("the backend"), Options)
-    if config:
-        parser.set_config(read_config(config), config)
+    parser.flags("what is answered, by what", GenerateOptions)
+    parser.flags("which tasks", TaskOptions)
+    parser.flags("sampling", Sampling)
+    parser.flags("the backend", Options)
     return parser.parse(arguments)
-
-
-def _made(kind: type[T], values: Mapping[str, Any]) -> T:
-    return kind(**{field.name: values[field.name] for field in fields(kind)})  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from bert_judge.artifacts import CANDIDATES, ResultFolder, check_folder, scores_folder
-from bert_judge.cli import log_shown, note, run, say
-from bert_judge.cli.flags import Parser, add_flags, names_in, read_config, spellings
-from bert_judge.cli.judging import judge_rows, say_failed
+from bert_judge.cli import log_shown, run, say
+from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.judging import add_judges, chosen_judges, judge_rows, say_failed
 from bert_judge.cli.tasking import TaskOptions, read_tasks
 from bert_judge.errors import InputError
-from bert_judge.judges import JUDGES, Judge, LLMJudge, find_judge
+from bert_judge.judges import Judge, LLMJudge
+from bert_judge.judges.naming import JudgeSpec
 from bert_judge.pipeline import CandidateRows, Summary, Task, open_result, summarise
 
 _EXAMPLES = """examples:
-  bert-judge judge --judge_type BERTJudge --tasks arc_easy_test,mmlu_test --candidate_model Llama-3.2-1B-Instruct
-  bert-judge judge --judge_type BERTJudge,RegexJudge --tasks gsm8k_test
-  bert-judge judge --judge_type LLMJudge --model_path my-model --backend openai --base_url http://localhost:8000/v1 \\
+  bert-judge judge --tasks arc_easy_test,mmlu_test --candidate_model Llama-3.2-1B-Instruct
+  bert-judge judge --judge starter,RegexJudge --tasks gsm8k_test
+  bert-judge judge --judge LLMJudge --model_path my-model --backend openai --base_url http://localhost:8000/v1 \\
                    --tasks gsm8k_test --fail_on_undecided
 
 It reads CANDIDATES_DIR/TASK/MODEL/candidates.json, as bert-judge generate writes it, and writes scores.json,
@@ -53,16 +52,15 @@ class _Result:
 
 def main(arguments: Sequence[str]) -> int:
     """Check tasks and candidates, load each judge once, judge everything, print a table."""
-    names, flags, options, task_options = _parse(arguments)
+    specs, options, task_options = _parse(arguments)
     check_folder(options.output_dir)
-    kinds = {name: find_judge(name) for name in names}
     work = list(_candidates(read_tasks(task_options), options))
     command = ["bert-judge", "judge", *arguments]
     results = []
-    for name, kind in kinds.items():
+    for spec in specs:
         with log_shown(not options.quiet):
-            judge = kind(**{flag: value for flag, value in flags.items() if flag in _parameters(kind)})
-        results += [_judge(judge, name.split(":")[-1], model, rows, options, command) for model, rows in work]
+            judge = spec.make().judge
+        results += [_judge(judge, spec.kind.__name__, model, rows, options, command) for model, rows in work]
         if isinstance(judge, LLMJudge) and not options.quiet:
             say(_costs(judge))
     if not options.quiet:
@@ -94,63 +92,14 @@ def _judge(
     return _Result(rows, model, name, folder, summarise(folder.records()))
 
 
-def _parse(arguments: Sequence[str]) -> tuple[tuple[str, ...], dict[str, Any], JudgeOptions, TaskOptions]:
-    """The judges' names, the flags that were given for them, and the options."""
-    first = Parser("bert-judge judge", add_help=False)
-    first.add_argument(*spellings("judge_type"))
-    first.add_argument("--config")
-    known = first.parse_known_args(arguments)[0]
-    config = read_config(known.config) if known.config else {}
-    names = names_in(known.judge_type or config.get("judge_type") or "BERTJudge")
-    if any(":" in name for name in names):
-        sys.path.append(str(Path.cwd()))  # a judge of one's own lies where one works
-
-    parser = Parser("bert-judge judge", "--judge_type JUDGE --tasks TASKS [flags]", "Judge candidates.", _EXAMPLES)
-    general = parser.add_argument_group("what is judged")
-    general.add_argument("--config", metavar="FILE", help="YAML with names and values of flags; flags win")
-    add_flags(general, JudgeOptions)
-    add_flags(general, TaskOptions)
-    chosen = parser.add_argument_group("the judges")
-    chosen.add_argument(
-        *spellings("judge_type"),
-        default=names,
-        metavar="NAME",
-        help=f"{', '.join(JUDGES)} or module:Class; a,b: several",
-    )
-    taken: set[str] = set()
-    for name in names:
-        group = parser.add_argument_group(f"the judge {name}")
-        taken.update(add_flags(group, find_judge(name), given_only=True, without=taken))
-    others = _add_flags_of_others(parser, taken)
-    parser.set_config(config, known.config)
+def _parse(arguments: Sequence[str]) -> tuple[list[JudgeSpec], JudgeOptions, TaskOptions]:
+    """The judges, checked, and the options."""
+    parser = Parser("bert-judge judge", "--judge JUDGE --tasks TASKS [flags]", "Judge candidates.", _EXAMPLES)
+    parser.flags("what is judged", JudgeOptions)
+    parser.flags("which tasks", TaskOptions)
+    read_judges = add_judges(parser, chosen_judges(arguments), several="several", others=True)
     values = parser.parse(arguments)
-    options = JudgeOptions(**{field.name: values[field.name] for field in fields(JudgeOptions)})
-    tasks = TaskOptions(**{field.name: values[field.name] for field in fields(TaskOptions)})
-    flags = {flag: values[flag] for flag in taken if flag in values}
-    for flag, owners in others.items():
-        if flag in values:
-            note(f"--{flag} belongs to {' and '.join(owners)} and is not used by {', '.join(names)}.")
-    for name in names:
-        for parameter in _parameters(find_judge(name)).values():
-            if parameter.default is parameter.empty and parameter.name not in flags:
-                parser.error(f"{name} needs --{parameter.name}")
-    return names, flags, options, tasks
-
-
-def _add_flags_of_others(parser: Parser, taken: Set[str]) -> dict[str, list[str]]:
-    """Accept the flags of judges that are not chosen, as scripts for all judges give them; returns whose they are."""
-    group = parser.add_argument_group()
-    owners: dict[str, list[str]] = {}
-    for name, kind in JUDGES.items():
-        add_flags(group, kind, given_only=True, without={*taken, *owners}, hidden=True)
-        for flag in _parameters(kind):
-            if flag not in taken:
-                owners.setdefault(flag, []).append(name)
-    return owners
-
-
-def _parameters(kind: type[Judge]) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(kind).parameters
+    return list(read_judges(values).values()), made(JudgeOptions, values), made(TaskOptions, values)
 
 
 def _table(results: Sequence[_Result]) -> str:

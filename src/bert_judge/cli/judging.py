@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from bert_judge.artifacts import ResultFolder
-from bert_judge.cli import progress_bar
-from bert_judge.cli.flags import Parser, add_flags, names_in, spellings
+from bert_judge.cli import note, progress_bar
+from bert_judge.cli.flags import Parser, add_flags, joined_names, names_in, peek, spellings
 from bert_judge.errors import InputError
 from bert_judge.judges import JUDGES, find_judge
 from bert_judge.judges.base import Judge
@@ -25,41 +25,65 @@ JUDGE_FAILED = 5
 """The exit status where the judge failed on rows, which the same command judges again."""
 
 
-def chosen_judges(values: Mapping[str, Any]) -> list[Named]:
-    """The judges that `judge` names, else `judge_type`, else the starter, as far as is known without their flags."""
-    names, kind = names_in(values.get("judge") or ()), str(values.get("judge_type") or "")
-    if names and kind:
-        raise InputError(f"--judge {','.join(names)} and --judge_type {kind} both name the judge; give one of them.")
-    if any(":" in name or name.endswith(YAML) or name == "Cascade" for name in (*names, kind)):
+def chosen_judges(arguments: Sequence[str]) -> list[Named]:
+    """The judges that `--judge` names, else `--judge_type`, else the starter; their flags are not known yet."""
+    asked = peek(arguments, "judge", "judge_type")
+    names, kinds = names_in(asked["judge"] or ()), names_in(asked["judge_type"] or ())
+    if names and kinds:
+        raise InputError(f"--judge {','.join(names)} and --judge_type {','.join(kinds)} both name the judge; give one.")
+    if any(":" in name or name.endswith(YAML) or name == "Cascade" for name in (*names, *kinds)):
         sys.path.append(str(Path.cwd()))  # a judge of one's own lies where one works
-    if kind == STARTER or kind in METRICS:
-        raise InputError(f"--judge_type takes the class of a judge, which {kind} is not; write --judge {kind}.")
-    if kind:
-        return [Named(kind.rpartition(":")[2], {"judge_type": kind})]
-    return [read_name(name) for name in names or [STARTER]]
+    for kind in kinds:
+        if kind == STARTER or kind in METRICS:
+            raise InputError(f"--judge_type takes the class of a judge, which {kind} is not; write --judge {kind}.")
+    named = [Named(kind.rpartition(":")[2], {"judge_type": kind}) for kind in kinds]
+    return named or [read_name(name) for name in names or [STARTER]]
 
 
-def add_judges(parser: Parser, named: Sequence[Named]) -> Callable[[Mapping[str, Any]], dict[str, JudgeSpec]]:
-    """Add the flags that name judges, and those of the named ones; returns what makes judges of their values."""
+def add_judges(
+    parser: Parser, named: Sequence[Named], *, several: str = "", others: bool = False
+) -> Callable[[Mapping[str, Any]], dict[str, JudgeSpec]]:
+    """Add the flags that name judges, and those of the named ones; returns what makes judges of their values.
+
+    `several` says what comes of several. With `others` the flags of judges that are not named are accepted, too, as
+    scripts for all judges give them, and a note says that they are not used.
+    """
     group = parser.add_argument_group("the judge")
+    help_text = f"{STARTER} (the default), a metric such as containment, a folder or a name on the Hub, "
+    help_text += f"{', '.join(JUDGES)}, module:Class, or a YAML file" + (f"; a,b: {several}" if several else "")
+    group.add_argument(*spellings("judge"), type=joined_names, metavar="NAME", help=help_text)
     group.add_argument(
-        *spellings("judge"),
+        *spellings("judge_type"),
+        type=joined_names,
         metavar="NAME",
-        help=f"{STARTER} (the default), a metric such as containment, a folder or a name on the Hub, "
-        f"{', '.join(JUDGES)}, module:Class, or a YAML file; a,b: several, a folder each",
+        help="its class: one of these names, or module:Class",
     )
-    group.add_argument(*spellings("judge_type"), metavar="NAME", help="its class: one of these names, or module:Class")
     taken: set[str] = set()
     for kind in dict.fromkeys(map(_kind, named)):
-        flags = parser.add_argument_group(f"what {kind} takes")
-        taken.update(add_flags(flags, find_judge(kind), given_only=True, without=taken))
+        taken.update(parser.flags(f"what {kind} takes", find_judge(kind), given_only=True, without=taken))
+    owners = _add_flags_of_others(parser, taken) if others else {}
 
     def read(values: Mapping[str, Any]) -> dict[str, JudgeSpec]:
+        for flag in owners.keys() & values.keys():
+            kinds = ", ".join(dict.fromkeys(map(_kind, named)))
+            note(f"--{flag} belongs to {' and '.join(owners[flag])} and is not used by {kinds}.")
         given = {name: values[name] for name in taken if name in values}
         names = distinct([each.name for each in named])
         return {name: _with_flags(parser, each, given) for name, each in zip(names, named, strict=True)}
 
     return read
+
+
+def _add_flags_of_others(parser: Parser, taken: Set[str]) -> dict[str, list[str]]:
+    """Accept the flags of judges that are not chosen; returns whose they are."""
+    group = parser.add_argument_group()
+    owners: dict[str, list[str]] = {}
+    for name, kind in JUDGES.items():
+        add_flags(group, kind, given_only=True, without={*taken, *owners}, hidden=True)
+        for flag in inspect.signature(kind).parameters:
+            if flag not in taken:
+                owners.setdefault(flag, []).append(name)
+    return owners
 
 
 def _kind(named: Named) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from bert_judge.artifacts import check_folder
 from bert_judge.cli import run, say
-from bert_judge.cli.flags import Parser, add_flags
+from bert_judge.cli.flags import Parser, add_flags, made
 from bert_judge.evaluation.labelled import read_labels
 from bert_judge.report.finding import find_runs, left_out
 from bert_judge.report.words import tables
@@ -45,9 +45,9 @@ def main(arguments: Sequence[str]) -> int:
     group.add_argument(
         *("--output", "-o"), default="report.html", metavar="FILE", help="the page to write (default: report.html)"
     )
-    own = add_flags(group, ReportOptions)
+    add_flags(group, ReportOptions)
     values = parser.parse(arguments)
-    options = ReportOptions(**{name: values[name] for name in own})
+    options = made(ReportOptions, values)
     path = check_path(values["output"])
     check_folder(path.parent)
     labels = read_labels(options.labels, options.map) if options.labels else None

@@ -12,7 +12,8 @@ from typing import Annotated, Any
 from bert_judge.artifacts import BAD_ROWS, REPORT, RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.cascade import cascade_report
-from bert_judge.cli.flags import Parser, add_flags, columns_in, peek
+from bert_judge.cli.flags import Parser, columns_in, made, peek
+from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import add_judges, chosen_judges, judge_rows, say_failed
 from bert_judge.cli.suite import read_suite, suite_table, write_columns
 from bert_judge.errors import InputError, named_in_errors
@@ -25,7 +26,7 @@ from bert_judge.judges.cascade import Cascade
 from bert_judge.judges.naming import JudgeSpec, distinct
 from bert_judge.pipeline import Agreement, open_result, summarise
 from bert_judge.report import write_report
-from bert_judge.sources import FORMATS, ColumnMap, Source, open_source
+from bert_judge.sources import Source
 from bert_judge.types import Signature
 
 PAGE_ROWS = 100_000
@@ -45,18 +46,11 @@ Flags may be written with hyphens, too: --output-dir. A run that was stopped goe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreOptions:
+class ScoreOptions(InputOptions):
     """What `score` takes besides the flags of the judge."""
 
     output_dir: Annotated[str, "folder for verdicts.jsonl, scores.json and run.json"] = "bert-judge-out"
-    map: Annotated[ColumnMap | None, "columns by name: question=q,reference=gold,candidate=out (also id=, label=)"] = (
-        None
-    )
     candidates: Annotated[str | None, "columns of several models' candidates, all scored and compared: a,b"] = None
-    input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: told by the name)"] = None
-    limit: Annotated[int | None, "judge only the first N rows"] = None
-    skip_bad_rows: Annotated[bool, "set unreadable rows aside in bad_rows.jsonl instead of stopping"] = False
-    numbers_as_text: Annotated[bool, "take numbers in text columns as the text that stands there"] = False
     suite: Annotated[str | None, "YAML file of named judges: each has a folder of its name in the output folder"] = None
     no_texts: Annotated[bool, "leave the texts out of verdicts.jsonl"] = False
     no_report: Annotated[bool, f"write no {REPORT}; results of over {PAGE_ROWS:,} rows get none by themselves"] = False
@@ -112,16 +106,7 @@ def _open(files: Sequence[str], options: ScoreOptions) -> dict[str, Source]:
     folders = distinct([re.sub(r"[^\w.-]+", "_", column).strip("._") or "candidate" for column in columns])
     maps = {name: {**asked, "candidate": column} for name, column in zip(folders, columns, strict=True)}
     return {
-        name: open_source(
-            files[0] if len(files) == 1 else files,
-            columns=chosen,
-            input_format=options.input_format,
-            skip_bad_rows=options.skip_bad_rows,
-            numbers_as_text=options.numbers_as_text,
-            limit=options.limit,
-            model=name or None,
-            without=columns,
-        )
+        name: open_input(files, options, columns=chosen, model=name or None, without=columns)
         for name, chosen in (maps or {"": asked}).items()
     }
 
@@ -199,9 +184,9 @@ def _page(results: Sequence[ResultFolder], path: Path, rows: int, options: Score
 
 
 def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ScoreOptions, list[str]]:
-    """The judges by name, the options, and the files; flags win over the file of --config."""
-    peeked = peek("bert-judge score", arguments, "judge", "judge_type", "suite")
-    suite, given = peeked.values["suite"], peeked.values["judge"] or peeked.values["judge_type"]
+    """The judges by name, the options, and the files."""
+    asked = peek(arguments, "suite", "judge", "judge_type")
+    suite, given = asked["suite"], asked["judge"] or asked["judge_type"]
     if suite and given:
         raise InputError(f"--suite {suite} names the judges; leave {given} out, or put it into that file.")
     parser = Parser("bert-judge score", "FILE … [--output_dir FOLDER] [flags]", "Judge a file of answers.", _EXAMPLES)
@@ -211,14 +196,10 @@ def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ScoreOptions
         metavar="FILE",
         help="JSON lines, JSON, CSV, TSV, parquet, a folder of these or of datasets, or -",
     )
-    general = parser.add_argument_group("reading and writing")
-    general.add_argument("--config", metavar="FILE", help="YAML with names and values of flags; flags win")
-    own = add_flags(general, ScoreOptions)
-    read_judges = None if suite else add_judges(parser, chosen_judges(peeked.values))
-    parser.set_config(peeked.config, peeked.path)
+    parser.flags("reading and writing", ScoreOptions)
+    read_judges = None if suite else add_judges(parser, chosen_judges(arguments), several="several, a folder each")
     values = parser.parse(arguments)
-    specs = read_judges(values) if read_judges else read_suite(Path(str(suite)))
-    return specs, ScoreOptions(**{name: values[name] for name in own}), values["files"]
+    return read_judges(values) if read_judges else read_suite(Path(suite)), made(ScoreOptions, values), values["files"]
 
 
 def _what_is_written(options: ScoreOptions, column: str, source: Source) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Annotated
 
 from bert_judge.cli import run, say
-from bert_judge.cli.flags import Parser, add_flags
+from bert_judge.cli.flags import Parser, made
 from bert_judge.errors import InputError
 from bert_judge.evaluation.labelled import read_labels, relabelled
 from bert_judge.evaluation.runs import Row, Run
@@ -62,11 +62,10 @@ def main(arguments: Sequence[str]) -> int:
     """Parse the flags, read the results, and print the rows of each."""
     parser = Parser("bert-judge show", "RESULT … [flags]", "Show rows of saved results, and why.", _EXAMPLES)
     parser.add_argument("results", metavar="RESULT", nargs="+", help="folders that score or judge wrote")
-    asked = add_flags(parser.add_argument_group("which rows"), Wanted)
-    own = add_flags(parser.add_argument_group("flags"), ShowOptions)
+    parser.flags("which rows", Wanted)
+    parser.flags("flags", ShowOptions)
     values = parser.parse(arguments)
-    wanted = Wanted(**{name: values[name] for name in asked})
-    options = ShowOptions(**{name: values[name] for name in own})
+    wanted, options = made(Wanted, values), made(ShowOptions, values)
     if options.limit < 0:
         raise InputError(f"limit is {options.limit}; a number of rows, or 0 for all, was expected.")
     labels = read_labels(options.labels, options.map) if options.labels else None

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from bert_judge.artifacts import check_folder, model_folder
 from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.flags import Parser, add_flags, read_config
+from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.tasking import TaskOptions, read_tasks
 from bert_judge.errors import InputError, OutputError
 from bert_judge.pipeline import labelled_rows
@@ -85,22 +85,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _parse(arguments: Sequence[str]) -> tuple[TrainOptions, TrainConfig]:
-    first = Parser("bert-judge train", add_help=False)
-    first.add_argument("--config")
-    config = first.parse_known_args(arguments)[0].config
     takes = "--model_path ENCODER --dataset_path DATA --output_dir FOLDER [flags]"
     parser = Parser("bert-judge train", takes, "Train a judge of your own.", _EXAMPLES)
-    general = parser.add_argument_group("data and model")
-    add_flags(general, TrainOptions)
-    general.add_argument("--config", metavar="FILE", help="YAML with names and values of flags; flags win")
-    add_flags(parser.add_argument_group("the training"), TrainConfig)
-    if config:
-        parser.set_config(read_config(config), config)
+    parser.flags("data and model", TrainOptions)
+    parser.flags("the training", TrainConfig)
     values = parser.parse(arguments)
-    return (
-        TrainOptions(**{field.name: values[field.name] for field in fields(TrainOptions)}),
-        TrainConfig(**{field.name: values[field.name] for field in fields(TrainConfig)}),
-    )
+    return made(TrainOptions, values), made(TrainConfig, values)
 
 
 def _hardened(example: Example) -> Example:

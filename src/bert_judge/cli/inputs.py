@@ -1,0 +1,43 @@
+"""The flags by which every command reads files of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from bert_judge.sources import FORMATS, ColumnMap, Source, open_source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputOptions:
+    """How files of answers are read."""
+
+    map: Annotated[ColumnMap | None, "columns by name: question=q,reference=gold,candidate=out (also id=, label=)"] = (
+        None
+    )
+    input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: told by the name)"] = None
+    limit: Annotated[int | None, "only the first N rows"] = None
+    skip_bad_rows: Annotated[bool, "set unreadable rows aside instead of stopping"] = False
+    numbers_as_text: Annotated[bool, "take numbers in text columns as the text that stands there"] = False
+
+
+def open_input(
+    path: str | Sequence[str],
+    options: InputOptions,
+    *,
+    columns: ColumnMap | None = None,
+    model: str | None = None,
+    without: Sequence[str] = (),
+) -> Source:
+    """The checked input; `columns` in place of those of the options. Raises what `open_source` does."""
+    return open_source(
+        path,
+        columns=columns or options.map,
+        input_format=options.input_format,
+        limit=options.limit,
+        skip_bad_rows=options.skip_bad_rows,
+        numbers_as_text=options.numbers_as_text,
+        model=model,
+        without=without,
+    )
