@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from bert_judge.errors import InputError
 from bert_judge.metrics.answers import choice, find_boxed, find_choice, strip_markup
 from bert_judge.metrics.extras import MATH_VERIFY, ROUGE_SCORE, SACREBLEU, Extra
-from bert_judge.metrics.maths import MATH_TIMEOUT, Finding, math_verify, verify_math
+from bert_judge.metrics.maths import MATH_TIMEOUT, MetricResult, math_verify, verify_math
 from bert_judge.metrics.overlap import bleu, chrf, rouge_l
 from bert_judge.metrics.text import containment, exact_match, normalise, option_letter, raw_match, token_f1
 
 __all__ = [
     "MATH_TIMEOUT",
     "METRICS",
-    "Finding",
     "Metric",
+    "MetricResult",
     "bleu",
     "choice",
     "chrf",
@@ -48,17 +48,17 @@ class Metric:
     function: Callable[[str, str], float]
     graded: bool = False
     extra: Extra | None = None
-    limited: Callable[[str, str, float], Finding] | None = None
+    limited: Callable[[str, str, float], MetricResult] | None = None
 
     def __call__(self, candidate: str, reference: str) -> float:
         """The number."""
         return self.function(candidate, reference)
 
-    def find(self, candidate: str, reference: str, timeout: float) -> Finding:
+    def find(self, candidate: str, reference: str, timeout: float) -> MetricResult:
         """The number, or why there is none; at most `timeout` seconds where the metric could run for long."""
         if self.limited:
             return self.limited(candidate, reference, timeout)
-        return Finding(self.function(candidate, reference))
+        return MetricResult(self.function(candidate, reference))
 
 
 METRICS: dict[str, Metric] = {
