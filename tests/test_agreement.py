@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from sklearn.metrics import cohen_kappa_score
 
 from bert_judge.errors import InputError
 from bert_judge.stats.agreement import (
-    cohen_kappa,
     interval_alpha,
     kendall_tau,
     majority,
@@ -71,18 +69,6 @@ def test_alpha_is_undefined(ratings: list) -> None:
     assert interval_alpha([[NAN if each is None else each for each in rater] for rater in ratings]) is None
 
 
-@settings(deadline=None)
-@given(pairs=st.lists(st.tuples(label, label), max_size=50))
-def test_kappa_is_scikit_learns(pairs: list[tuple[str | None, str | None]]) -> None:
-    first, second = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    rated = [(one, two) for one, two in pairs if one is not None and two is not None]
-    found = cohen_kappa(first, second)
-    if len({each for pair in rated for each in pair}) < 2:
-        assert found is None
-    else:
-        assert found == pytest.approx(cohen_kappa_score(*zip(*rated, strict=True)))
-
-
 def test_tau_is_scipys_over_what_both_rated() -> None:
     chance = np.random.default_rng(0)
     first = chance.integers(0, 9, 50).astype(float)
@@ -118,7 +104,7 @@ def test_majority(labels: list, expected: object) -> None:
     assert majority(labels) == expected
 
 
-@pytest.mark.parametrize("measure", [cohen_kappa, kendall_tau, lambda one, two: nominal_alpha([one, two])])
+@pytest.mark.parametrize("measure", [kendall_tau, lambda one, two: nominal_alpha([one, two])])
 def test_other_lengths_are_refused(measure) -> None:
     with pytest.raises(InputError, match="raters with 2 and 3 units"):
         measure([1, 0], [1, 0, 1])

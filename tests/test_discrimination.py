@@ -10,15 +10,14 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from bert_judge.errors import InputError
 from bert_judge.stats import Confusion
+from bert_judge.stats.calibration import reliability
 from bert_judge.stats.discrimination import (
     auroc,
-    balanced_accuracy,
     best_f1,
     cross_fitted,
     for_precision,
     for_recall,
     most_accurate,
-    reliability,
     risk_coverage,
 )
 
@@ -73,7 +72,7 @@ def test_a_threshold_lies_between_two_scores():
 def test_auroc_and_balanced_accuracy_are_those_of_scikit_learn(rows: list[tuple[float, int]]):
     scores, golds = map(list, zip(*rows, strict=True))
     labels = [int(score >= 0.5) for score in scores]
-    found = balanced_accuracy(counts(scores, golds, 0.5))
+    found = counts(scores, golds, 0.5).balanced_accuracy
     if len(set(golds)) == 1:
         assert auroc(scores, golds) is None and found is None
     else:

@@ -1,4 +1,4 @@
-"""The accuracy of many rows out of a judge's verdicts on all of them and people's labels on some.
+"""The accuracy of many rows from a judge's verdicts on all of them and human labels of some.
 
 The judge alone is precise and biased, the labels alone are unbiased and imprecise; here the labels tell how wrong the
 judge is. All intervals are for the accuracy on rows like these, not on these rows alone: labelling every row does not
@@ -8,15 +8,18 @@ make them vanish. Rows of one cluster (a question) may depend on each other.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 from bert_judge.errors import InputError
+from bert_judge.stats.inputs import check_fraction, factorise
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
+
+    Numbers = NDArray[np.float64]
 
 FEW_LABELS, FEW_ERRORS = 300, 30
 """With fewer labels, or fewer errors of the judge among them, normal intervals are too narrow."""
@@ -45,23 +48,21 @@ class LabelledSample:
 
     `predictions`, of shape (all rows,), is any number that goes with being right: a label (1, 0) or a score. `rows`, of
     shape (labelled rows,), holds the places of those with a label, and `golds` their labels, 1 right or 0 wrong.
-    `probabilities` are the chances with which these rows were drawn, of which only the ratios count; None means that
-    each row had the same. `clusters` names the cluster of each of all rows; None makes each its own.
+    `clusters` numbers the cluster of each of all rows; None makes each its own.
 
     `weights`, of shape (labelled rows,), is how many rows each labelled one stands for. Rows are taken to be drawn one
-    after the other, without replacement, each with `probabilities` as its chances among those left (Efraimidis and
-    Spirakis, 2006): after a while, row i has been drawn with probability 1 - exp(-t p_i), and t is such that the
-    weights, their inverses, add up to the number of rows.
+    after the other, without replacement, each with its probability among those left (Efraimidis and Spirakis, 2006):
+    after a while, row i has been drawn with probability 1 - exp(-t p_i), and t is such that the weights, their
+    inverses, add up to the number of rows.
 
-    Raises InputError for no labels, other lengths, golds other than 0 and 1 and chances that are not over 0.
+    Make it with `of`.
     """
 
-    predictions: NDArray[np.float64]
+    predictions: Numbers
     rows: NDArray[np.int64]
-    golds: NDArray[np.float64]
-    probabilities: NDArray[np.float64] | None = None
-    clusters: NDArray[np.int64] | None = None
-    weights: NDArray[np.float64] = field(init=False)
+    golds: Numbers
+    clusters: NDArray[np.int64] | None
+    weights: Numbers
 
     @classmethod
     def of(
@@ -72,38 +73,33 @@ class LabelledSample:
         probabilities: ArrayLike | None = None,
         clusters: Sequence[Hashable] | None = None,
     ) -> LabelledSample:
-        """Make one from any sequences."""
+        """From any sequences; `probabilities` are those with which the labelled rows were drawn, None for equal ones.
+
+        Only their ratios count. Raises InputError for no labels, other lengths, golds other than 0 and 1 and
+        probabilities that are not over 0.
+        """
         import numpy as np
 
-        chances = None if probabilities is None else np.asarray(probabilities, float)
-        return cls(
-            np.asarray(predictions, float),
-            np.asarray(rows, int),
-            np.asarray(golds, float),
-            chances,
-            _numbered(clusters),
-        )
-
-    def __post_init__(self) -> None:
-        import numpy as np
-
-        chances = np.ones(len(self.rows)) if self.probabilities is None else self.probabilities
-        if not len(self.rows):
+        all_rows, places, labels = np.asarray(predictions, float), np.asarray(rows, int), np.asarray(golds, float)
+        chances = np.ones(len(places)) if probabilities is None else np.asarray(probabilities, float)
+        total = len(all_rows)
+        if not len(places):
             raise InputError("no labels were given; at least one was expected.")
-        if not len(self.rows) == len(self.golds) == len(chances):
+        if not len(places) == len(labels) == len(chances):
             raise InputError(
-                f"{len(self.rows)} rows, {len(self.golds)} labels and {len(chances)} probabilities were given; one "
-                "each was expected."
+                f"{len(places)} rows, {len(labels)} labels and {len(chances)} probabilities were given; one each was "
+                "expected."
             )
-        if len(np.unique(self.rows)) < len(self.rows) or not 0 <= self.rows.min() <= self.rows.max() < self.total:
-            raise InputError(f"the labelled rows are not different ones of {self.total}; one label a row was expected.")
-        if self.clusters is not None and len(self.clusters) != self.total:
-            raise InputError(f"{len(self.clusters)} clusters of {self.total} rows were given; one a row was expected.")
-        if not np.isin(self.golds, (0, 1)).all():
+        if len(np.unique(places)) < len(places) or not 0 <= places.min() <= places.max() < total:
+            raise InputError(f"the labelled rows are not different ones of {total}; one label a row was expected.")
+        if clusters is not None and len(clusters) != total:
+            raise InputError(f"{len(clusters)} clusters of {total} rows were given; one a row was expected.")
+        if not np.isin(labels, (0, 1)).all():
             raise InputError("a label is neither 0 nor 1; 1 (right) or 0 (wrong) was expected.")
         if not (np.isfinite(chances) & (chances > 0)).all():
             raise InputError("the probability with which a row was drawn is not over 0; numbers over 0 were expected.")
-        object.__setattr__(self, "weights", _weights(chances, self.total))
+        numbers = None if clusters is None else factorise(clusters)[0]
+        return cls(all_rows, places, labels, numbers, _weights(chances, total))
 
     @property
     def total(self) -> int:
@@ -155,10 +151,12 @@ def stratified(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEsti
     called wrong, weighted by how many rows are called so (post-stratification). The interval puts together Jeffreys'
     intervals of the two shares (MOVER; Zou and Donner, 2008). Raises InputError for other predictions.
     """
+    import numpy as np
+
     called = _called(sample)
     size = sample.predictions.mean()
     influence = (sample.predictions - size) / sample.total
-    found, own = [], _spread(sample, sample.golds * 0)
+    found, own = [], np.zeros(sample.total)
     for label, part in ((0, 1 - size), (1, size)):
         among = called == label
         share = _share(sample.golds[among], sample.weights[among])
@@ -246,7 +244,7 @@ class _Share(NamedTuple):
 
     value: float
     effective: float
-    influence: NDArray[np.float64]
+    influence: Numbers
 
     def jeffreys(self, confidence: float, design_effect: float) -> tuple[float, float]:
         """Jeffreys' interval, [0, 1] for no rows."""
@@ -258,13 +256,13 @@ class _Share(NamedTuple):
         high = float(betaincinv(good + 0.5, n - good + 0.5, 1 - outside)) if good < n else 1.0
         return min(low, self.value), max(high, self.value)
 
-    def posterior(self, chance: np.random.Generator, draws: int, design_effect: float) -> NDArray[np.float64]:
+    def posterior(self, chance: np.random.Generator, draws: int, design_effect: float) -> Numbers:
         """Draws of the share under Jeffreys' prior."""
         n = self.effective / design_effect
         return chance.beta(self.value * n + 0.5, (1 - self.value) * n + 0.5, draws)
 
 
-def _share(golds: NDArray[np.float64], weights: NDArray[np.float64]) -> _Share:
+def _share(golds: Numbers, weights: Numbers) -> _Share:
     if not len(golds):
         return _Share(0.5, 0.0, golds)
     parts = weights / weights.sum()
@@ -277,7 +275,7 @@ def _share(golds: NDArray[np.float64], weights: NDArray[np.float64]) -> _Share:
     return _Share(value, effective, influence)
 
 
-def _weights(chances: NDArray[np.float64], total: int) -> NDArray[np.float64]:
+def _weights(chances: Numbers, total: int) -> Numbers:
     """How many rows each drawn one stands for, together `total`."""
     import numpy as np
     from scipy.optimize import brentq
@@ -288,24 +286,24 @@ def _weights(chances: NDArray[np.float64], total: int) -> NDArray[np.float64]:
     inverse = float((1 / chances).sum())
     ends = inverse / total, inverse / (total - len(chances))
     time = brentq(lambda t: float((-1 / np.expm1(-t * chances)).sum()) - total, *ends)
-    weights: NDArray[np.float64] = -1 / np.expm1(-time * chances)
+    weights: Numbers = -1 / np.expm1(-time * chances)
     return weights
 
 
-def _design_effect(sample: LabelledSample, influence: NDArray[np.float64]) -> float:
+def _design_effect(sample: LabelledSample, influence: Numbers) -> float:
     """How much larger the variance is as rows of a cluster are alike (Kish, 1965); at least 1."""
     alone = float(influence @ influence)
     together = _by_cluster(sample, influence)
     return max(1.0, float(together @ together) / alone) if alone > 0 else 1.0
 
 
-def _by_cluster(sample: LabelledSample, influence: NDArray[np.float64]) -> NDArray[np.float64]:
+def _by_cluster(sample: LabelledSample, influence: Numbers) -> Numbers:
     import numpy as np
 
     return influence if sample.clusters is None else np.bincount(sample.clusters, influence).astype(float)
 
 
-def _spread(sample: LabelledSample, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _spread(sample: LabelledSample, values: Numbers) -> Numbers:
     """Values of labelled rows among zeros for all others."""
     import numpy as np
 
@@ -314,7 +312,7 @@ def _spread(sample: LabelledSample, values: NDArray[np.float64]) -> NDArray[np.f
     return spread
 
 
-def _called(sample: LabelledSample) -> NDArray[np.float64]:
+def _called(sample: LabelledSample) -> Numbers:
     """The judge's labels of the labelled rows."""
     import numpy as np
 
@@ -323,23 +321,13 @@ def _called(sample: LabelledSample) -> NDArray[np.float64]:
     return sample.predictions[sample.rows]
 
 
-def _numbered(clusters: Sequence[Hashable] | None) -> NDArray[np.int64] | None:
-    import numpy as np
-
-    if clusters is None:
-        return None
-    numbers: dict[Hashable, int] = {}
-    return np.fromiter((numbers.setdefault(name, len(numbers)) for name in clusters), np.int64, len(clusters))
-
-
 def _quantile(confidence: float) -> float:
     return -NormalDist().inv_cdf(_outside(confidence))
 
 
 def _outside(confidence: float) -> float:
     """The share on either side of an interval."""
-    if not 0 < confidence < 1:
-        raise InputError(f"the confidence is {confidence}; a number between 0 and 1 was expected, like 0.95.")
+    check_fraction("the confidence", confidence, 0.95)
     return (1 - confidence) / 2
 
 

@@ -7,8 +7,16 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import TYPE_CHECKING, TypeVar
 
 from bert_judge.errors import InputError
+from bert_judge.stats.inputs import check_count, check_fraction
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Count = TypeVar("Count", float, "NDArray[np.float64]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,15 @@ class Confusion:
         return ratio(self.true_positive + self.true_negative, self.n)
 
     @property
+    def balanced_accuracy(self) -> float | None:
+        """The mean of the rates at which right and wrong rows are labelled so, in [0, 1] (Brodersen et al., 2010).
+
+        0.5 for a judge that labels all the same; undefined where all golds are the same.
+        """
+        specificity = ratio(self.true_negative, self.true_negative + self.false_positive)
+        return None if self.recall is None or specificity is None else (self.recall + specificity) / 2
+
+    @property
     def precision(self) -> float | None:
         """The share of gold right ones among those labelled right, in [0, 1]."""
         return ratio(self.true_positive, self.true_positive + self.false_positive)
@@ -61,8 +78,12 @@ class Confusion:
     @property
     def kappa(self) -> float | None:
         """Agreement beyond chance, in [-1, 1] (Cohen, 1960); undefined where both give one and the same label only."""
-        tp, fp, fn, tn = self.true_positive, self.false_positive, self.false_negative, self.true_negative
-        return ratio(2 * (tp * tn - fp * fn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
+        return ratio(*kappa_terms(self.true_positive, self.false_positive, self.false_negative, self.true_negative))
+
+
+def kappa_terms(tp: Count, fp: Count, fn: Count, tn: Count) -> tuple[Count, Count]:
+    """Cohen's kappa as a numerator and a denominator, of single counts or of arrays of them."""
+    return 2 * (tp * tn - fp * fn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn)
 
 
 def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -70,10 +91,8 @@ def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> tuple[f
 
     Raises InputError unless 0 <= successes <= n and 0 < confidence < 1.
     """
-    if not 0 <= successes <= n:
-        raise InputError(f"{successes} successes of {n} were given; a number from 0 to {n} was expected.")
-    if not 0 < confidence < 1:
-        raise InputError(f"the confidence is {confidence}; a number between 0 and 1 was expected, like 0.95.")
+    check_count(successes, n, "successes")
+    check_fraction("the confidence", confidence, 0.95)
     if n == 0:
         return 0.0, 1.0
     z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2

@@ -1,4 +1,4 @@
-"""Two sets of values of the same questions: is one higher, by how much, are they as good as equal, what would show?
+"""Paired values of the same questions: is one higher, by how much, are they equivalent, what could be detected?
 
 differences = Differences.of(first, second, questions)
 differences.mean, differences.interval(), differences.p_value(), differences.equivalence(0.02), differences.detectable()
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bert_judge.errors import InputError
+from bert_judge.stats.inputs import check_count, check_fraction, factorise
 from bert_judge.stats.resampling import RESAMPLES, bootstrap_interval
 
 if TYPE_CHECKING:
@@ -57,8 +58,7 @@ class Differences:
             raise InputError("no pairs were given; at least one was expected.")
         if not (np.isfinite(one).all() and np.isfinite(two).all()):
             raise InputError("a value is not a finite number; pairs of finite numbers were expected.")
-        numbers: dict[Hashable, int] = {}
-        of_row = np.fromiter((numbers.setdefault(name, len(numbers)) for name in names), int, len(one))
+        of_row, _ = factorise(names)
         labels = bool(np.isin(one, (0, 1)).all() and np.isin(two, (0, 1)).all())
         sums, rows = np.bincount(of_row, two - one).astype(float), np.bincount(of_row).astype(float)
         return cls(sums, rows, labels)
@@ -108,8 +108,7 @@ class Differences:
             return bootstrap_interval(
                 lambda w: float((w @ self.sums) / (w @ self.rows)), self.clusters, confidence, resamples, seed
             )
-        if not 0 < confidence < 1:
-            raise InputError(f"the confidence is {confidence}; a number between 0 and 1 was expected, like 0.95.")
+        check_fraction("the confidence", confidence, 0.95)
         sums, rows = self._adjusted()
         half = t.ppf((1 + confidence) / 2, len(sums) - 1) * _error(sums, rows)
         low, high = np.clip(sums.sum() / rows.sum() + np.array([-half, half]), -1, 1)
@@ -173,16 +172,15 @@ class Differences:
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """The exact two-sided p-value of McNemar (1947): of rows that one alone has right, are there more on one side?
+    """The exact two-sided p-value of McNemar (1947): of rows that only one has right, are there more on one side?
 
     Rows are taken as independent. 1.0 where there are none. Raises InputError for negative counts.
     """
-    from scipy.stats import binomtest
+    import numpy as np
 
     if only_first < 0 or only_second < 0:
         raise InputError(f"{only_first} and {only_second} rows were given; counts of 0 or more were expected.")
-    apart = only_first + only_second
-    return float(binomtest(only_first, apart).pvalue) if apart else 1.0
+    return _sign_flip(np.repeat([1.0, -1.0], [only_first, only_second]))
 
 
 def detectable_labels(apart: int, rows: int, power: float = POWER, level: float = LEVEL) -> float | None:
@@ -195,8 +193,7 @@ def detectable_labels(apart: int, rows: int, power: float = POWER, level: float 
     from scipy.stats import binom
 
     _check_power(power, level)
-    if not 0 <= apart <= rows:
-        raise InputError(f"{apart} differing rows of {rows} were given; a number from 0 to {rows} was expected.")
+    check_count(apart, rows, "differing rows")
     if not apart:
         return None
     most = int(binom.ppf(level / 2, apart, 0.5))  # the most rows on the smaller side of a finding
@@ -213,12 +210,14 @@ def detectable_labels(apart: int, rows: int, power: float = POWER, level: float 
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """The p-values of several tests, corrected so that the chance of any false finding keeps the level (Holm, 1979)."""
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    corrected, highest = [0.0] * len(p_values), 0.0
-    for done, place in enumerate(order):
-        highest = max(highest, min(1.0, (len(order) - done) * p_values[place]))
-        corrected[place] = highest
-    return corrected
+    import numpy as np
+
+    values = np.asarray(p_values, float)
+    order = np.argsort(values, kind="stable")
+    scaled = values[order] * np.arange(len(values), 0, -1)
+    corrected = np.empty(len(values))
+    corrected[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    return [float(each) for each in corrected]
 
 
 def _error(sums: Numbers, rows: Numbers) -> float:
