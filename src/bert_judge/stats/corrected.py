@@ -48,7 +48,7 @@ class LabelledSample:
 
     `predictions`, of shape (all rows,), is any number that goes with being right: a label (1, 0) or a score. `rows`, of
     shape (labelled rows,), holds the places of those with a label, and `golds` their labels, 1 right or 0 wrong.
-    `clusters` numbers the cluster of each of all rows; None makes each its own.
+    `clusters`, of shape (all rows,), numbers the cluster of each.
 
     `weights`, of shape (labelled rows,), is how many rows each labelled one stands for. Rows are taken to be drawn one
     after the other, without replacement, each with its probability among those left (Efraimidis and Spirakis, 2006):
@@ -61,7 +61,7 @@ class LabelledSample:
     predictions: Numbers
     rows: NDArray[np.int64]
     golds: Numbers
-    clusters: NDArray[np.int64] | None
+    clusters: NDArray[np.int64]
     weights: Numbers
 
     @classmethod
@@ -73,10 +73,10 @@ class LabelledSample:
         probabilities: ArrayLike | None = None,
         clusters: Sequence[Hashable] | None = None,
     ) -> LabelledSample:
-        """From any sequences; `probabilities` are those with which the labelled rows were drawn, None for equal ones.
+        """From any sequences. `probabilities` are those with which the labelled rows were drawn, of which only the
+        ratios count; None means equal ones. `clusters` names the cluster of each row; None makes each its own.
 
-        Only their ratios count. Raises InputError for no labels, other lengths, golds other than 0 and 1 and
-        probabilities that are not over 0.
+        Raises InputError for no labels, other lengths, golds other than 0 and 1 and probabilities that are not over 0.
         """
         import numpy as np
 
@@ -92,13 +92,13 @@ class LabelledSample:
             )
         if len(np.unique(places)) < len(places) or not 0 <= places.min() <= places.max() < total:
             raise InputError(f"the labelled rows are not different ones of {total}; one label a row was expected.")
-        if clusters is not None and len(clusters) != total:
-            raise InputError(f"{len(clusters)} clusters of {total} rows were given; one a row was expected.")
+        numbers = np.arange(total) if clusters is None else factorise(clusters)[0]
+        if len(numbers) != total:
+            raise InputError(f"{len(numbers)} clusters of {total} rows were given; one a row was expected.")
         if not np.isin(labels, (0, 1)).all():
             raise InputError("a label is neither 0 nor 1; 1 (right) or 0 (wrong) was expected.")
         if not (np.isfinite(chances) & (chances > 0)).all():
             raise InputError("the probability with which a row was drawn is not over 0; numbers over 0 were expected.")
-        numbers = None if clusters is None else factorise(clusters)[0]
         return cls(all_rows, places, labels, numbers, _weights(chances, total))
 
     @property
@@ -196,7 +196,7 @@ def suffices(sample: LabelledSample) -> bool:
     """
     import numpy as np
 
-    clusters = sample.rows if sample.clusters is None else sample.clusters[sample.rows]
+    clusters = sample.clusters[sample.rows]
     wrong = _called(sample) != sample.golds
     return len(np.unique(clusters)) >= FEW_LABELS and len(np.unique(clusters[wrong])) >= FEW_ERRORS
 
@@ -300,7 +300,7 @@ def _design_effect(sample: LabelledSample, influence: Numbers) -> float:
 def _by_cluster(sample: LabelledSample, influence: Numbers) -> Numbers:
     import numpy as np
 
-    return influence if sample.clusters is None else np.bincount(sample.clusters, influence).astype(float)
+    return np.bincount(sample.clusters, influence).astype(float)
 
 
 def _spread(sample: LabelledSample, values: Numbers) -> Numbers:
