@@ -41,8 +41,8 @@ __all__ = [
 class Metric:
     """A metric of the table: called with a candidate and a reference, it gives a number in [0, 1].
 
-    `graded` metrics give shares, the others 1.0 or 0.0. `extra` is what has to be installed for it. `limited` is the
-    same metric with a limit in seconds, for one that could run for long.
+    `graded` metrics give any number there, the others 1.0 or 0.0. `extra` is what has to be installed for it. `limited`
+    is the same metric with a limit in seconds, for one that could take long.
     """
 
     function: Callable[[str, str], float]
@@ -51,11 +51,11 @@ class Metric:
     limited: Callable[[str, str, float], MetricResult] | None = None
 
     def __call__(self, candidate: str, reference: str) -> float:
-        """The number."""
+        """The metric's number."""
         return self.function(candidate, reference)
 
     def find(self, candidate: str, reference: str, timeout: float) -> MetricResult:
-        """The number, or why there is none; at most `timeout` seconds where the metric could run for long."""
+        """The number, or why there is none; after at most `timeout` seconds where the metric could take long."""
         if self.limited:
             return self.limited(candidate, reference, timeout)
         return MetricResult(self.function(candidate, reference))

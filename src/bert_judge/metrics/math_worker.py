@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[^\w\\()\[\]{}]*\d+(?:[, ]\d{3})*(?:\.\d+)?[^\w\\()\[\]{}
 def main() -> None:
     """Answer requests until there are no more."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # what a library prints must not look like an answer
     _limit()
     faulthandler.dump_traceback_later(_START, exit=True)
     import math_verify  # noqa: F401  (takes time: before the first request, not on its account)

@@ -1,4 +1,4 @@
-"""Whether two answers are the same mathematics, by Math-Verify, with an end to it in any thread."""
+"""Whether two answers are mathematically equal, by Math-Verify, with a time limit that holds in any thread."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def math_verify(candidate: str, reference: str) -> float:
     r"""1.0 where both texts hold the same number, expression, set, interval …, else 0.0, after at most 5 s.
 
     Texts may be bare (`\frac{9}{7}`, "1,000"), in `$…$` or `\boxed{…}`, or sentences, of which the last formula counts.
-    Order matters: the reference is the one that is taken as right (Math-Verify, Hugging Face, 2025). Raises
+    Order matters: the reference is the one that is taken as correct (Math-Verify, Hugging Face, 2025). Raises
     MissingExtraError.
     """
     return verify_math(candidate, reference).score or 0.0

@@ -263,7 +263,7 @@ def _agreement(judge: JudgeColumn, golds: Sequence[int | None]) -> AgreementFigu
     pairs = [(row.score, gold) for row, gold in both if row.score is not None] if judge.probable else []
     scores, labels = [score for score, _ in pairs], [gold for _, gold in pairs]
     return AgreementFigures(
-        share=Cell.share(confusion.true_positive + confusion.true_negative, confusion.n),
+        share=Cell.share(confusion.correct, confusion.n),
         confusion=confusion,
         f1=confusion.f1,
         kappa=confusion.kappa,
@@ -285,7 +285,7 @@ def _pair(first: JudgeColumn, second: JudgeColumn) -> Pair:
         if one is not None and other is not None
     )
     confusion = Confusion.count((one, other) for one, other in pairs if one is not None and other is not None)
-    same = Cell.share(confusion.true_positive + confusion.true_negative, confusion.n)
+    same = Cell.share(confusion.correct, confusion.n)
     return Pair(first.name, second.name, same, confusion.kappa, confusion)
 
 

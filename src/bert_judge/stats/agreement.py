@@ -1,6 +1,6 @@
 """How far raters (judges, people) agree on the same units: alpha, rank correlation, and the majority.
 
-A rater's labels are anything that can be told apart; `None` (NaN among scores) is a unit that the rater did not rate.
+A rater's labels are any values that can be compared; `None` (NaN among scores) is a unit that the rater did not rate.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class RankCorrelation(NamedTuple):
 
 
 def nominal_alpha(ratings: Sequence[Sequence[Hashable | None]]) -> float | None:
-    """Krippendorff's alpha of labels that are the same or not (1970): 1 all agree, 0 as by chance, at least -1.
+    """Krippendorff's alpha of nominal labels (1970): 1 for full agreement, 0 for that of chance, at least -1.
 
     `ratings` holds a list for each rater, with a label or None for each unit; units with fewer than two labels do not
-    count. None where no unit has two, or only one label is there. Raises InputError for other lengths.
+    count. None where no unit has two, or all labels are the same. Raises InputError for other lengths.
     """
     import numpy as np
 
@@ -85,7 +85,7 @@ def kendall_tau(first: ArrayLike, second: ArrayLike) -> RankCorrelation | None:
 
 
 def majority(labels: Sequence[Label | None]) -> Label | None:
-    """The label that more raters give than any other; None where there is no label, or two come first."""
+    """The label that more raters give than any other; None for no labels or a tie."""
     ranked = Counter(label for label in labels if label is not None).most_common(2)
     if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
         return None

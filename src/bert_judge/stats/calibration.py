@@ -18,7 +18,7 @@ TEMPERATURES = (0.05, 20.0)
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The rows whose scores are in [`low`, `high`): how many, their mean score, and the share that is right."""
+    """The rows whose scores are in [`low`, `high`): how many, their mean score, and the rate of correct ones."""
 
     low: float
     high: float
@@ -28,7 +28,7 @@ class Bin:
 
 
 def brier(scores: ArrayLike, golds: ArrayLike) -> float:
-    """The mean squared distance of the scores from the gold labels, in [0, 1], 0 the best (Brier, 1950).
+    """The mean squared distance of the scores from the gold labels, in [0, 1], 0 is best (Brier, 1950).
 
     Raises InputError for no scores, other lengths, scores outside [0, 1] and golds other than 0 and 1.
     """
@@ -37,17 +37,16 @@ def brier(scores: ArrayLike, golds: ArrayLike) -> float:
 
 
 def expected_calibration_error(scores: ArrayLike, golds: ArrayLike, bins: int = 15) -> float:
-    """How far scores are from the share that is right, in [0, 1], 0 the best (Naeini et al., 2015).
+    """The distance of scores from the rate of correct rows, in [0, 1], 0 is best (Naeini et al., 2015).
 
-    The distances between the mean score and the share that is right in each bin of `reliability` are averaged, weighted
-    by the bin's size. Raises InputError as `reliability` does.
+    It is the mean over the bins of `reliability`, weighted by their rows. Raises InputError as `reliability` does.
     """
     found = reliability(scores, golds, bins)
     return sum(each.rows * abs(each.mean_score - each.right) for each in found) / sum(each.rows for each in found)
 
 
 def reliability(scores: ArrayLike, golds: ArrayLike, bins: int = 10) -> list[Bin]:
-    """The bins of equal width on [0, 1] that hold rows: a calibrated judge's mean scores are the shares that are right.
+    """The bins of equal width on [0, 1] that hold rows: a calibrated judge's mean scores are the rates of correct rows.
 
     A score on an edge belongs to the upper bin. Raises InputError as `brier` does, and for less than one bin.
     """
@@ -74,9 +73,9 @@ def bin_of(scores: NDArray[np.float64], bins: int) -> NDArray[np.int64]:
 def fit_temperature(logits: ArrayLike, golds: ArrayLike) -> float:
     """The temperature T in [0.05, 20] that makes sigmoid(logit / T) fit the gold labels best (Guo et al., 2017).
 
-    A logit is the log odds that a candidate is right (right minus wrong, where a model gives two). Best is the smallest
-    negative log likelihood; it is convex in 1 / T, so the search finds it. 1.0 where all logits are 0, which no T
-    changes. Raises InputError for no logits, other lengths, logits that are not finite and golds other than 0 and 1.
+    A logit is the log odds that a candidate is correct (the difference of a model's two logits). The best T has the
+    smallest negative log likelihood, which is convex in 1 / T; it is 1.0 where all logits are 0. Raises InputError for
+    no logits, other lengths, logits that are not finite and golds other than 0 and 1.
     """
     import numpy as np
     from scipy.optimize import minimize_scalar

@@ -21,9 +21,9 @@ class Counts(NamedTuple):
 
 
 def lower_bound(agreed: int, rows: int, delta: float) -> float:
-    """The exact one-sided lower bound of a share, in [0, 1] (Clopper and Pearson, 1934); 0.0 for no rows.
+    """The exact one-sided lower bound of a rate, in [0, 1] (Clopper and Pearson, 1934); 0.0 for no rows.
 
-    Whatever the true share is, the bound lies above it with a probability of at most `delta`. Raises InputError unless
+    Whatever the true rate is, the bound lies above it with a probability of at most `delta`. Raises InputError unless
     0 <= agreed <= rows and 0 < delta < 1.
     """
     from scipy.special import betaincinv
@@ -34,13 +34,13 @@ def lower_bound(agreed: int, rows: int, delta: float) -> float:
 
 
 def upper_bound(agreed: int, rows: int, delta: float) -> float:
-    """The exact one-sided upper bound of a share, in [0, 1]; 1.0 for no rows. The mirror of `lower_bound`."""
+    """The exact one-sided upper bound of a rate, in [0, 1]; 1.0 for no rows. The mirror of `lower_bound`."""
     check_count(agreed, rows, "agreeing rows")
     return 1.0 - lower_bound(rows - agreed, rows, delta)
 
 
 def rows_needed(target: float, delta: float) -> int:
-    """The fewest rows that can certify a target: as many as do so when all of them agree. Raises InputError."""
+    """The fewest rows that can certify a target: enough if all of them agree. Raises InputError."""
     check_fraction("the target", target, 0.95)
     check_fraction("delta", delta, 0.1)
     return math.ceil(math.log(delta) / math.log(target) - 1e-9)  # e.g. 0.9 ** 2 is to need 2 rows, not 3

@@ -1,7 +1,7 @@
 """The accuracy of many rows from a judge's verdicts on all of them and human labels of some.
 
-The judge alone is precise and biased, the labels alone are unbiased and imprecise; here the labels tell how wrong the
-judge is. All intervals are for the accuracy on rows like these, not on these rows alone: labelling every row does not
+The judge alone is precise and biased, the labels alone are unbiased and imprecise; here the labels correct the judge's
+bias. All intervals are for the accuracy on rows like these, not on these rows alone: labelling every row does not
 make them vanish. Rows of one cluster (a question) may depend on each other.
 """
 
@@ -44,7 +44,7 @@ class AccuracyEstimate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledSample:
-    """What a judge says of all rows, and what people say of some.
+    """A judge's predictions of all rows, and human labels of some.
 
     `predictions`, of shape (all rows,), is any number that goes with being right: a label (1, 0) or a score. `rows`, of
     shape (labelled rows,), holds the places of those with a label, and `golds` their labels, 1 right or 0 wrong.
@@ -108,22 +108,22 @@ class LabelledSample:
 
 
 def labels_only(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEstimate:
-    """The weighted share of labels that are 1, with Jeffreys' interval (Brown, Cai and DasGupta, 2001).
+    """The weighted rate of labels that are 1, with Jeffreys' interval (Brown, Cai and DasGupta, 2001).
 
     The predictions are not used. Where rows were weighted or clustered, the interval is that of the effective number
     of labels: as many as would have the same variance without (Korn and Graubard, 1998).
     """
-    share = _share(sample.golds, sample.weights)
-    influence = _spread(sample, share.influence)
-    low, high = share.jeffreys(confidence, _design_effect(sample, influence))
-    return AccuracyEstimate(share.value, low, high, "labels only, Jeffreys' interval")
+    rate = _rate(sample.golds, sample.weights)
+    influence = _spread(sample, rate.influence)
+    low, high = rate.jeffreys(confidence, _design_effect(sample, influence))
+    return AccuracyEstimate(rate.value, low, high, "labels only, Jeffreys' interval")
 
 
 def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float | None = None) -> AccuracyEstimate:
     """PPI++ of the mean (Angelopoulos et al., 2023), for rows drawn with any probabilities (Zrnic and Candès, 2024).
 
     The mean of `tuning` times the predictions of all rows, plus the weighted mean of label minus `tuning` times
-    prediction. A tuning of 0 leaves the labels alone, and None takes the one with the smallest variance. As labelled
+    prediction. A tuning of 0 uses the labels alone, None is the one with the smallest variance. As labelled
     rows are among all rows here, it is the paper's times N / (N - n). The interval is the normal one, too narrow where
     labels or errors of the judge are few: see `corrected`.
     """
@@ -147,9 +147,9 @@ def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float 
 def stratified(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEstimate:
     """PPI++ with the judge's labels as predictions, with an interval that holds for few labels, too.
 
-    With predictions of 0 and 1 the tuned mean is the share of right rows among those called right and among those
+    With predictions of 0 and 1 the tuned mean is the rate of right rows among those called right and among those
     called wrong, weighted by how many rows are called so (post-stratification). The interval puts together Jeffreys'
-    intervals of the two shares (MOVER; Zou and Donner, 2008). Raises InputError for other predictions.
+    intervals of the two rates (MOVER; Zou and Donner, 2008). Raises InputError for other predictions.
     """
     import numpy as np
 
@@ -159,17 +159,17 @@ def stratified(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEsti
     found, own = [], np.zeros(sample.total)
     for label, part in ((0, 1 - size), (1, size)):
         among = called == label
-        share = _share(sample.golds[among], sample.weights[among])
-        own[sample.rows[among]] = part * share.influence
-        found.append((float(part), share))
+        rate = _rate(sample.golds[among], sample.weights[among])
+        own[sample.rows[among]] = part * rate.influence
+        found.append((float(part), rate))
     (wrong, if_wrong), (right, if_right) = found
     gap = if_right.value - if_wrong.value
     effect = _design_effect(sample, gap * influence + own)
     below = above = effect * (_quantile(confidence) * gap) ** 2 * wrong * right / sample.total
-    for part, share in found:
-        low, high = share.jeffreys(confidence, effect)
-        below += (part * (share.value - low)) ** 2
-        above += (part * (high - share.value)) ** 2
+    for part, rate in found:
+        low, high = rate.jeffreys(confidence, effect)
+        below += (part * (rate.value - low)) ** 2
+        above += (part * (high - rate.value)) ** 2
     value = wrong * if_wrong.value + right * if_right.value
     return _clipped(value, value - below**0.5, value + above**0.5, "PPI++ on the judge's labels, Jeffreys' intervals")
 
@@ -204,9 +204,9 @@ def suffices(sample: LabelledSample) -> bool:
 def rogan_gladen(
     sample: LabelledSample, confidence: float = 0.95, draws: int = _DRAWS, seed: int = 0
 ) -> AccuracyEstimate | None:
-    """The judge's share of right rows, corrected by its sensitivity and specificity (Rogan and Gladen, 1978).
+    """The judge's rate of right rows, corrected by its sensitivity and specificity (Rogan and Gladen, 1978).
 
-    The labels tell these two, the predictions of all rows (1, 0) the share. The interval holds for few labels: it is
+    The labels tell these two, the predictions of all rows (1, 0) the rate. The interval holds for few labels: it is
     quantiles of the estimate over draws of the three numbers from their distributions under Jeffreys' priors (Gelman
     and Carpenter, 2020), and [0, 1] where the judge may well be no better than chance. None where labels are of one
     class, or the judge is no better than chance on them. Raises InputError for other predictions.
@@ -216,9 +216,9 @@ def rogan_gladen(
     called, right = _called(sample), sample.golds == 1
     if right.all() or not right.any():
         return None
-    sensitivity = _share(called[right], sample.weights[right])
-    specificity = _share(1 - called[~right], sample.weights[~right])
-    apparent = _share(sample.predictions, np.ones(sample.total))
+    sensitivity = _rate(called[right], sample.weights[right])
+    specificity = _rate(1 - called[~right], sample.weights[~right])
+    apparent = _rate(sample.predictions, np.ones(sample.total))
     better = sensitivity.value + specificity.value - 1
     if better <= 0:
         return None
@@ -239,8 +239,8 @@ def rogan_gladen(
     return _clipped(value, low, high, "Rogan-Gladen, interval under Jeffreys' priors")
 
 
-class _Share(NamedTuple):
-    """A weighted share, of how many rows it would be without weights, and what each row adds to its error."""
+class _Rate(NamedTuple):
+    """A weighted rate, its effective number of rows (as many without weights), and what each row adds to its error."""
 
     value: float
     effective: float
@@ -257,14 +257,14 @@ class _Share(NamedTuple):
         return min(low, self.value), max(high, self.value)
 
     def posterior(self, chance: np.random.Generator, draws: int, design_effect: float) -> Numbers:
-        """Draws of the share under Jeffreys' prior."""
+        """Draws of the rate under Jeffreys' prior."""
         n = self.effective / design_effect
         return chance.beta(self.value * n + 0.5, (1 - self.value) * n + 0.5, draws)
 
 
-def _share(golds: Numbers, weights: Numbers) -> _Share:
+def _rate(golds: Numbers, weights: Numbers) -> _Rate:
     if not len(golds):
-        return _Share(0.5, 0.0, golds)
+        return _Rate(0.5, 0.0, golds)
     parts = weights / weights.sum()
     value = float(min(parts @ golds, 1.0)) if golds.any() else 0.0
     if golds.all():
@@ -272,7 +272,7 @@ def _share(golds: Numbers, weights: Numbers) -> _Share:
     influence = parts * (golds - value)
     variance = float(influence @ influence)
     effective = value * (1 - value) / variance if variance > 0 else 1 / float(parts @ parts)
-    return _Share(value, effective, influence)
+    return _Rate(value, effective, influence)
 
 
 def _weights(chances: Numbers, total: int) -> Numbers:
@@ -326,7 +326,7 @@ def _quantile(confidence: float) -> float:
 
 
 def _outside(confidence: float) -> float:
-    """The share on either side of an interval."""
+    """The probability on either side of an interval."""
     check_fraction("the confidence", confidence, 0.95)
     return (1 - confidence) / 2
 

@@ -22,7 +22,7 @@ FOLDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A threshold, and what labels do there: scores from `value` on are labelled right."""
+    """A threshold, and its counts: scores from `value` on are labelled correct."""
 
     value: float
     confusion: Confusion
@@ -146,8 +146,8 @@ def cross_fitted(
 class RiskCoverage:
     """The errors among the rows that a judge is surest of, as more of them are kept.
 
-    `risk[i]` is the share of errors among the surest `coverage[i]` of all rows; both are in (0, 1], `coverage` rises
-    to 1. `area` is the mean risk over all coverages, 0 the best (Geifman and El-Yaniv, 2017).
+    `risk[i]` is the rate of errors among the surest `coverage[i]` of all rows; both are in (0, 1], `coverage` rises
+    to 1. `area` is the mean risk over all coverages, 0 is best (Geifman and El-Yaniv, 2017).
     """
 
     coverage: tuple[float, ...]
@@ -155,7 +155,7 @@ class RiskCoverage:
     area: float
 
     def coverage_at(self, risk: float) -> float:
-        """The largest share of rows that can be kept with at most this risk; 0.0 where there is none."""
+        """The largest part of the rows that can be kept with at most this risk; 0.0 where there is none."""
         kept = [share for share, wrong in zip(self.coverage, self.risk, strict=True) if wrong <= risk]
         return max(kept, default=0.0)
 

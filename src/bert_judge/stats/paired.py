@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 FEW = 30
-"""Below so many questions that differ, the bootstrap of labels is too narrow, and `Differences.interval` counts."""
+"""With fewer questions that differ, the bootstrap of labels is too narrow; see `Differences.interval`."""
 
 LEVEL, POWER = 0.05, 0.8
 
@@ -69,11 +69,6 @@ class Differences:
         return len(self.sums)
 
     @property
-    def single(self) -> bool:
-        """Whether each row is its own cluster."""
-        return bool((self.rows == 1).all())
-
-    @property
     def mean(self) -> float:
         """The mean difference over rows."""
         return float(self.sums.sum() / self.rows.sum())
@@ -82,13 +77,13 @@ class Differences:
     def standard_error(self) -> float:
         """The standard error of the mean difference; infinite for one cluster.
 
-        By clusters (linearised; Liang and Zeger, 1986); where each row is its own, that of the paired t-test.
+        By clusters (linearised; Liang and Zeger, 1986); where each row is its own cluster, that of the paired t-test.
         """
         return _error(self.sums, self.rows)
 
     @property
     def counted(self) -> bool:
-        """Whether `interval` counts labels, as too few clusters differ to draw from."""
+        """Whether too few labels differ for the bootstrap, so that `interval` is that of Bonett and Price."""
         return self.labels and int((self.sums != 0).sum()) < FEW
 
     def interval(
@@ -97,7 +92,7 @@ class Differences:
         """The interval of the mean difference: the percentiles of a bootstrap that draws clusters (Efron, 1979).
 
         Labels of which few (`FEW`) clusters differ have the adjusted interval of Bonett and Price (2012): that of the
-        mean with two rows more, one of each sign. None for values that are no labels in a single cluster.
+        mean with two more rows, one of each sign. None for values other than labels in a single cluster.
         """
         import numpy as np
         from scipy.stats import t
@@ -115,10 +110,10 @@ class Differences:
         return float(low), float(high)
 
     def p_value(self) -> float:
-        """How likely a mean difference at least this far from 0 is if first and second are as good as each other.
+        """The probability of a mean difference at least this far from 0 if first and second are equally good.
 
-        For labels the exact sign-flip test over clusters: McNemar's exact test (1947) where each row is its own. For
-        other values the t-test of the clustered mean; 1.0 where nothing differs.
+        For labels the exact sign-flip test over clusters: McNemar's exact test (1947) where each row is its own
+        cluster. For other values the t-test of the clustered mean; 1.0 where nothing differs.
         """
         from scipy.stats import t
 
@@ -134,8 +129,8 @@ class Differences:
     def equivalence(self, margin: float) -> float:
         """The p-value of the claim that the true mean difference is within ± `margin` (exclusive).
 
-        Two one-sided tests (Schuirmann, 1987) with the clustered t; labels have two rows more, as in `interval`, and
-        no smaller p-value than the chance, with differences of `margin` all one way, that none is seen. Raises
+        Two one-sided tests (Schuirmann, 1987) with the clustered t; labels have two more rows, as in `interval`, and
+        no smaller p-value than the probability that differences of `margin`, all one way, show none. Raises
         InputError unless `margin` is over 0.
         """
         from scipy.stats import t
@@ -159,7 +154,7 @@ class Differences:
         """
         from scipy.stats import norm
 
-        if self.labels and self.single:
+        if self.labels and (self.rows == 1).all():
             return detectable_labels(int(abs(self.sums).sum()), int(self.rows.sum()), power, level)
         _check_power(power, level)
         found = float((norm.isf(level / 2) + norm.ppf(power)) * self.standard_error)
@@ -201,11 +196,11 @@ def detectable_labels(apart: int, rows: int, power: float = POWER, level: float 
     if most < 0:
         return None
 
-    def found(share: float) -> float:
-        return float(binom.cdf(most, apart, share) + binom.sf(apart - most - 1, apart, share))
+    def power_at(rate: float) -> float:
+        return float(binom.cdf(most, apart, rate) + binom.sf(apart - most - 1, apart, rate))
 
-    share = brentq(lambda share: found(share) - power, 0.5, 1.0)
-    return float((2 * share - 1) * apart / rows)
+    rate = brentq(lambda rate: power_at(rate) - power, 0.5, 1.0)
+    return float((2 * rate - 1) * apart / rows)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -229,7 +224,7 @@ def _error(sums: Numbers, rows: Numbers) -> float:
 
 
 def _sign_flip(sums: Numbers) -> float:
-    """How likely random signs bring the sum of whole numbers as far from 0 as theirs, exactly.
+    """The exact probability that random signs bring the sum of whole numbers as far from 0 as their own signs do.
 
     The sum is twice that of the numbers with a plus, less all; its distribution is built size by size.
     """
