@@ -216,8 +216,6 @@ def test_settings_are_refused() -> None:
     for call, message in [
         (lambda: mcnemar(-1, 2), "-1 and 2 rows"),
         (lambda: detectable_labels(5, 4), "5 differing rows of 4"),
-        (lambda: detectable_labels(5, 10, power=1.0), "power 1.0"),
-        (lambda: detectable_labels(5, 10, power=0.01), "power 0.01"),
         (lambda: counted(1, 1, 1).equivalence(0), "margin is 0"),
         (lambda: counted(1, 1, 1).equivalence(math.nan), "margin is nan"),
         (lambda: counted(1, 1, 1).interval(95), "confidence is 95"),

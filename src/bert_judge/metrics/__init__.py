@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bert_judge.errors import InputError
-from bert_judge.metrics.answers import choice, find_boxed, find_choice, strip_markup
+from bert_judge.metrics.extraction import choice, find_boxed, find_choice, strip_markup
 from bert_judge.metrics.extras import MATH_VERIFY, ROUGE_SCORE, SACREBLEU, Extra
 from bert_judge.metrics.maths import MATH_TIMEOUT, MetricResult, math_verify, verify_math
 from bert_judge.metrics.overlap import bleu, chrf, rouge_l

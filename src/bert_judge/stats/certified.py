@@ -72,7 +72,7 @@ def fixed_sequence(counts: Sequence[Counts], target: float, delta: float) -> int
     return found
 
 
-def highest_target(counts: Sequence[Counts], delta: float, step: float = 0.01) -> float | None:
-    """The highest multiple of `step` under 1, at least 0.5, for which `fixed_sequence` finds a threshold; or None."""
-    targets = (round(n * step, 9) for n in range(round(1 / step) - 1, math.ceil(0.5 / step) - 1, -1))
+def highest_target(counts: Sequence[Counts], delta: float) -> float | None:
+    """The highest target of 0.99, 0.98 … 0.5 for which `fixed_sequence` finds a threshold; None where there is none."""
+    targets = (percent / 100 for percent in range(99, 49, -1))
     return next((target for target in targets if fixed_sequence(counts, target, delta) is not None), None)

@@ -118,12 +118,11 @@ def cross_fitted(
     golds: ArrayLike,
     clusters: Sequence[Hashable],
     choose: Callable[[ArrayLike, ArrayLike], Threshold | None],
-    folds: int = FOLDS,
     seed: int = 0,
 ) -> NDArray[np.int64]:
     """Held-out labels of rows, each by the threshold that `choose` finds on other rows (Stone, 1974).
 
-    Clusters (questions, say) go as a whole into one of `folds` parts at random. Where `choose` finds no threshold, the
+    Clusters (questions, say) go as a whole into one of five parts at random. Where `choose` finds no threshold, the
     part is labelled wrong. Returns 0 or 1 for each row. Raises InputError as `auroc` does, and for fewer than two
     clusters.
     """
@@ -133,9 +132,9 @@ def cross_fitted(
     of_row, count = factorise(clusters)
     if count < 2:
         raise InputError(f"{count} cluster of rows was given; two or more were expected to choose a threshold.")
-    part_of_row = (np.random.default_rng(seed).permutation(count) % min(folds, count))[of_row]
+    part_of_row = (np.random.default_rng(seed).permutation(count) % min(FOLDS, count))[of_row]
     found = np.zeros(len(values), np.int64)
-    for part in range(min(folds, count)):
+    for part in range(min(FOLDS, count)):
         ours = part_of_row == part
         if threshold := choose(values[~ours], labels[~ours]):
             found[ours] = values[ours] >= threshold.value

@@ -146,8 +146,8 @@ class Differences:
             return float(abs(mean) >= margin)
         return max(float(t.sf((margin - abs(mean)) / error, len(sums) - 1)), least)
 
-    def detectable(self, power: float = POWER, level: float = LEVEL) -> float | None:
-        """The smallest true difference (without sign) that `p_value` finds at `level` with this power on such data.
+    def detectable(self) -> float | None:
+        """The smallest true difference (without sign) that `p_value` finds on such data at 5 % with 80 % power.
 
         Such data has as many differing labels (`detectable_labels`), or the same standard error where rows are
         clustered or no labels. None where no difference would be found.
@@ -155,9 +155,8 @@ class Differences:
         from scipy.stats import norm
 
         if self.labels and (self.rows == 1).all():
-            return detectable_labels(int(abs(self.sums).sum()), int(self.rows.sum()), power, level)
-        _check_power(power, level)
-        found = float((norm.isf(level / 2) + norm.ppf(power)) * self.standard_error)
+            return detectable_labels(int(abs(self.sums).sum()), int(self.rows.sum()))
+        found = float((norm.isf(LEVEL / 2) + norm.ppf(POWER)) * self.standard_error)
         return found if math.isfinite(found) and found > 0 and not (self.labels and found > 1) else None
 
     def _adjusted(self) -> tuple[Numbers, Numbers]:
@@ -178,28 +177,27 @@ def mcnemar(only_first: int, only_second: int) -> float:
     return _sign_flip(np.repeat([1.0, -1.0], [only_first, only_second]))
 
 
-def detectable_labels(apart: int, rows: int, power: float = POWER, level: float = LEVEL) -> float | None:
+def detectable_labels(apart: int, rows: int) -> float | None:
     """The smallest true difference, in (0, 1], that McNemar's exact test finds where `apart` of `rows` labels differ.
 
-    Found is a p-value of at most `level`, with a probability of `power`, whichever side is better. None where too few
+    A finding is a p-value of at most 5 %, with a probability of 80 %, whichever side is better. None where too few
     rows differ for any finding. Raises InputError unless 0 <= apart <= rows.
     """
     from scipy.optimize import brentq
     from scipy.stats import binom
 
-    _check_power(power, level)
     check_count(apart, rows, "differing rows")
     if not apart:
         return None
-    most = int(binom.ppf(level / 2, apart, 0.5))  # the most rows on the smaller side of a finding
-    most -= int(2 * binom.cdf(most, apart, 0.5) > level)
+    most = int(binom.ppf(LEVEL / 2, apart, 0.5))  # the most rows on the smaller side of a finding
+    most -= int(2 * binom.cdf(most, apart, 0.5) > LEVEL)
     if most < 0:
         return None
 
     def power_at(rate: float) -> float:
         return float(binom.cdf(most, apart, rate) + binom.sf(apart - most - 1, apart, rate))
 
-    rate = brentq(lambda rate: power_at(rate) - power, 0.5, 1.0)
+    rate = brentq(lambda rate: power_at(rate) - POWER, 0.5, 1.0)
     return float((2 * rate - 1) * apart / rows)
 
 
@@ -239,8 +237,3 @@ def _sign_flip(sums: Numbers) -> float:
         chances = np.convolve(chances, steps)
     totals = 2 * np.arange(len(chances)) - (len(chances) - 1)
     return min(1.0, float(chances[np.abs(totals) >= abs(round(float(sums.sum())))].sum()))
-
-
-def _check_power(power: float, level: float) -> None:
-    if not 0 < level < power < 1:
-        raise InputError(f"the level is {level} and the power {power}; 0 < level < power < 1 was expected.")
