@@ -115,7 +115,7 @@ def drawn_sample(called, scores, golds, labels, strategy, chance, clusters=None)
     """Rows drawn one after the other."""
     probabilities = np.array(sampling_probabilities(list(scores), strategy))
     rows = np.argsort(chance.exponential(size=len(golds)) / probabilities)[:labels]
-    return LabelledSample(called, rows, golds[rows], probabilities[rows], clusters)
+    return LabelledSample.of(called, rows, golds[rows], probabilities[rows], clusters)
 
 
 class Found:

@@ -53,19 +53,19 @@ PPI_PYTHON = {
 }
 
 
-@pytest.mark.parametrize(("predictor", "tuning"), PPI_PYTHON)
-def test_the_power_tuned_mean_is_that_of_ppi_python(predictor: str, tuning: float | None) -> None:
-    chance = np.random.default_rng(7)
-    golds = (chance.random(3000) < 0.8).astype(float)
-    called = np.where(chance.random(3000) < 0.1, 1 - golds, golds)
-    scores = np.clip(called * 0.7 + chance.random(3000) * 0.3, 0, 1)
-    predictions = {"called": called, "scores": scores}[predictor]
-    sample = LabelledSample.of(predictions, range(400), golds[:400])
-    ours = power_tuned(sample, tuning=None if tuning is None else tuning * 3000 / 2600)
-    value, low, high = PPI_PYTHON[predictor, tuning]
-    # The tuning of each is its own estimate of the best one.
-    assert ours.value == pytest.approx(value, abs=1e-9 if tuning is not None else 0.05 * (high - low))
-    assert ours.width == pytest.approx(high - low, rel=0.003)
+def test_the_power_tuned_mean_is_that_of_ppi_python() -> None:
+    for predictor, tuning in PPI_PYTHON:
+        chance = np.random.default_rng(7)
+        golds = (chance.random(3000) < 0.8).astype(float)
+        called = np.where(chance.random(3000) < 0.1, 1 - golds, golds)
+        scores = np.clip(called * 0.7 + chance.random(3000) * 0.3, 0, 1)
+        predictions = {"called": called, "scores": scores}[predictor]
+        sample = LabelledSample.of(predictions, range(400), golds[:400])
+        ours = power_tuned(sample, tuning=None if tuning is None else tuning * 3000 / 2600)
+        value, low, high = PPI_PYTHON[predictor, tuning]
+        # The tuning of each is its own estimate of the best one.
+        assert ours.value == pytest.approx(value, abs=1e-9 if tuning is not None else 0.05 * (high - low))
+        assert ours.width == pytest.approx(high - low, rel=0.003)
 
 
 # ------------------------------------------------------------------------------------------------------------- by hand
@@ -97,20 +97,14 @@ def test_rogan_gladen_is_the_formula_of_1978() -> None:
     assert found.low < found.value < found.high
 
 
-@pytest.mark.parametrize(
-    ("called", "golds"),
-    [
+def test_rogan_gladen_is_undefined_without_both_classes_or_a_judge_better_than_chance() -> None:
+    for called, golds in [
         ([1, 0] * 10, [1] * 20),
         ([1, 0] * 10, [0] * 20),
         ([1, 0] * 10, [0, 1] * 10),
         ([1, 0, 1, 0] * 5, [1, 1, 0, 0] * 5),
-    ],
-    ids=["all right", "all wrong", "the judge is wrong throughout", "the judge guesses"],
-)
-def test_rogan_gladen_is_undefined_without_both_classes_or_a_judge_better_than_chance(
-    called: list[int], golds: list[int]
-) -> None:
-    assert rogan_gladen(LabelledSample.of(called, range(20), golds)) is None
+    ]:
+        assert rogan_gladen(LabelledSample.of(called, range(20), golds)) is None
 
 
 def test_rogan_gladen_says_nothing_where_the_judge_may_well_be_guessing() -> None:
@@ -128,27 +122,21 @@ def test_with_all_rows_labelled_the_judge_has_no_say() -> None:
         assert found.value == pytest.approx(share)
 
 
-@pytest.mark.parametrize("calls", [0, 1])
-def test_a_judge_that_says_the_same_of_all_leaves_the_labels_alone(calls: int) -> None:
-    sample = LabelledSample.of([calls] * 1000, range(100), [1] * 90 + [0] * 10)
-    alone, found = labels_only(sample), corrected(sample)
-    assert (found.value, found.low, found.high) == pytest.approx((alone.value, alone.low, alone.high))
-    assert power_tuned(sample).value == pytest.approx(0.9)
+def test_a_judge_that_says_the_same_of_all_leaves_the_labels_alone() -> None:
+    for calls in [0, 1]:
+        sample = LabelledSample.of([calls] * 1000, range(100), [1] * 90 + [0] * 10)
+        alone, found = labels_only(sample), corrected(sample)
+        assert (found.value, found.low, found.high) == pytest.approx((alone.value, alone.low, alone.high))
+        assert power_tuned(sample).value == pytest.approx(0.9)
 
 
-@pytest.mark.parametrize(
-    ("labels", "accuracy", "error", "method"),
-    [
+def test_the_interval_is_normal_only_where_labels_and_errors_suffice() -> None:
+    for labels, accuracy, error, method in [
         (299, 0.7, 0.2, "PPI++ on the judge's labels, Jeffreys' intervals"),
         (400, 0.7, 0.02, "PPI++ on the judge's labels, Jeffreys' intervals"),
         (400, 0.7, 0.2, "PPI++, normal interval"),
-    ],
-    ids=["few labels", "few errors", "enough"],
-)
-def test_the_interval_is_normal_only_where_labels_and_errors_suffice(
-    labels: int, accuracy: float, error: float, method: str
-) -> None:
-    assert corrected(simulated(1, 2000, labels, accuracy, error, error)).method == method
+    ]:
+        assert corrected(simulated(1, 2000, labels, accuracy, error, error)).method == method
 
 
 def test_scores_narrow_the_interval_where_labels_suffice_for_them() -> None:
@@ -272,9 +260,8 @@ def test_actively_drawn_labels_hold_the_truth_in_a_narrower_interval(labels: int
 # ---------------------------------------------------------------------------------------------------------- bad input
 
 
-@pytest.mark.parametrize(
-    ("sample", "sentence"),
-    [
+def test_bad_samples_are_refused_in_a_sentence() -> None:
+    for sample, sentence in [
         (([1, 0], [], []), "no labels were given"),
         (([1, 0], [0], [1, 0]), "1 rows, 2 labels and 1 probabilities"),
         (([1, 0], [0, 0], [1, 0]), "not different ones of 2"),
@@ -283,22 +270,20 @@ def test_actively_drawn_labels_hold_the_truth_in_a_narrower_interval(labels: int
         (([1, 0], [0], [1], [0.0]), "not over 0"),
         (([1, 0], [0], [1], [math.nan]), "not over 0"),
         (([1, 0], [0], [1], None, ["a"]), "1 clusters of 2 rows"),
-    ],
-)
-def test_bad_samples_are_refused_in_a_sentence(sample: tuple[Any, ...], sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        LabelledSample.of(*sample)
+    ]:
+        with pytest.raises(InputError, match=sentence):
+            LabelledSample.of(*sample)
 
 
-@pytest.mark.parametrize("estimate", [corrected, stratified, rogan_gladen])
-def test_scores_are_no_labels(estimate: Any) -> None:
-    with pytest.raises(InputError, match="a prediction is neither 0 nor 1"):
-        estimate(LabelledSample.of([0.5, 1], [0, 1], [1, 0]))
+def test_scores_are_no_labels() -> None:
+    for estimate in [corrected, stratified, rogan_gladen]:
+        with pytest.raises(InputError, match="a prediction is neither 0 nor 1"):
+            estimate(LabelledSample.of([0.5, 1], [0, 1], [1, 0]))
 
 
-@pytest.mark.parametrize("estimate", ESTIMATES.values(), ids=ESTIMATES)
-@pytest.mark.parametrize("confidence", [0, 1, 95])
-def test_a_confidence_is_between_0_and_1(estimate: Any, confidence: float) -> None:
-    sample = LabelledSample.of([0, 1, 1, 0, 1], range(5), [0, 1, 1, 0, 0])
-    with pytest.raises(InputError, match="a number between 0 and 1 was expected"):
-        estimate(sample, confidence=confidence)
+def test_a_confidence_is_between_0_and_1() -> None:
+    for estimate in ESTIMATES.values():
+        for confidence in [0, 1, 95]:
+            sample = LabelledSample.of([0, 1, 1, 0, 1], range(5), [0, 1, 1, 0, 0])
+            with pytest.raises(InputError, match="a number between 0 and 1 was expected"):
+                estimate(sample, confidence=confidence)

@@ -37,11 +37,13 @@ def test_import_is_light() -> None:
 # ------------------------------------------------------------------------------------------------------------ intervals
 
 
-@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999])
-@pytest.mark.parametrize(("successes", "n"), [(0, 1), (1, 1), (0, 20), (20, 20), (7, 20), (999, 1000), (1, 100_000)])
-def test_wilson_is_scipys(successes: int, n: int, confidence: float) -> None:
-    theirs = binomtest(successes, n).proportion_ci(confidence, method="wilson")
-    assert wilson_interval(successes, n, confidence) == pytest.approx((theirs.low, theirs.high), rel=1e-9, abs=1e-12)
+def test_wilson_is_scipys() -> None:
+    for confidence in [0.5, 0.9, 0.95, 0.999]:
+        for successes, n in [(0, 1), (1, 1), (0, 20), (20, 20), (7, 20), (999, 1000), (1, 100_000)]:
+            theirs = binomtest(successes, n).proportion_ci(confidence, method="wilson")
+            assert wilson_interval(successes, n, confidence) == pytest.approx(
+                (theirs.low, theirs.high), rel=1e-9, abs=1e-12
+            )
 
 
 def test_wilson_edges() -> None:
@@ -59,13 +61,18 @@ def test_wilson_holds_the_share_and_mirrors(n: int, share: float, confidence: fl
     assert wilson_interval(n - successes, n, confidence) == pytest.approx((1 - high, 1 - low), abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("successes", "n", "confidence"),
-    [(-1, 5, 0.95), (6, 5, 0.95), (0, -1, 0.95), (1, 2, 0.0), (1, 2, 1.0), (1, 2, 95), (1, 2, math.nan)],
-)
-def test_wilson_refuses(successes: int, n: int, confidence: float) -> None:
-    with pytest.raises(InputError):
-        wilson_interval(successes, n, confidence)
+def test_wilson_refuses() -> None:
+    for successes, n, confidence in [
+        (-1, 5, 0.95),
+        (6, 5, 0.95),
+        (0, -1, 0.95),
+        (1, 2, 0.0),
+        (1, 2, 1.0),
+        (1, 2, 95),
+        (1, 2, math.nan),
+    ]:
+        with pytest.raises(InputError):
+            wilson_interval(successes, n, confidence)
 
 
 # ------------------------------------------------------------------------------------------------------------ agreement
@@ -80,9 +87,8 @@ def test_confusion_counts() -> None:
     assert confusion.kappa == pytest.approx(10 / 24)
 
 
-@pytest.mark.parametrize(
-    ("confusion", "accuracy", "precision", "recall", "f1", "kappa"),
-    [
+def test_confusion_edges() -> None:
+    for confusion, accuracy, precision, recall, f1, kappa in [
         (Confusion(), None, None, None, None, None),
         (Confusion(true_positive=3), 1, 1, 1, 1, None),
         (Confusion(true_negative=3), 1, None, None, None, None),
@@ -90,11 +96,9 @@ def test_confusion_counts() -> None:
         (Confusion(false_negative=3), 0, None, 0, 0, 0),
         (Confusion(true_positive=3, true_negative=2), 1, 1, 1, 1, 1),
         (Confusion(false_positive=2, false_negative=2), 0, 0, 0, 0, -1),
-    ],
-)
-def test_confusion_edges(confusion: Confusion, accuracy, precision, recall, f1, kappa) -> None:
-    found = (confusion.accuracy, confusion.precision, confusion.recall, confusion.f1, confusion.kappa)
-    assert found == (accuracy, precision, recall, f1, kappa)
+    ]:
+        found = (confusion.accuracy, confusion.precision, confusion.recall, confusion.f1, confusion.kappa)
+        assert found == (accuracy, precision, recall, f1, kappa)
 
 
 @settings(deadline=None)
@@ -114,10 +118,10 @@ def test_confusion_is_scikit_learns(pairs: list[tuple[int, int]]) -> None:
         assert confusion.kappa == pytest.approx(metrics.cohen_kappa_score(golds, labels))
 
 
-@pytest.mark.parametrize("pair", [(2, 1), (0, -1), (1, None), (0.5, 1), ("1", 1)])
-def test_confusion_refuses(pair) -> None:
-    with pytest.raises(InputError, match="0 or 1"):
-        Confusion.count([(1, 1), pair])
+def test_confusion_refuses() -> None:
+    for pair in [(2, 1), (0, -1), (1, None), (0.5, 1), ("1", 1)]:
+        with pytest.raises(InputError, match="0 or 1"):
+            Confusion.count([(1, 1), pair])
 
 
 # ---------------------------------------------------------------------------------------------------------- calibration
@@ -130,9 +134,8 @@ def test_brier_is_scikit_learns(rows: list[tuple[float, int]]) -> None:
     assert brier(scores, golds) == pytest.approx(metrics.brier_score_loss(golds, scores, labels=[0, 1], pos_label=1))
 
 
-@pytest.mark.parametrize(
-    ("scores", "golds", "bins", "expected"),
-    [
+def test_expected_calibration_error() -> None:
+    for scores, golds, bins, expected in [
         ([1.0, 0.0], [1, 0], 15, 0.0),
         ([1.0, 0.0], [0, 1], 15, 1.0),
         ([0.5, 0.5], [1, 0], 15, 0.0),
@@ -141,10 +144,8 @@ def test_brier_is_scikit_learns(rows: list[tuple[float, int]]) -> None:
         ([0.2, 0.8], [1, 0], 1, 0.0),
         ([0.2, 0.8], [1, 0], 2, 0.8),
         ([0.5, 0.4], [0, 1], 2, 0.55),
-    ],
-)
-def test_expected_calibration_error(scores: list[float], golds: list[int], bins: int, expected: float) -> None:
-    assert expected_calibration_error(scores, golds, bins) == pytest.approx(expected)
+    ]:
+        assert expected_calibration_error(scores, golds, bins) == pytest.approx(expected)
 
 
 @settings(deadline=None)
@@ -162,12 +163,12 @@ def test_expected_calibration_error_by_numpy(rows: list[tuple[float, int]], bins
     assert 0 <= found <= 1
 
 
-@pytest.mark.parametrize("temperature", [0.2, 1.0, 3.0])
-def test_temperature_is_found_again(temperature: float) -> None:
-    draw = random.Random(0)
-    logits = [draw.gauss(0.0, 2.0) for _ in range(20_000)]
-    golds = [int(draw.random() < 1 / (1 + math.exp(-logit / temperature))) for logit in logits]
-    assert fit_temperature(logits, golds) == pytest.approx(temperature, rel=0.06)
+def test_temperature_is_found_again() -> None:
+    for temperature in [0.2, 1.0, 3.0]:
+        draw = random.Random(0)
+        logits = [draw.gauss(0.0, 2.0) for _ in range(20_000)]
+        golds = [int(draw.random() < 1 / (1 + math.exp(-logit / temperature))) for logit in logits]
+        assert fit_temperature(logits, golds) == pytest.approx(temperature, rel=0.06)
 
 
 def test_temperature_is_logistic_regressions() -> None:
@@ -178,20 +179,17 @@ def test_temperature_is_logistic_regressions() -> None:
     assert fit_temperature(logits, golds) == pytest.approx(1 / slope, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("logits", "golds", "expected"),
-    [
+def test_temperature_edges() -> None:
+    for logits, golds, expected in [
         ([3.0, -3.0], [1, 0], TEMPERATURES[0]),
         ([3.0, -3.0], [0, 1], TEMPERATURES[1]),
         ([0.0, 0.0], [0, 1], 1.0),
         ([1e6, -1e6, 1e6], [1, 0, 0], TEMPERATURES[1]),
-    ],
-)
-def test_temperature_edges(logits: list[float], golds: list[int], expected: float) -> None:
-    if expected == TEMPERATURES[0]:
-        assert TEMPERATURES[0] <= fit_temperature(logits, golds) < 0.3
-    else:
-        assert fit_temperature(logits, golds) == pytest.approx(expected, rel=1e-3)
+    ]:
+        if expected == TEMPERATURES[0]:
+            assert TEMPERATURES[0] <= fit_temperature(logits, golds) < 0.3
+        else:
+            assert fit_temperature(logits, golds) == pytest.approx(expected, rel=1e-3)
 
 
 @settings(deadline=None)
@@ -204,35 +202,32 @@ def test_temperature_lies_in_its_range_and_fits_no_worse_than_1(rows: list[tuple
     assert np.logaddexp(0, -margins / found).mean() <= np.logaddexp(0, -margins).mean() + 1e-6
 
 
-@pytest.mark.parametrize("measure", [brier, expected_calibration_error, fit_temperature])
-@pytest.mark.parametrize(
-    ("values", "golds", "message"),
-    [
-        ([], [], "no (scores|logits) were given"),
-        ([0.5], [], "1 (scores|logits) and 0 gold labels"),
-        ([0.5], [1, 0], "1 (scores|logits) and 2 gold labels"),
-        ([0.5], [2], "a gold label is 2"),
-        ([0.5], [None], "a gold label is None"),
-        ([0.5, math.nan], [1, 0], "a (score|logit) is"),
-        ([0.5, math.inf], [1, 0], "a (score|logit) is"),
-    ],
-)
-def test_calibration_refuses(measure, values: list[float], golds: list[int], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        measure(values, golds)
+def test_calibration_refuses() -> None:
+    for measure in [brier, expected_calibration_error, fit_temperature]:
+        for values, golds, message in [
+            ([], [], "no (scores|logits) were given"),
+            ([0.5], [], "1 (scores|logits) and 0 gold labels"),
+            ([0.5], [1, 0], "1 (scores|logits) and 2 gold labels"),
+            ([0.5], [2], "a gold label is 2"),
+            ([0.5], [None], "a gold label is None"),
+            ([0.5, math.nan], [1, 0], "a (score|logit) is"),
+            ([0.5, math.inf], [1, 0], "a (score|logit) is"),
+        ]:
+            with pytest.raises(InputError, match=message):
+                measure(values, golds)
 
 
-@pytest.mark.parametrize("measure", [brier, expected_calibration_error])
-@pytest.mark.parametrize("score", [-0.01, 1.01])
-def test_scores_are_probabilities(measure, score: float) -> None:
-    with pytest.raises(InputError, match="probability"):
-        measure([score], [1])
+def test_scores_are_probabilities() -> None:
+    for measure in [brier, expected_calibration_error]:
+        for score in [-0.01, 1.01]:
+            with pytest.raises(InputError, match="probability"):
+                measure([score], [1])
 
 
-@pytest.mark.parametrize("bins", [0, -3])
-def test_bins_are_positive(bins: int) -> None:
-    with pytest.raises(InputError, match="bins"):
-        expected_calibration_error([0.5], [1], bins)
+def test_bins_are_positive() -> None:
+    for bins in [0, -3]:
+        with pytest.raises(InputError, match="bins"):
+            expected_calibration_error([0.5], [1], bins)
 
 
 def test_numpy_arrays_are_welcome() -> None:

@@ -202,8 +202,7 @@ def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
 
 
 def _agreement(confusion: Confusion, labels: int) -> Agreement:
-    agreed = confusion.true_positive + confusion.true_negative
-    interval = wilson_interval(agreed, confusion.n)
+    interval = wilson_interval(confusion.correct, confusion.n)
     return Agreement(confusion.n, labels, confusion.accuracy, interval, confusion.f1, confusion.kappa)
 
 

@@ -9,7 +9,8 @@ from bert_judge.errors import InputError
 from bert_judge.evaluation.measures import Estimate
 from bert_judge.evaluation.runs import Row
 from bert_judge.evaluation.teacher import TeacherErrors
-from bert_judge.stats.discrimination import Bin, RiskCoverage, Threshold
+from bert_judge.stats.calibration import Bin
+from bert_judge.stats.discrimination import RiskCoverage, Threshold
 from bert_judge.stats.labels import Confusion
 from bert_judge.stats.resampling import RESAMPLES
 from bert_judge.types import Signature

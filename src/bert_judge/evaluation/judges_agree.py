@@ -16,12 +16,11 @@ from bert_judge.evaluation.runs import Row
 from bert_judge.stats.agreement import (
     RankCorrelation,
     interval_alpha,
-    kappa_of,
     kendall_tau,
     majority,
     nominal_alpha,
 )
-from bert_judge.stats.labels import ratio
+from bert_judge.stats.labels import kappa_terms, ratio
 from bert_judge.stats.paired import Differences
 from bert_judge.stats.resampling import bootstrap_interval
 from bert_judge.types import Signature
@@ -253,10 +252,10 @@ def _agreement(
         return None, None
     cells = np.eye(4)[[2 * one + two for one, two in labels]]
     drawn = {"resamples": asked.resamples, "seed": asked.seed}
-    kappa = kappa_of(cells.sum(axis=0).reshape(2, 2))
+    kappa = ratio(*kappa_terms(*cells.sum(axis=0)))
 
     def kappa_drawn(weights: NDArray[np.float64]) -> float:
-        found = kappa_of((weights @ cells).reshape(2, 2))
+        found = ratio(*kappa_terms(*(weights @ cells)))
         return float("nan") if found is None else found
 
     share = float((cells[:, 0] + cells[:, 3]).mean())

@@ -9,10 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from bert_judge.stats.discrimination import auroc, bin_of
-from bert_judge.stats.resampling import RESAMPLES
+from bert_judge.stats.calibration import bin_of
+from bert_judge.stats.discrimination import Ranking
+from bert_judge.stats.inputs import factorise
+from bert_judge.stats.labels import kappa_terms
+from bert_judge.stats.resampling import RESAMPLES, draw_clusters, percentile_interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,8 +108,8 @@ def _f1(s: Sums) -> Numbers:
 
 
 def _kappa(s: Sums) -> Numbers:
-    tp, fp, fn, tn = s.true_positive, s.false_positive, s.false_negative, s.true_negative
-    return 2 * (tp * tn - fp * fn) / ((tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
+    above, below = kappa_terms(s.true_positive, s.false_positive, s.false_negative, s.true_negative)
+    return above / below
 
 
 def _ece(s: Sums) -> Numbers:
@@ -161,9 +165,9 @@ def measure(
     import numpy as np
 
     columns = [_columns(golds, answers) for answers in judges]
-    of_row, count = _numbered(clusters)
+    of_row, count = factorise(clusters)
     for_auroc = max(_FEWEST, min(resamples, _AUROC_WORK // max(1, len(golds))))
-    ranked = [_Ranked.of(golds, answers) for answers in judges]
+    ranked = [Ranking.of(answers.scores, golds) for answers in judges]
     per_cluster = _by_cluster(np.hstack(columns), of_row, count)
     sums: list[Numbers] = []
     areas: list[list[float]] = []
@@ -171,7 +175,7 @@ def measure(
         sums.append(weights @ per_cluster)
         for drawn in weights[: max(0, for_auroc - len(areas))]:
             of_rows = drawn[of_row]
-            areas.append([each.area(of_rows) if each else np.nan for each in ranked])
+            areas.append([each.auroc(of_rows) for each in ranked])
     cuts = np.cumsum([each.shape[1] for each in columns])[:-1]
     drawn_sums = [Sums.of(part) for part in np.split(np.vstack(sums), cuts, axis=1)]
     whole = [Sums.of(each.sum(axis=0, keepdims=True)) for each in columns]
@@ -179,8 +183,7 @@ def measure(
     estimates = []
     for i, answers in enumerate(judges):
         found = {name: _estimate(m.of, whole[i], drawn_sums[i]) for name, m in MEASURES.items() if _fits(m, answers)}
-        scored = np.isfinite(answers.scores)
-        found[AUROC] = _with_interval(_area(answers.scores[scored], golds[scored]), area_draws[:, i])
+        found[AUROC] = _with_interval(ranked[i].auroc(np.ones(len(golds))), area_draws[:, i])
         estimates.append({name: value for name in TITLES if (value := found.get(name))})
     return Measured(estimates, _differences(whole, drawn_sums))
 
@@ -189,13 +192,8 @@ def interval(draws: Numbers) -> tuple[float, float] | None:
     """The 95 % percentile interval; None where under a half of the draws are defined, or all are the same."""
     import numpy as np
 
-    good = draws[np.isfinite(draws)]
-    if len(good) < max(1, len(draws) / 2):
-        return None
-    if good.min() == good.max():
-        return None
-    low, high = np.quantile(good, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return float(low), float(high)
+    found = percentile_interval(draws, CONFIDENCE)
+    return found if found and np.ptp(draws[np.isfinite(draws)]) > 0 else None
 
 
 def shares(
@@ -208,7 +206,7 @@ def shares(
     """The share of the rows `below` that are `above`, too, with its interval; None where there are none."""
     import numpy as np
 
-    of_row, count = _numbered(clusters)
+    of_row, count = factorise(clusters)
     columns = np.stack([above & below, below], axis=1).astype(float)
     per_cluster = _by_cluster(columns, of_row, count)
     sums = np.vstack([weights @ per_cluster for weights in _draws(count, resamples, seed)])
@@ -233,14 +231,6 @@ def _columns(golds: NDArray[np.int64], answers: Answers) -> Numbers:
     return np.column_stack([*cells, ~decided, scored, squared, excess]).astype(float)
 
 
-def _numbered(clusters: Sequence[Hashable]) -> tuple[NDArray[np.int64], int]:
-    import numpy as np
-
-    numbers: dict[Hashable, int] = {}
-    of_row = np.fromiter((numbers.setdefault(name, len(numbers)) for name in clusters), np.int64, len(clusters))
-    return of_row, len(numbers)
-
-
 def _by_cluster(columns: Numbers, of_row: NDArray[np.int64], count: int) -> Numbers:
     import numpy as np
 
@@ -251,14 +241,9 @@ def _draws(count: int, resamples: int, seed: int) -> Iterator[Numbers]:
     """How often each cluster is drawn, in arrays of shape (some draws, clusters)."""
     import numpy as np
 
-    chance = np.random.default_rng(seed)
-    size = max(1, _CHUNK // count)
-    for start in range(0, resamples, size):
-        drawn = [
-            np.bincount(chance.integers(count, size=count), minlength=count)
-            for _ in range(min(size, resamples - start))
-        ]
-        yield np.asarray(drawn, float)
+    drawn = draw_clusters(count, resamples, seed)
+    while some := list(islice(drawn, max(1, _CHUNK // count))):
+        yield np.asarray(some, float)
 
 
 def _fits(measure: Measure, answers: Answers) -> bool:
@@ -278,11 +263,6 @@ def _with_interval(value: float, draws: Numbers) -> Estimate | None:
     return Estimate(value, *(interval(draws) or (None, None)))
 
 
-def _area(scores: Numbers, golds: NDArray[np.int64]) -> float:
-    found = auroc(scores, golds) if len(golds) else None
-    return float("nan") if found is None else found
-
-
 def _differences(whole: Sequence[Sums], draws: Sequence[Sums]) -> list[Estimate]:
     accuracy = MEASURES["accuracy_all"].of
     first, first_draws = accuracy(whole[0]), accuracy(draws[0])
@@ -290,35 +270,3 @@ def _differences(whole: Sequence[Sums], draws: Sequence[Sums]) -> list[Estimate]
         Estimate(float((accuracy(one) - first)[0]), *(interval(accuracy(drawn) - first_draws) or (None, None)))
         for one, drawn in zip(whole, draws, strict=True)
     ]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Ranked:
-    """Rows in the order of their scores, sorted once: the AUROC of any weights of theirs is then two sums."""
-
-    order: NDArray[np.int64]
-    starts: NDArray[np.int64]  # of groups of one score
-    right: Numbers
-
-    @classmethod
-    def of(cls, golds: NDArray[np.int64], answers: Answers) -> _Ranked | None:
-        """None where no row has a score."""
-        import numpy as np
-
-        scored = np.flatnonzero(np.isfinite(answers.scores))
-        if not len(scored):
-            return None
-        order = scored[np.argsort(answers.scores[scored], kind="stable")]
-        starts = np.flatnonzero(np.diff(answers.scores[order], prepend=-np.inf))
-        return cls(order, starts, golds[order].astype(float))
-
-    def area(self, weights: Numbers) -> float:
-        """The weighted AUROC: of pairs of a right and a wrong row, the share in the right order, ties as halves."""
-        import numpy as np
-
-        ours = weights[self.order]
-        right = np.add.reduceat(ours * self.right, self.starts)
-        wrong = np.add.reduceat(ours, self.starts) - right
-        pairs = right.sum() * wrong.sum()
-        # No dot product: its threads cost more than the sum, where other work is going on.
-        return float((right * (np.cumsum(wrong) - wrong / 2)).sum() / pairs) if pairs else float("nan")

@@ -20,6 +20,7 @@ from bert_judge.evaluation.measures import Answers, Estimate, measure
 from bert_judge.evaluation.runs import Row
 from bert_judge.evaluation.slices import Slice, is_small, slices
 from bert_judge.evaluation.teacher import Teacher, teacher_errors
+from bert_judge.stats.calibration import reliability
 from bert_judge.stats.discrimination import (
     Threshold,
     best_f1,
@@ -27,7 +28,6 @@ from bert_judge.stats.discrimination import (
     for_precision,
     for_recall,
     most_accurate,
-    reliability,
     risk_coverage,
 )
 from bert_judge.stats.labels import Confusion

@@ -12,7 +12,6 @@ from bert_judge.evaluation.measures import AUROC, TITLES, Estimate
 from bert_judge.evaluation.runs import Row
 from bert_judge.evaluation.slices import SMALL_CLASS, SMALL_ROWS
 from bert_judge.evaluation.teacher import TeacherErrors
-from bert_judge.stats.discrimination import balanced_accuracy
 from bert_judge.stats.labels import Confusion
 
 _SHARES = frozenset(["accuracy", "accuracy_all", "balanced_accuracy", "precision", "recall"])
@@ -138,7 +137,7 @@ def _threshold(chosen: ChosenThreshold) -> list[list[str]]:
 
 
 def _counts(counts: Confusion) -> list[str]:
-    shares = [counts.accuracy, balanced_accuracy(counts), counts.precision, counts.recall]
+    shares = [counts.accuracy, counts.balanced_accuracy, counts.precision, counts.recall]
     return [*("-" if share is None else f"{share:.1%}" for share in shares), _number(counts.f1)]
 
 

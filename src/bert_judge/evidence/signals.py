@@ -9,7 +9,7 @@ from typing import Any
 
 from bert_judge.evidence.options import name_option
 from bert_judge.evidence.spans import Word, compared_words, content_of, words
-from bert_judge.metrics.answers import find_choice
+from bert_judge.metrics import find_choice
 
 _NEGATIONS = frozenset("not never neither nor cannot no isn aren wasn weren doesn don didn".split())
 _REFUSAL = re.compile(

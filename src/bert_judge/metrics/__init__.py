@@ -7,17 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bert_judge.errors import InputError
-from bert_judge.metrics.answers import choice, find_boxed, find_choice, strip_markup
+from bert_judge.metrics.extraction import choice, find_boxed, find_choice, strip_markup
 from bert_judge.metrics.extras import MATH_VERIFY, ROUGE_SCORE, SACREBLEU, Extra
-from bert_judge.metrics.maths import MATH_TIMEOUT, Finding, math_verify, verify_math
+from bert_judge.metrics.maths import MATH_TIMEOUT, MetricResult, math_verify, verify_math
 from bert_judge.metrics.overlap import bleu, chrf, rouge_l
 from bert_judge.metrics.text import containment, exact_match, normalise, option_letter, raw_match, token_f1
 
 __all__ = [
     "MATH_TIMEOUT",
     "METRICS",
-    "Finding",
     "Metric",
+    "MetricResult",
     "bleu",
     "choice",
     "chrf",
@@ -41,24 +41,24 @@ __all__ = [
 class Metric:
     """A metric of the table: called with a candidate and a reference, it gives a number in [0, 1].
 
-    `graded` metrics give shares, the others 1.0 or 0.0. `extra` is what has to be installed for it. `limited` is the
-    same metric with a limit in seconds, for one that could run for long.
+    `graded` metrics give any number there, the others 1.0 or 0.0. `extra` is what has to be installed for it. `limited`
+    is the same metric with a limit in seconds, for one that could take long.
     """
 
     function: Callable[[str, str], float]
     graded: bool = False
     extra: Extra | None = None
-    limited: Callable[[str, str, float], Finding] | None = None
+    limited: Callable[[str, str, float], MetricResult] | None = None
 
     def __call__(self, candidate: str, reference: str) -> float:
-        """The number."""
+        """The metric's number."""
         return self.function(candidate, reference)
 
-    def find(self, candidate: str, reference: str, timeout: float) -> Finding:
-        """The number, or why there is none; at most `timeout` seconds where the metric could run for long."""
+    def find(self, candidate: str, reference: str, timeout: float) -> MetricResult:
+        """The number, or why there is none; after at most `timeout` seconds where the metric could take long."""
         if self.limited:
             return self.limited(candidate, reference, timeout)
-        return Finding(self.function(candidate, reference))
+        return MetricResult(self.function(candidate, reference))
 
 
 METRICS: dict[str, Metric] = {

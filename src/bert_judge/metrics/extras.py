@@ -1,4 +1,4 @@
-"""The packages of other people that some metrics compute with: the extra [lexical]."""
+"""The packages that some metrics compute with: the extra [lexical]."""
 
 from __future__ import annotations
 

@@ -1,12 +1,14 @@
 """The process that runs Math-Verify for `maths.py`, since what hangs can only be ended with its process.
 
-Run as a script: one JSON line `[candidate, reference, seconds]` in, one `[score, reason]` out.
+Run as a script: one JSON line `[candidate, reference, seconds]` in, one `[score, reason]` out. It ends itself after
+these seconds, whether or not its parent still runs: faulthandler's watchdog is a thread in C, which no computation and
+no lock of the interpreter holds up.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import json
-import math
 import os
 import re
 import signal
@@ -14,6 +16,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
+_START = 120.0  # seconds: to import SymPy, on a busy machine
 _MEMORY = 4 << 30  # bytes: a tower of powers takes all there is before its time is over
 _DELIMITER = re.compile(r"(?<!\\)\$|\\\(|\\\[|\\boxed|\\fbox")
 _COMMAND = re.compile(r"\\(?:text\w*|mathrm|mbox|begin|end|operatorname)\s*\{[^{}]*\}|\\[A-Za-z]+")
@@ -23,18 +26,21 @@ _NUMBER = re.compile(r"[^\w\\()\[\]{}]*\d+(?:[, ]\d{3})*(?:\.\d+)?[^\w\\()\[\]{}
 def main() -> None:
     """Answer requests until there are no more."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # what a library prints must not look like an answer
     _limit()
+    faulthandler.dump_traceback_later(_START, exit=True)
     import math_verify  # noqa: F401  (takes time: before the first request, not on its account)
 
+    faulthandler.cancel_dump_traceback_later()
     answers.write("ready\n")
     answers.flush()
     for line in sys.stdin:
         candidate, reference, seconds = json.loads(line)
-        _end_after(seconds)
-        answers.write(json.dumps(compare(candidate, reference)) + "\n")
+        faulthandler.dump_traceback_later(seconds, exit=True)
+        found = compare(candidate, reference)
+        faulthandler.cancel_dump_traceback_later()
+        answers.write(json.dumps(found) + "\n")
         answers.flush()
-        _end_after(None)
 
 
 def compare(candidate: str, reference: str) -> tuple[float | None, str | None]:
@@ -80,12 +86,6 @@ def _limit() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-
-
-def _end_after(seconds: float | None) -> None:
-    """End this process soon after its time, should the parent no longer be there to do it."""
-    if hasattr(signal, "alarm"):
-        signal.alarm(math.ceil(seconds) + 1 if seconds else 0)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Whether two answers are the same mathematics, by Math-Verify, with an end to it in any thread."""
+"""Whether two answers are mathematically equal, by Math-Verify, with a time limit that holds in any thread."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
-from threading import Event, Lock, Timer
+from threading import Lock
 from typing import NamedTuple
 
 from bert_judge.errors import MissingExtraError
@@ -17,11 +18,10 @@ from bert_judge.metrics.extras import MATH_VERIFY
 MATH_TIMEOUT = 5.0
 """Seconds that a pair may take: what Math-Verify allows to each of its steps."""
 
-_START = 120.0  # seconds: to import SymPy, on a busy machine
 _SCRIPT = Path(__file__).with_name("math_worker.py")
 
 
-class Finding(NamedTuple):
+class MetricResult(NamedTuple):
     """The number of a metric, and why; None where the metric can't read the reference."""
 
     score: float | None
@@ -32,43 +32,42 @@ def math_verify(candidate: str, reference: str) -> float:
     r"""1.0 where both texts hold the same number, expression, set, interval …, else 0.0, after at most 5 s.
 
     Texts may be bare (`\frac{9}{7}`, "1,000"), in `$…$` or `\boxed{…}`, or sentences, of which the last formula counts.
-    Order matters: the reference is the one that is taken as right (Math-Verify, Hugging Face, 2025). Raises
+    Order matters: the reference is the one that is taken as correct (Math-Verify, Hugging Face, 2025). Raises
     MissingExtraError.
     """
     return verify_math(candidate, reference).score or 0.0
 
 
-def verify_math(candidate: str, reference: str, timeout: float = MATH_TIMEOUT) -> Finding:
+def verify_math(candidate: str, reference: str, timeout: float = MATH_TIMEOUT) -> MetricResult:
     """`math_verify` with a reason where it is not 1.0; a pair that takes more than `timeout` seconds is not equal.
 
     Bare LaTeX is read as if it stood in `$…$`, where Math-Verify reads it, and equal texts are equal. Works in any
-    thread, one pair at a time, in a process of its own that is killed where it takes too long.
+    thread, one pair at a time, in a process of its own that ends where it takes too long.
     """
     if candidate.strip() == reference.strip():
-        return Finding(1.0)
+        return MetricResult(1.0)
     return _WORKER.ask(candidate, reference, timeout)
 
 
 class _Worker:
-    """A process that runs Math-Verify: started when first needed, and anew after it was killed."""
+    """A process that runs Math-Verify: started when first needed, and anew after it has ended."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._process: subprocess.Popen[str] | None = None
 
-    def ask(self, candidate: str, reference: str, timeout: float) -> Finding:
-        """The worker's finding; a pair at which it dies twice is not equal."""
-        request = json.dumps([candidate, reference, timeout])
+    def ask(self, candidate: str, reference: str, timeout: float) -> MetricResult:
+        """The worker's result; a pair that takes it too long, or at which it dies twice, is not equal."""
+        request = json.dumps([candidate, reference, timeout]) + "\n"
         with self._lock:
             for _ in range(2):
                 process = self._started()
-                try:
-                    return Finding(*json.loads(self._exchange(process, request, timeout)))
-                except TimeoutError:
-                    return Finding(0.0, f"Math-Verify took more than {timeout:g} s")
-                except EOFError:
-                    continue
-        return Finding(0.0, "Math-Verify ended without an answer")
+                start = time.monotonic()
+                if answer := self._exchange(process, request):
+                    return MetricResult(*json.loads(answer))
+                if time.monotonic() - start >= timeout:
+                    return MetricResult(0.0, f"Math-Verify took more than {timeout:g} s")
+        return MetricResult(0.0, "Math-Verify ended without an answer")
 
     def close(self) -> None:
         """End the process."""
@@ -94,39 +93,24 @@ class _Worker:
                 encoding="utf-8",
                 env={**os.environ, "PYTHONHASHSEED": "0"},
             )
-            try:
-                self._exchange(self._process, None, _START)
-            except (TimeoutError, EOFError) as error:
-                raise MissingExtraError("the metric Math-Verify", "math-verify", "lexical") from error
+            if not self._exchange(self._process, ""):
+                raise MissingExtraError("the metric Math-Verify", "math-verify", "lexical")
         return self._process
 
-    def _exchange(self, process: subprocess.Popen[str], request: str | None, timeout: float) -> str:
-        """Send a line, if any, and wait for one. Raises TimeoutError or EOFError; the process has ended then."""
+    def _exchange(self, process: subprocess.Popen[str], request: str) -> str:
+        """Send a request and wait for the line that answers it; "" where the process ended instead."""
         assert process.stdin and process.stdout
-        late = Event()
-
-        def end() -> None:
-            late.set()
-            process.kill()
-
-        timer = Timer(timeout, end)
-        timer.daemon = True
         line = ""
         try:
-            timer.start()
-            if request is not None:
-                process.stdin.write(request + "\n")
-                process.stdin.flush()
+            process.stdin.write(request)
+            process.stdin.flush()
             line = process.stdout.readline()
-        except OSError:  # the pipe is broken: it has died
+        except OSError:  # the pipe is broken: it has ended
             pass
-        finally:
-            timer.cancel()
-            timer.join()
-            if late.is_set() or not line.endswith("\n"):
+        finally:  # also after Ctrl-C, so that a late answer is not taken for the next pair's
+            if not line.endswith("\n"):
                 self.close()
-        if not line.endswith("\n"):
-            raise TimeoutError if late.is_set() else EOFError
+                line = ""
         return line
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 
 from bert_judge.report.figures import Bar, Cell
-from bert_judge.stats.discrimination import Bin
+from bert_judge.stats.calibration import Bin
 from bert_judge.stats.labels import Confusion, wilson_interval
 
 _WIDTH, _HEIGHT = 340, 200

@@ -12,8 +12,7 @@ from typing import Any
 from bert_judge.artifacts import BAD_ROWS
 from bert_judge.evaluation.runs import Row, Run
 from bert_judge.report.answers import AnswerTable, Facet, JudgeColumn
-from bert_judge.stats.calibration import brier, expected_calibration_error
-from bert_judge.stats.discrimination import Bin, reliability
+from bert_judge.stats.calibration import Bin, brier, expected_calibration_error, reliability
 from bert_judge.stats.labels import Confusion, wilson_interval
 from bert_judge.types import Signature
 
@@ -265,7 +264,7 @@ def _agreement(judge: JudgeColumn, golds: Sequence[int | None]) -> AgreementFigu
     pairs = [(row.score, gold) for row, gold in both if row.score is not None] if judge.scale == "probability" else []
     scores, labels = [score for score, _ in pairs], [gold for _, gold in pairs]
     return AgreementFigures(
-        share=Cell.share(confusion.true_positive + confusion.true_negative, confusion.n),
+        share=Cell.share(confusion.correct, confusion.n),
         confusion=confusion,
         f1=confusion.f1,
         kappa=confusion.kappa,
@@ -287,7 +286,7 @@ def _pair(first: JudgeColumn, second: JudgeColumn) -> Pair:
         if one is not None and other is not None
     )
     confusion = Confusion.count((one, other) for one, other in pairs if one is not None and other is not None)
-    same = Cell.share(confusion.true_positive + confusion.true_negative, confusion.n)
+    same = Cell.share(confusion.correct, confusion.n)
     return Pair(first.name, second.name, same, confusion.kappa, confusion)
 
 

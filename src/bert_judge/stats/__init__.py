@@ -1,6 +1,6 @@
-"""Many numbers in, one number out: intervals, agreement with people's labels, and calibration.
+"""Many numbers in, one number out: intervals, agreement with human labels, calibration.
 
-`scores` are probabilities, in [0, 1], that a candidate is right; `golds` and labels are 1 (right) or 0 (wrong).
+`scores` are probabilities, in [0, 1], that a candidate is correct; `golds` (human labels) and labels are 1 or 0.
 """
 
 from bert_judge.stats.calibration import TEMPERATURES, brier, expected_calibration_error, fit_temperature

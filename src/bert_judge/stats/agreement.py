@@ -1,6 +1,6 @@
-"""How far raters (judges, people) agree on the same units: kappa, alpha, rank correlation, and what most of them say.
+"""How far raters (judges, people) agree on the same units: alpha, rank correlation, and the majority.
 
-A rater's labels are anything that can be told apart; `None` (NaN among scores) is a unit that the rater did not rate.
+A rater's labels are any values that can be compared; `None` (NaN among scores) is a unit that the rater did not rate.
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from bert_judge.errors import InputError
+from bert_judge.stats.inputs import factorise
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
-
-    Numbers = NDArray[np.float64]
+    from numpy.typing import ArrayLike
 
 Label = TypeVar("Label", bound=Hashable)
 
@@ -28,53 +26,19 @@ class RankCorrelation(NamedTuple):
     units: int
 
 
-def cohen_kappa(first: Sequence[Hashable | None], second: Sequence[Hashable | None]) -> float | None:
-    """Agreement of two raters beyond chance, in [-1, 1] (Cohen, 1960), over units that both rated.
-
-    None where both give one and the same label only, or no unit is rated by both. Raises InputError for other lengths.
-    """
-    import numpy as np
-
-    _check_lengths([first, second])
-    pairs = [(one, two) for one, two in zip(first, second, strict=True) if one is not None and two is not None]
-    numbers: dict[Hashable, int] = {}
-    for label in (label for pair in pairs for label in pair):
-        numbers.setdefault(label, len(numbers))
-    table = np.zeros((len(numbers), len(numbers)))
-    for (one, two), count in Counter(pairs).items():
-        table[numbers[one], numbers[two]] += count
-    return kappa_of(table)
-
-
-def kappa_of(table: Numbers) -> float | None:
-    """Cohen's kappa of a table of counts, of shape (labels, labels): the first rater's labels in rows. See
-    `cohen_kappa`.
-    """
-    whole = float(table.sum())
-    if not whole:
-        return None
-    agreed = float(table.trace()) / whole
-    chance = float(table.sum(axis=0) @ table.sum(axis=1)) / whole**2
-    return None if chance == 1 else (agreed - chance) / (1 - chance)
-
-
 def nominal_alpha(ratings: Sequence[Sequence[Hashable | None]]) -> float | None:
-    """Krippendorff's alpha of labels that are the same or not (1970): 1 all agree, 0 as by chance, at least -1.
+    """Krippendorff's alpha of nominal labels (1970): 1 for full agreement, 0 for that of chance, at least -1.
 
     `ratings` holds a list for each rater, with a label or None for each unit; units with fewer than two labels do not
-    count. None where no unit has two, or only one label is there. Raises InputError for other lengths.
+    count. None where no unit has two, or all labels are the same. Raises InputError for other lengths.
     """
     import numpy as np
 
     units = _check_lengths(ratings)
-    numbers: dict[Hashable, int] = {}
-    for label in (label for rater in ratings for label in rater if label is not None):
-        numbers.setdefault(label, len(numbers))
-    counts = np.zeros((units, len(numbers)))
-    for rater in ratings:
-        rated = [(unit, numbers[label]) for unit, label in enumerate(rater) if label is not None]
-        if rated:
-            np.add.at(counts, tuple(np.array(rated).T), 1)
+    rated = [(unit, label) for rater in ratings for unit, label in enumerate(rater) if label is not None]
+    codes, kinds = factorise([label for _, label in rated])
+    counts = np.zeros((units, kinds))
+    np.add.at(counts, (np.array([unit for unit, _ in rated], int), codes), 1)
     raters = counts.sum(axis=1)
     counts, raters = counts[raters > 1], raters[raters > 1]
     seen = ((raters**2 - (counts**2).sum(axis=1)) / (raters - 1)).sum()
@@ -121,7 +85,7 @@ def kendall_tau(first: ArrayLike, second: ArrayLike) -> RankCorrelation | None:
 
 
 def majority(labels: Sequence[Label | None]) -> Label | None:
-    """The label that more raters give than any other; None where there is no label, or two come first."""
+    """The label that more raters give than any other; None for no labels or a tie."""
     ranked = Counter(label for label in labels if label is not None).most_common(2)
     if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
         return None

@@ -2,54 +2,86 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bert_judge.errors import InputError
+from bert_judge.stats.inputs import check_labelled
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
 
 TEMPERATURES = (0.05, 20.0)
 """The range in which `fit_temperature` searches."""
 
 
-def brier(scores: Sequence[float], golds: Sequence[int]) -> float:
-    """The mean squared distance of the scores from the gold labels, in [0, 1], 0 the best (Brier, 1950).
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The rows whose scores are in [`low`, `high`): how many, their mean score, and the rate of correct ones."""
+
+    low: float
+    high: float
+    rows: int
+    mean_score: float
+    right: float
+
+
+def brier(scores: ArrayLike, golds: ArrayLike) -> float:
+    """The mean squared distance of the scores from the gold labels, in [0, 1], 0 is best (Brier, 1950).
 
     Raises InputError for no scores, other lengths, scores outside [0, 1] and golds other than 0 and 1.
     """
-    check_scores(scores, golds)
-    return math.fsum((score - gold) ** 2 for score, gold in zip(scores, golds, strict=True)) / len(scores)
+    values, labels = _probabilities(scores, golds)
+    return float(((values - labels) ** 2).mean())
 
 
-def expected_calibration_error(scores: Sequence[float], golds: Sequence[int], bins: int = 15) -> float:
-    """How far scores are from the share that is right, in [0, 1], 0 the best (Naeini et al., 2015).
+def expected_calibration_error(scores: ArrayLike, golds: ArrayLike, bins: int = 15) -> float:
+    """The distance of scores from the rate of correct rows, in [0, 1], 0 is best (Naeini et al., 2015).
 
-    Scores fall into `bins` bins of equal width on [0, 1]; the distances between the mean score and the share that is
-    right in each bin are averaged, weighted by the bin's size. A score on an edge belongs to the upper bin. Raises
-    InputError as `brier` does, and for less than one bin.
+    It is the mean over the bins of `reliability`, weighted by their rows. Raises InputError as `reliability` does.
     """
-    check_scores(scores, golds)
+    found = reliability(scores, golds, bins)
+    return sum(each.rows * abs(each.mean_score - each.right) for each in found) / sum(each.rows for each in found)
+
+
+def reliability(scores: ArrayLike, golds: ArrayLike, bins: int = 10) -> list[Bin]:
+    """The bins of equal width on [0, 1] that hold rows: a calibrated judge's mean scores are the rates of correct rows.
+
+    A score on an edge belongs to the upper bin. Raises InputError as `brier` does, and for less than one bin.
+    """
+    import numpy as np
+
+    values, labels = _probabilities(scores, golds)
     if bins < 1:
         raise InputError(f"{bins} bins were asked for; 1 or more was expected.")
-    excess: dict[int, list[float]] = {}
-    for score, gold in zip(scores, golds, strict=True):
-        excess.setdefault(min(int(score * bins), bins - 1), []).append(score - gold)
-    return math.fsum(abs(math.fsum(values)) for values in excess.values()) / len(scores)
+    places = bin_of(values, bins)
+    rows, total, right = (np.bincount(places, weights, bins) for weights in (None, values, labels))
+    return [
+        Bin(i / bins, (i + 1) / bins, int(rows[i]), float(total[i] / rows[i]), float(right[i] / rows[i]))
+        for i in np.flatnonzero(rows).tolist()
+    ]
 
 
-def fit_temperature(logits: Sequence[float], golds: Sequence[int]) -> float:
+def bin_of(scores: NDArray[np.float64], bins: int) -> NDArray[np.int64]:
+    """The bin, of `bins` of equal width on [0, 1], that each score is in; an edge belongs to the upper one."""
+    import numpy as np
+
+    return np.minimum((scores * bins).astype(np.int64), bins - 1)
+
+
+def fit_temperature(logits: ArrayLike, golds: ArrayLike) -> float:
     """The temperature T in [0.05, 20] that makes sigmoid(logit / T) fit the gold labels best (Guo et al., 2017).
 
-    A logit is the log odds that a candidate is right (right minus wrong, where a model gives two). Best is the smallest
-    negative log likelihood; it is convex in 1 / T, so the search finds it. 1.0 where all logits are 0, which no T
-    changes. Raises InputError for no logits, other lengths, logits that are not finite and golds other than 0 and 1.
+    A logit is the log odds that a candidate is correct (the difference of a model's two logits). The best T has the
+    smallest negative log likelihood, which is convex in 1 / T; it is 1.0 where all logits are 0. Raises InputError for
+    no logits, other lengths, logits that are not finite and golds other than 0 and 1.
     """
     import numpy as np
     from scipy.optimize import minimize_scalar
 
-    check_golds("logits", logits, golds)
-    margins = np.asarray(logits, float) * (2 * np.asarray(golds) - 1)
-    if not np.isfinite(margins).all():
-        raise InputError("a logit is not a finite number; finite logits were expected.")
+    values, labels = check_labelled("logits", logits, golds)
+    margins = values * (2 * labels - 1)
     if not margins.any():
         return 1.0
     found = minimize_scalar(
@@ -58,20 +90,8 @@ def fit_temperature(logits: Sequence[float], golds: Sequence[int]) -> float:
     return float(np.exp(found.x))
 
 
-def check_scores(scores: Sequence[float], golds: Sequence[int]) -> None:
-    """Raise InputError unless there is one gold label each, and the scores are probabilities."""
-    check_golds("scores", scores, golds)
-    for score in scores:
-        if not 0 <= score <= 1:
-            raise InputError(f"a score is {score}; a probability in [0, 1] was expected.")
-
-
-def check_golds(name: str, values: Sequence[float], golds: Sequence[int]) -> None:
-    """Raise InputError unless each value has a gold label, 0 or 1, and there is at least one; `name` says of what."""
-    if len(values) != len(golds):
-        raise InputError(f"{len(values)} {name} and {len(golds)} gold labels were given; one label each was expected.")
-    if len(values) == 0:
-        raise InputError(f"no {name} were given; at least one was expected.")
-    for gold in golds:
-        if gold not in (0, 1):
-            raise InputError(f"a gold label is {gold!r}; 0 or 1 was expected.")
+def _probabilities(scores: ArrayLike, golds: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    values, labels = check_labelled("scores", scores, golds)
+    for score in values[(values < 0) | (values > 1)]:
+        raise InputError(f"a score is {score}; a probability in [0, 1] was expected.")
+    return values, labels

@@ -1,7 +1,7 @@
-"""What can be promised of a share with confidence: exact bounds, and the loosest threshold that keeps a target.
+"""Exact bounds of a rate, and the loosest threshold that keeps a target with confidence.
 
-A promise "at least `target` of the rows agree" is tested at level `delta`: were it false, it would be given with a
-probability of at most `delta`. `counts` holds (rows, agreed) for each threshold of a path, from strict to loose.
+The claim "at least `target` of the rows agree" is tested at level `delta`: if false, it is made with a probability
+of at most `delta`. `counts` holds (rows, agreed) for each threshold of a path, from strict to loose.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bert_judge.errors import InputError
+from bert_judge.stats.inputs import check_count, check_fraction
 
 
 class Counts(NamedTuple):
@@ -21,27 +21,28 @@ class Counts(NamedTuple):
 
 
 def lower_bound(agreed: int, rows: int, delta: float) -> float:
-    """The exact one-sided lower bound of a share, in [0, 1] (Clopper and Pearson, 1934); 0.0 for no rows.
+    """The exact one-sided lower bound of a rate, in [0, 1] (Clopper and Pearson, 1934); 0.0 for no rows.
 
-    Whatever the true share is, the bound lies above it with a probability of at most `delta`. Raises InputError unless
+    Whatever the true rate is, the bound lies above it with a probability of at most `delta`. Raises InputError unless
     0 <= agreed <= rows and 0 < delta < 1.
     """
     from scipy.special import betaincinv
 
-    _check(agreed, rows, delta)
+    check_count(agreed, rows, "agreeing rows")
+    check_fraction("delta", delta, 0.1)
     return float(betaincinv(agreed, rows - agreed + 1, delta)) if agreed else 0.0
 
 
 def upper_bound(agreed: int, rows: int, delta: float) -> float:
-    """The exact one-sided upper bound of a share, in [0, 1]; 1.0 for no rows. The mirror of `lower_bound`."""
-    _check(agreed, rows, delta)
+    """The exact one-sided upper bound of a rate, in [0, 1]; 1.0 for no rows. The mirror of `lower_bound`."""
+    check_count(agreed, rows, "agreeing rows")
     return 1.0 - lower_bound(rows - agreed, rows, delta)
 
 
 def rows_needed(target: float, delta: float) -> int:
-    """The fewest rows that can certify a target: as many as do so when all of them agree. Raises InputError."""
-    _check_target(target)
-    _check(0, 0, delta)
+    """The fewest rows that can certify a target: enough if all of them agree. Raises InputError."""
+    check_fraction("the target", target, 0.95)
+    check_fraction("delta", delta, 0.1)
     return math.ceil(math.log(delta) / math.log(target) - 1e-9)  # e.g. 0.9 ** 2 is to need 2 rows, not 3
 
 
@@ -59,29 +60,19 @@ def fixed_sequence(counts: Sequence[Counts], target: float, delta: float) -> int
     the rows that looser thresholds add.
     """
     needed = rows_needed(target, delta)
-    enough = max(needed, min(2 * needed, counts[-1].rows / 2)) if counts else 0
+    if not counts:
+        return None
+    enough = max(needed, min(2 * needed, counts[-1].rows / 2))
     start = next((index for index, (rows, _) in enumerate(counts) if rows >= enough), len(counts) - 1)
     found = None
-    for index, (rows, agreed) in enumerate(counts[start:] if counts else (), start):
+    for index, (rows, agreed) in enumerate(counts[start:], start):
         if lower_bound(agreed, rows, delta) < target:
             break
         found = index
     return found
 
 
-def highest_target(counts: Sequence[Counts], delta: float, step: float = 0.01) -> float | None:
-    """The highest multiple of `step` under 1, at least 0.5, for which `fixed_sequence` finds a threshold; or None."""
-    targets = (round(n * step, 9) for n in range(round(1 / step) - 1, math.ceil(0.5 / step) - 1, -1))
+def highest_target(counts: Sequence[Counts], delta: float) -> float | None:
+    """The highest target of 0.99, 0.98 … 0.5 for which `fixed_sequence` finds a threshold; None where there is none."""
+    targets = (percent / 100 for percent in range(99, 49, -1))
     return next((target for target in targets if fixed_sequence(counts, target, delta) is not None), None)
-
-
-def _check(agreed: int, rows: int, delta: float) -> None:
-    if not 0 <= agreed <= rows:
-        raise InputError(f"{agreed} agreeing rows of {rows} were given; a number from 0 to {rows} was expected.")
-    if not 0 < delta < 1:
-        raise InputError(f"delta is {delta}; a probability between 0 and 1 was expected, like 0.1.")
-
-
-def _check_target(target: float) -> None:
-    if not 0 < target < 1:
-        raise InputError(f"the target is {target}; a share between 0 and 1 was expected, like 0.95.")

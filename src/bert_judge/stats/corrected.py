@@ -1,22 +1,25 @@
-"""The accuracy of many rows out of a judge's verdicts on all of them and people's labels on some.
+"""The accuracy of many rows from a judge's verdicts on all of them and human labels of some.
 
-The judge alone is precise and biased, the labels alone are unbiased and imprecise; here the labels tell how wrong the
-judge is. All intervals are for the accuracy on rows like these, not on these rows alone: labelling every row does not
+The judge alone is precise and biased, the labels alone are unbiased and imprecise; here the labels correct the judge's
+bias. All intervals are for the accuracy on rows like these, not on these rows alone: labelling every row does not
 make them vanish. Rows of one cluster (a question) may depend on each other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 from bert_judge.errors import InputError
+from bert_judge.stats.inputs import check_fraction, factorise
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
+
+    Numbers = NDArray[np.float64]
 
 FEW_LABELS, FEW_ERRORS = 300, 30
 """With fewer labels, or fewer errors of the judge among them, normal intervals are too narrow."""
@@ -41,27 +44,25 @@ class AccuracyEstimate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledSample:
-    """What a judge says of all rows, and what people say of some.
+    """A judge's predictions of all rows, and human labels of some.
 
     `predictions`, of shape (all rows,), is any number that goes with being right: a label (1, 0) or a score. `rows`, of
     shape (labelled rows,), holds the places of those with a label, and `golds` their labels, 1 right or 0 wrong.
-    `probabilities` are the chances with which these rows were drawn, of which only the ratios count; None means that
-    each row had the same. `clusters` names the cluster of each of all rows; None makes each its own.
+    `clusters`, of shape (all rows,), numbers the cluster of each.
 
     `weights`, of shape (labelled rows,), is how many rows each labelled one stands for. Rows are taken to be drawn one
-    after the other, without replacement, each with `probabilities` as its chances among those left (Efraimidis and
-    Spirakis, 2006): after a while, row i has been drawn with probability 1 - exp(-t p_i), and t is such that the
-    weights, their inverses, add up to the number of rows.
+    after the other, without replacement, each with its probability among those left (Efraimidis and Spirakis, 2006):
+    after a while, row i has been drawn with probability 1 - exp(-t p_i), and t is such that the weights, their
+    inverses, add up to the number of rows.
 
-    Raises InputError for no labels, other lengths, golds other than 0 and 1 and chances that are not over 0.
+    Make it with `of`.
     """
 
-    predictions: NDArray[np.float64]
+    predictions: Numbers
     rows: NDArray[np.int64]
-    golds: NDArray[np.float64]
-    probabilities: NDArray[np.float64] | None = None
-    clusters: NDArray[np.int64] | None = None
-    weights: NDArray[np.float64] = field(init=False)
+    golds: Numbers
+    clusters: NDArray[np.int64]
+    weights: Numbers
 
     @classmethod
     def of(
@@ -72,38 +73,33 @@ class LabelledSample:
         probabilities: ArrayLike | None = None,
         clusters: Sequence[Hashable] | None = None,
     ) -> LabelledSample:
-        """Make one from any sequences."""
+        """From any sequences. `probabilities` are those with which the labelled rows were drawn, of which only the
+        ratios count; None means equal ones. `clusters` names the cluster of each row; None makes each its own.
+
+        Raises InputError for no labels, other lengths, golds other than 0 and 1 and probabilities that are not over 0.
+        """
         import numpy as np
 
-        chances = None if probabilities is None else np.asarray(probabilities, float)
-        return cls(
-            np.asarray(predictions, float),
-            np.asarray(rows, int),
-            np.asarray(golds, float),
-            chances,
-            _numbered(clusters),
-        )
-
-    def __post_init__(self) -> None:
-        import numpy as np
-
-        chances = np.ones(len(self.rows)) if self.probabilities is None else self.probabilities
-        if not len(self.rows):
+        all_rows, places, labels = np.asarray(predictions, float), np.asarray(rows, int), np.asarray(golds, float)
+        chances = np.ones(len(places)) if probabilities is None else np.asarray(probabilities, float)
+        total = len(all_rows)
+        if not len(places):
             raise InputError("no labels were given; at least one was expected.")
-        if not len(self.rows) == len(self.golds) == len(chances):
+        if not len(places) == len(labels) == len(chances):
             raise InputError(
-                f"{len(self.rows)} rows, {len(self.golds)} labels and {len(chances)} probabilities were given; one "
-                "each was expected."
+                f"{len(places)} rows, {len(labels)} labels and {len(chances)} probabilities were given; one each was "
+                "expected."
             )
-        if len(np.unique(self.rows)) < len(self.rows) or not 0 <= self.rows.min() <= self.rows.max() < self.total:
-            raise InputError(f"the labelled rows are not different ones of {self.total}; one label a row was expected.")
-        if self.clusters is not None and len(self.clusters) != self.total:
-            raise InputError(f"{len(self.clusters)} clusters of {self.total} rows were given; one a row was expected.")
-        if not np.isin(self.golds, (0, 1)).all():
+        if len(np.unique(places)) < len(places) or not 0 <= places.min() <= places.max() < total:
+            raise InputError(f"the labelled rows are not different ones of {total}; one label a row was expected.")
+        numbers = np.arange(total) if clusters is None else factorise(clusters)[0]
+        if len(numbers) != total:
+            raise InputError(f"{len(numbers)} clusters of {total} rows were given; one a row was expected.")
+        if not np.isin(labels, (0, 1)).all():
             raise InputError("a label is neither 0 nor 1; 1 (right) or 0 (wrong) was expected.")
         if not (np.isfinite(chances) & (chances > 0)).all():
             raise InputError("the probability with which a row was drawn is not over 0; numbers over 0 were expected.")
-        object.__setattr__(self, "weights", _weights(chances, self.total))
+        return cls(all_rows, places, labels, numbers, _weights(chances, total))
 
     @property
     def total(self) -> int:
@@ -112,22 +108,22 @@ class LabelledSample:
 
 
 def labels_only(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEstimate:
-    """The weighted share of labels that are 1, with Jeffreys' interval (Brown, Cai and DasGupta, 2001).
+    """The weighted rate of labels that are 1, with Jeffreys' interval (Brown, Cai and DasGupta, 2001).
 
     The predictions are not used. Where rows were weighted or clustered, the interval is that of the effective number
     of labels: as many as would have the same variance without (Korn and Graubard, 1998).
     """
-    share = _share(sample.golds, sample.weights)
-    influence = _spread(sample, share.influence)
-    low, high = share.jeffreys(confidence, _design_effect(sample, influence))
-    return AccuracyEstimate(share.value, low, high, "labels only, Jeffreys' interval")
+    rate = _rate(sample.golds, sample.weights)
+    influence = _spread(sample, rate.influence)
+    low, high = rate.jeffreys(confidence, _design_effect(sample, influence))
+    return AccuracyEstimate(rate.value, low, high, "labels only, Jeffreys' interval")
 
 
 def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float | None = None) -> AccuracyEstimate:
     """PPI++ of the mean (Angelopoulos et al., 2023), for rows drawn with any probabilities (Zrnic and Candès, 2024).
 
     The mean of `tuning` times the predictions of all rows, plus the weighted mean of label minus `tuning` times
-    prediction. A tuning of 0 leaves the labels alone, and None takes the one with the smallest variance. As labelled
+    prediction. A tuning of 0 uses the labels alone, None is the one with the smallest variance. As labelled
     rows are among all rows here, it is the paper's times N / (N - n). The interval is the normal one, too narrow where
     labels or errors of the judge are few: see `corrected`.
     """
@@ -151,27 +147,29 @@ def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float 
 def stratified(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEstimate:
     """PPI++ with the judge's labels as predictions, with an interval that holds for few labels, too.
 
-    With predictions of 0 and 1 the tuned mean is the share of right rows among those called right and among those
+    With predictions of 0 and 1 the tuned mean is the rate of right rows among those called right and among those
     called wrong, weighted by how many rows are called so (post-stratification). The interval puts together Jeffreys'
-    intervals of the two shares (MOVER; Zou and Donner, 2008). Raises InputError for other predictions.
+    intervals of the two rates (MOVER; Zou and Donner, 2008). Raises InputError for other predictions.
     """
+    import numpy as np
+
     called = _called(sample)
     size = sample.predictions.mean()
     influence = (sample.predictions - size) / sample.total
-    found, own = [], _spread(sample, sample.golds * 0)
+    found, own = [], np.zeros(sample.total)
     for label, part in ((0, 1 - size), (1, size)):
         among = called == label
-        share = _share(sample.golds[among], sample.weights[among])
-        own[sample.rows[among]] = part * share.influence
-        found.append((float(part), share))
+        rate = _rate(sample.golds[among], sample.weights[among])
+        own[sample.rows[among]] = part * rate.influence
+        found.append((float(part), rate))
     (wrong, if_wrong), (right, if_right) = found
     gap = if_right.value - if_wrong.value
     effect = _design_effect(sample, gap * influence + own)
     below = above = effect * (_quantile(confidence) * gap) ** 2 * wrong * right / sample.total
-    for part, share in found:
-        low, high = share.jeffreys(confidence, effect)
-        below += (part * (share.value - low)) ** 2
-        above += (part * (high - share.value)) ** 2
+    for part, rate in found:
+        low, high = rate.jeffreys(confidence, effect)
+        below += (part * (rate.value - low)) ** 2
+        above += (part * (high - rate.value)) ** 2
     value = wrong * if_wrong.value + right * if_right.value
     return _clipped(value, value - below**0.5, value + above**0.5, "PPI++ on the judge's labels, Jeffreys' intervals")
 
@@ -198,7 +196,7 @@ def suffices(sample: LabelledSample) -> bool:
     """
     import numpy as np
 
-    clusters = sample.rows if sample.clusters is None else sample.clusters[sample.rows]
+    clusters = sample.clusters[sample.rows]
     wrong = _called(sample) != sample.golds
     return len(np.unique(clusters)) >= FEW_LABELS and len(np.unique(clusters[wrong])) >= FEW_ERRORS
 
@@ -206,9 +204,9 @@ def suffices(sample: LabelledSample) -> bool:
 def rogan_gladen(
     sample: LabelledSample, confidence: float = 0.95, draws: int = _DRAWS, seed: int = 0
 ) -> AccuracyEstimate | None:
-    """The judge's share of right rows, corrected by its sensitivity and specificity (Rogan and Gladen, 1978).
+    """The judge's rate of right rows, corrected by its sensitivity and specificity (Rogan and Gladen, 1978).
 
-    The labels tell these two, the predictions of all rows (1, 0) the share. The interval holds for few labels: it is
+    The labels tell these two, the predictions of all rows (1, 0) the rate. The interval holds for few labels: it is
     quantiles of the estimate over draws of the three numbers from their distributions under Jeffreys' priors (Gelman
     and Carpenter, 2020), and [0, 1] where the judge may well be no better than chance. None where labels are of one
     class, or the judge is no better than chance on them. Raises InputError for other predictions.
@@ -218,9 +216,9 @@ def rogan_gladen(
     called, right = _called(sample), sample.golds == 1
     if right.all() or not right.any():
         return None
-    sensitivity = _share(called[right], sample.weights[right])
-    specificity = _share(1 - called[~right], sample.weights[~right])
-    apparent = _share(sample.predictions, np.ones(sample.total))
+    sensitivity = _rate(called[right], sample.weights[right])
+    specificity = _rate(1 - called[~right], sample.weights[~right])
+    apparent = _rate(sample.predictions, np.ones(sample.total))
     better = sensitivity.value + specificity.value - 1
     if better <= 0:
         return None
@@ -241,12 +239,12 @@ def rogan_gladen(
     return _clipped(value, low, high, "Rogan-Gladen, interval under Jeffreys' priors")
 
 
-class _Share(NamedTuple):
-    """A weighted share, of how many rows it would be without weights, and what each row adds to its error."""
+class _Rate(NamedTuple):
+    """A weighted rate, its effective number of rows (as many without weights), and what each row adds to its error."""
 
     value: float
     effective: float
-    influence: NDArray[np.float64]
+    influence: Numbers
 
     def jeffreys(self, confidence: float, design_effect: float) -> tuple[float, float]:
         """Jeffreys' interval, [0, 1] for no rows."""
@@ -258,15 +256,15 @@ class _Share(NamedTuple):
         high = float(betaincinv(good + 0.5, n - good + 0.5, 1 - outside)) if good < n else 1.0
         return min(low, self.value), max(high, self.value)
 
-    def posterior(self, chance: np.random.Generator, draws: int, design_effect: float) -> NDArray[np.float64]:
-        """Draws of the share under Jeffreys' prior."""
+    def posterior(self, chance: np.random.Generator, draws: int, design_effect: float) -> Numbers:
+        """Draws of the rate under Jeffreys' prior."""
         n = self.effective / design_effect
         return chance.beta(self.value * n + 0.5, (1 - self.value) * n + 0.5, draws)
 
 
-def _share(golds: NDArray[np.float64], weights: NDArray[np.float64]) -> _Share:
+def _rate(golds: Numbers, weights: Numbers) -> _Rate:
     if not len(golds):
-        return _Share(0.5, 0.0, golds)
+        return _Rate(0.5, 0.0, golds)
     parts = weights / weights.sum()
     value = float(min(parts @ golds, 1.0)) if golds.any() else 0.0
     if golds.all():
@@ -274,10 +272,10 @@ def _share(golds: NDArray[np.float64], weights: NDArray[np.float64]) -> _Share:
     influence = parts * (golds - value)
     variance = float(influence @ influence)
     effective = value * (1 - value) / variance if variance > 0 else 1 / float(parts @ parts)
-    return _Share(value, effective, influence)
+    return _Rate(value, effective, influence)
 
 
-def _weights(chances: NDArray[np.float64], total: int) -> NDArray[np.float64]:
+def _weights(chances: Numbers, total: int) -> Numbers:
     """How many rows each drawn one stands for, together `total`."""
     import numpy as np
     from scipy.optimize import brentq
@@ -288,24 +286,24 @@ def _weights(chances: NDArray[np.float64], total: int) -> NDArray[np.float64]:
     inverse = float((1 / chances).sum())
     ends = inverse / total, inverse / (total - len(chances))
     time = brentq(lambda t: float((-1 / np.expm1(-t * chances)).sum()) - total, *ends)
-    weights: NDArray[np.float64] = -1 / np.expm1(-time * chances)
+    weights: Numbers = -1 / np.expm1(-time * chances)
     return weights
 
 
-def _design_effect(sample: LabelledSample, influence: NDArray[np.float64]) -> float:
+def _design_effect(sample: LabelledSample, influence: Numbers) -> float:
     """How much larger the variance is as rows of a cluster are alike (Kish, 1965); at least 1."""
     alone = float(influence @ influence)
     together = _by_cluster(sample, influence)
     return max(1.0, float(together @ together) / alone) if alone > 0 else 1.0
 
 
-def _by_cluster(sample: LabelledSample, influence: NDArray[np.float64]) -> NDArray[np.float64]:
+def _by_cluster(sample: LabelledSample, influence: Numbers) -> Numbers:
     import numpy as np
 
-    return influence if sample.clusters is None else np.bincount(sample.clusters, influence).astype(float)
+    return np.bincount(sample.clusters, influence).astype(float)
 
 
-def _spread(sample: LabelledSample, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _spread(sample: LabelledSample, values: Numbers) -> Numbers:
     """Values of labelled rows among zeros for all others."""
     import numpy as np
 
@@ -314,7 +312,7 @@ def _spread(sample: LabelledSample, values: NDArray[np.float64]) -> NDArray[np.f
     return spread
 
 
-def _called(sample: LabelledSample) -> NDArray[np.float64]:
+def _called(sample: LabelledSample) -> Numbers:
     """The judge's labels of the labelled rows."""
     import numpy as np
 
@@ -323,23 +321,13 @@ def _called(sample: LabelledSample) -> NDArray[np.float64]:
     return sample.predictions[sample.rows]
 
 
-def _numbered(clusters: Sequence[Hashable] | None) -> NDArray[np.int64] | None:
-    import numpy as np
-
-    if clusters is None:
-        return None
-    numbers: dict[Hashable, int] = {}
-    return np.fromiter((numbers.setdefault(name, len(numbers)) for name in clusters), np.int64, len(clusters))
-
-
 def _quantile(confidence: float) -> float:
     return -NormalDist().inv_cdf(_outside(confidence))
 
 
 def _outside(confidence: float) -> float:
-    """The share on either side of an interval."""
-    if not 0 < confidence < 1:
-        raise InputError(f"the confidence is {confidence}; a number between 0 and 1 was expected, like 0.95.")
+    """The probability on either side of an interval."""
+    check_fraction("the confidence", confidence, 0.95)
     return (1 - confidence) / 2
 
 

@@ -1,4 +1,4 @@
-"""Labels against people's labels: counts, the measures that follow from them, and the interval of a share."""
+"""Labels against human labels: counts, the measures that follow from them, and the interval of a rate."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import TYPE_CHECKING, TypeVar
 
 from bert_judge.errors import InputError
+from bert_judge.stats.inputs import check_count, check_fraction
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Count = TypeVar("Count", float, "NDArray[np.float64]")
 
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """How often labels and gold labels go together, 1 (right) being positive.
+    """How often labels and gold labels go together; 1 (correct) is positive.
 
     Every measure is `None` where it is undefined, a division by zero.
     """
@@ -39,41 +47,57 @@ class Confusion:
         return self.true_positive + self.false_positive + self.false_negative + self.true_negative
 
     @property
+    def correct(self) -> int:
+        """The number of labels that are the gold ones."""
+        return self.true_positive + self.true_negative
+
+    @property
     def accuracy(self) -> float | None:
-        """The share of labels that are the gold ones, in [0, 1]."""
-        return ratio(self.true_positive + self.true_negative, self.n)
+        """The rate of labels that are the gold ones, in [0, 1]."""
+        return ratio(self.correct, self.n)
+
+    @property
+    def balanced_accuracy(self) -> float | None:
+        """The mean of recall and specificity, in [0, 1] (Brodersen et al., 2010).
+
+        0.5 for a judge that gives all the same label; undefined where all golds are the same.
+        """
+        specificity = ratio(self.true_negative, self.true_negative + self.false_positive)
+        return None if self.recall is None or specificity is None else (self.recall + specificity) / 2
 
     @property
     def precision(self) -> float | None:
-        """The share of gold right ones among those labelled right, in [0, 1]."""
+        """The rate of truly correct ones among those labelled correct, in [0, 1]."""
         return ratio(self.true_positive, self.true_positive + self.false_positive)
 
     @property
     def recall(self) -> float | None:
-        """The share of those labelled right among the gold right ones, in [0, 1]."""
+        """The rate of those labelled correct among the truly correct ones, in [0, 1]."""
         return ratio(self.true_positive, self.true_positive + self.false_negative)
 
     @property
     def f1(self) -> float | None:
-        """The harmonic mean of precision and recall, in [0, 1]; undefined where nothing is right in either."""
+        """The harmonic mean of precision and recall, in [0, 1]; undefined where nothing is correct in either."""
         return ratio(2 * self.true_positive, 2 * self.true_positive + self.false_positive + self.false_negative)
 
     @property
     def kappa(self) -> float | None:
         """Agreement beyond chance, in [-1, 1] (Cohen, 1960); undefined where both give one and the same label only."""
-        tp, fp, fn, tn = self.true_positive, self.false_positive, self.false_negative, self.true_negative
-        return ratio(2 * (tp * tn - fp * fn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
+        return ratio(*kappa_terms(self.true_positive, self.false_positive, self.false_negative, self.true_negative))
+
+
+def kappa_terms(tp: Count, fp: Count, fn: Count, tn: Count) -> tuple[Count, Count]:
+    """Cohen's kappa as a numerator and a denominator, of single counts or of arrays of them."""
+    return 2 * (tp * tn - fp * fn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn)
 
 
 def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The score interval of a share, within [0, 1] (Wilson, 1927); (0.0, 1.0) for n = 0.
+    """The score interval of a rate, within [0, 1] (Wilson, 1927); (0.0, 1.0) for n = 0.
 
     Raises InputError unless 0 <= successes <= n and 0 < confidence < 1.
     """
-    if not 0 <= successes <= n:
-        raise InputError(f"{successes} successes of {n} were given; a number from 0 to {n} was expected.")
-    if not 0 < confidence < 1:
-        raise InputError(f"the confidence is {confidence}; a number between 0 and 1 was expected, like 0.95.")
+    check_count(successes, n, "successes")
+    check_fraction("the confidence", confidence, 0.95)
     if n == 0:
         return 0.0, 1.0
     z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2

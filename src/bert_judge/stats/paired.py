@@ -1,4 +1,4 @@
-"""Two sets of values of the same questions: is one higher, by how much, are they as good as equal, what would show?
+"""Paired values of the same questions: is one higher, by how much, are they equivalent, what could be detected?
 
 differences = Differences.of(first, second, questions)
 differences.mean, differences.interval(), differences.p_value(), differences.equivalence(0.02), differences.detectable()
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bert_judge.errors import InputError
+from bert_judge.stats.inputs import check_count, check_fraction, factorise
 from bert_judge.stats.resampling import RESAMPLES, bootstrap_interval
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 FEW = 30
-"""Below so many questions that differ, the bootstrap of labels is too narrow, and `Differences.interval` counts."""
+"""With fewer questions that differ, the bootstrap of labels is too narrow; see `Differences.interval`."""
 
 LEVEL, POWER = 0.05, 0.8
 
@@ -57,8 +58,7 @@ class Differences:
             raise InputError("no pairs were given; at least one was expected.")
         if not (np.isfinite(one).all() and np.isfinite(two).all()):
             raise InputError("a value is not a finite number; pairs of finite numbers were expected.")
-        numbers: dict[Hashable, int] = {}
-        of_row = np.fromiter((numbers.setdefault(name, len(numbers)) for name in names), int, len(one))
+        of_row, _ = factorise(names)
         labels = bool(np.isin(one, (0, 1)).all() and np.isin(two, (0, 1)).all())
         sums, rows = np.bincount(of_row, two - one).astype(float), np.bincount(of_row).astype(float)
         return cls(sums, rows, labels)
@@ -69,11 +69,6 @@ class Differences:
         return len(self.sums)
 
     @property
-    def single(self) -> bool:
-        """Whether each row is its own cluster."""
-        return bool((self.rows == 1).all())
-
-    @property
     def mean(self) -> float:
         """The mean difference over rows."""
         return float(self.sums.sum() / self.rows.sum())
@@ -82,13 +77,13 @@ class Differences:
     def standard_error(self) -> float:
         """The standard error of the mean difference; infinite for one cluster.
 
-        By clusters (linearised; Liang and Zeger, 1986); where each row is its own, that of the paired t-test.
+        By clusters (linearised; Liang and Zeger, 1986); where each row is its own cluster, that of the paired t-test.
         """
         return _error(self.sums, self.rows)
 
     @property
     def counted(self) -> bool:
-        """Whether `interval` counts labels, as too few clusters differ to draw from."""
+        """Whether too few labels differ for the bootstrap, so that `interval` is that of Bonett and Price."""
         return self.labels and int((self.sums != 0).sum()) < FEW
 
     def interval(
@@ -97,7 +92,7 @@ class Differences:
         """The interval of the mean difference: the percentiles of a bootstrap that draws clusters (Efron, 1979).
 
         Labels of which few (`FEW`) clusters differ have the adjusted interval of Bonett and Price (2012): that of the
-        mean with two rows more, one of each sign. None for values that are no labels in a single cluster.
+        mean with two more rows, one of each sign. None for values other than labels in a single cluster.
         """
         import numpy as np
         from scipy.stats import t
@@ -108,18 +103,17 @@ class Differences:
             return bootstrap_interval(
                 lambda w: float((w @ self.sums) / (w @ self.rows)), self.clusters, confidence, resamples, seed
             )
-        if not 0 < confidence < 1:
-            raise InputError(f"the confidence is {confidence}; a number between 0 and 1 was expected, like 0.95.")
+        check_fraction("the confidence", confidence, 0.95)
         sums, rows = self._adjusted()
         half = t.ppf((1 + confidence) / 2, len(sums) - 1) * _error(sums, rows)
         low, high = np.clip(sums.sum() / rows.sum() + np.array([-half, half]), -1, 1)
         return float(low), float(high)
 
     def p_value(self) -> float:
-        """How likely a mean difference at least this far from 0 is if first and second are as good as each other.
+        """The probability of a mean difference at least this far from 0 if first and second are equally good.
 
-        For labels the exact sign-flip test over clusters: McNemar's exact test (1947) where each row is its own. For
-        other values the t-test of the clustered mean; 1.0 where nothing differs.
+        For labels the exact sign-flip test over clusters: McNemar's exact test (1947) where each row is its own
+        cluster. For other values the t-test of the clustered mean; 1.0 where nothing differs.
         """
         from scipy.stats import t
 
@@ -135,8 +129,8 @@ class Differences:
     def equivalence(self, margin: float) -> float:
         """The p-value of the claim that the true mean difference is within ± `margin` (exclusive).
 
-        Two one-sided tests (Schuirmann, 1987) with the clustered t; labels have two rows more, as in `interval`, and
-        no smaller p-value than the chance, with differences of `margin` all one way, that none is seen. Raises
+        Two one-sided tests (Schuirmann, 1987) with the clustered t; labels have two more rows, as in `interval`, and
+        no smaller p-value than the probability that differences of `margin`, all one way, show none. Raises
         InputError unless `margin` is over 0.
         """
         from scipy.stats import t
@@ -152,18 +146,17 @@ class Differences:
             return float(abs(mean) >= margin)
         return max(float(t.sf((margin - abs(mean)) / error, len(sums) - 1)), least)
 
-    def detectable(self, power: float = POWER, level: float = LEVEL) -> float | None:
-        """The smallest true difference (without sign) that `p_value` finds at `level` with this power on such data.
+    def detectable(self) -> float | None:
+        """The smallest true difference (without sign) that `p_value` finds on such data at 5 % with 80 % power.
 
         Such data has as many differing labels (`detectable_labels`), or the same standard error where rows are
         clustered or no labels. None where no difference would be found.
         """
         from scipy.stats import norm
 
-        if self.labels and self.single:
-            return detectable_labels(int(abs(self.sums).sum()), int(self.rows.sum()), power, level)
-        _check_power(power, level)
-        found = float((norm.isf(level / 2) + norm.ppf(power)) * self.standard_error)
+        if self.labels and (self.rows == 1).all():
+            return detectable_labels(int(abs(self.sums).sum()), int(self.rows.sum()))
+        found = float((norm.isf(LEVEL / 2) + norm.ppf(POWER)) * self.standard_error)
         return found if math.isfinite(found) and found > 0 and not (self.labels and found > 1) else None
 
     def _adjusted(self) -> tuple[Numbers, Numbers]:
@@ -173,52 +166,51 @@ class Differences:
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """The exact two-sided p-value of McNemar (1947): of rows that one alone has right, are there more on one side?
+    """The exact two-sided p-value of McNemar (1947): of rows that only one has right, are there more on one side?
 
     Rows are taken as independent. 1.0 where there are none. Raises InputError for negative counts.
     """
-    from scipy.stats import binomtest
+    import numpy as np
 
     if only_first < 0 or only_second < 0:
         raise InputError(f"{only_first} and {only_second} rows were given; counts of 0 or more were expected.")
-    apart = only_first + only_second
-    return float(binomtest(only_first, apart).pvalue) if apart else 1.0
+    return _sign_flip(np.repeat([1.0, -1.0], [only_first, only_second]))
 
 
-def detectable_labels(apart: int, rows: int, power: float = POWER, level: float = LEVEL) -> float | None:
+def detectable_labels(apart: int, rows: int) -> float | None:
     """The smallest true difference, in (0, 1], that McNemar's exact test finds where `apart` of `rows` labels differ.
 
-    Found is a p-value of at most `level`, with a probability of `power`, whichever side is better. None where too few
+    A finding is a p-value of at most 5 %, with a probability of 80 %, whichever side is better. None where too few
     rows differ for any finding. Raises InputError unless 0 <= apart <= rows.
     """
     from scipy.optimize import brentq
     from scipy.stats import binom
 
-    _check_power(power, level)
-    if not 0 <= apart <= rows:
-        raise InputError(f"{apart} differing rows of {rows} were given; a number from 0 to {rows} was expected.")
+    check_count(apart, rows, "differing rows")
     if not apart:
         return None
-    most = int(binom.ppf(level / 2, apart, 0.5))  # the most rows on the smaller side of a finding
-    most -= int(2 * binom.cdf(most, apart, 0.5) > level)
+    most = int(binom.ppf(LEVEL / 2, apart, 0.5))  # the most rows on the smaller side of a finding
+    most -= int(2 * binom.cdf(most, apart, 0.5) > LEVEL)
     if most < 0:
         return None
 
-    def found(share: float) -> float:
-        return float(binom.cdf(most, apart, share) + binom.sf(apart - most - 1, apart, share))
+    def power_at(rate: float) -> float:
+        return float(binom.cdf(most, apart, rate) + binom.sf(apart - most - 1, apart, rate))
 
-    share = brentq(lambda share: found(share) - power, 0.5, 1.0)
-    return float((2 * share - 1) * apart / rows)
+    rate = brentq(lambda rate: power_at(rate) - POWER, 0.5, 1.0)
+    return float((2 * rate - 1) * apart / rows)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """The p-values of several tests, corrected so that the chance of any false finding keeps the level (Holm, 1979)."""
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    corrected, highest = [0.0] * len(p_values), 0.0
-    for done, place in enumerate(order):
-        highest = max(highest, min(1.0, (len(order) - done) * p_values[place]))
-        corrected[place] = highest
-    return corrected
+    import numpy as np
+
+    values = np.asarray(p_values, float)
+    order = np.argsort(values, kind="stable")
+    scaled = values[order] * np.arange(len(values), 0, -1)
+    corrected = np.empty(len(values))
+    corrected[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    return [float(each) for each in corrected]
 
 
 def _error(sums: Numbers, rows: Numbers) -> float:
@@ -230,7 +222,7 @@ def _error(sums: Numbers, rows: Numbers) -> float:
 
 
 def _sign_flip(sums: Numbers) -> float:
-    """How likely random signs bring the sum of whole numbers as far from 0 as theirs, exactly.
+    """The exact probability that random signs bring the sum of whole numbers as far from 0 as their own signs do.
 
     The sum is twice that of the numbers with a plus, less all; its distribution is built size by size.
     """
@@ -245,8 +237,3 @@ def _sign_flip(sums: Numbers) -> float:
         chances = np.convolve(chances, steps)
     totals = 2 * np.arange(len(chances)) - (len(chances) - 1)
     return min(1.0, float(chances[np.abs(totals) >= abs(round(float(sums.sum())))].sum()))
-
-
-def _check_power(power: float, level: float) -> None:
-    if not 0 < level < power < 1:
-        raise InputError(f"the level is {level} and the power {power}; 0 < level < power < 1 was expected.")

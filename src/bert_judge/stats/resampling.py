@@ -1,11 +1,12 @@
-"""The bootstrap: how much a statistic would differ on other rows, where rows of one cluster come together."""
+"""The cluster bootstrap: how much a statistic would differ on other rows, where rows of one cluster come together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bert_judge.errors import InputError
+from bert_judge.stats.inputs import check_fraction, factorise
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,30 +21,29 @@ def bootstrap(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> NDArray[np.float64]:
-    """The statistic on rows drawn again with replacement, `resamples` times (Efron, 1979).
+    """The statistic on `resamples` samples of the rows, drawn with replacement (Efron, 1979).
 
     `statistic` is called with the weight of each row, a whole number in an array of shape (rows,): how often the row
     was drawn. So `lambda w: w @ correct / w.sum()` is an accuracy; functions of scikit-learn take it as
-    `sample_weight`. `clusters` names the cluster of each row (its question, say): whole clusters are drawn (Field and
-    Welsh, 2007); a number of rows makes each its own. Where a draw leaves the statistic undefined, it returns NaN.
-    Raises InputError for no rows.
+    `sample_weight`. `clusters` names the cluster of each row (its question, say), and clusters are drawn as a whole
+    (Field and Welsh, 2007); a number of rows makes each its own. Where a draw leaves the statistic undefined, it
+    returns NaN. Raises InputError for no rows.
     """
     import numpy as np
 
-    if isinstance(clusters, int):
-        of_row = np.arange(clusters)
-    else:
-        numbers: dict[Hashable, int] = {}
-        of_row = np.fromiter((numbers.setdefault(name, len(numbers)) for name in clusters), int, len(clusters))
-    if not len(of_row):
+    of_row, count = factorise(range(clusters) if isinstance(clusters, int) else clusters)
+    if not count:
         raise InputError("no rows were given; at least one was expected.")
-    count = int(of_row.max()) + 1
+    return np.array([statistic(drawn[of_row].astype(float)) for drawn in draw_clusters(count, resamples, seed)])
+
+
+def draw_clusters(count: int, resamples: int = RESAMPLES, seed: int = 0) -> Iterator[NDArray[np.int64]]:
+    """How often each of `count` clusters is drawn, `resamples` times: whole numbers in arrays of shape (count,)."""
+    import numpy as np
+
     chance = np.random.default_rng(seed)
-    values = np.empty(resamples)
-    for i in range(resamples):
-        drawn = np.bincount(chance.integers(count, size=count), minlength=count)
-        values[i] = statistic(drawn[of_row].astype(float))
-    return values
+    for _ in range(resamples):
+        yield np.bincount(chance.integers(count, size=count), minlength=count)
 
 
 def bootstrap_interval(
@@ -54,13 +54,16 @@ def bootstrap_interval(
     seed: int = 0,
 ) -> tuple[float, float] | None:
     """The percentile interval of `bootstrap`; None where too few draws (under a half) define the statistic."""
+    check_fraction("the confidence", confidence, 0.95)
+    return percentile_interval(bootstrap(statistic, clusters, resamples, seed), confidence)
+
+
+def percentile_interval(draws: NDArray[np.float64], confidence: float = 0.95) -> tuple[float, float] | None:
+    """The interval that leaves out as many draws on each side; None where under a half of them are finite."""
     import numpy as np
 
-    if not 0 < confidence < 1:
-        raise InputError(f"the confidence is {confidence}; a number between 0 and 1 was expected, like 0.95.")
-    values = bootstrap(statistic, clusters, resamples, seed)
-    values = values[np.isfinite(values)]
-    if len(values) < resamples / 2:
+    defined = draws[np.isfinite(draws)]
+    if len(defined) < max(1, len(draws) / 2):
         return None
-    low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)

@@ -1,4 +1,4 @@
-"""Where in a text its answer is: the option that it chooses, what it puts into a box, the text inside its markup."""
+"""Finding the answer in a text: the option that it chooses, the contents of a box, the text without markup."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _MARKED = re.compile(r"\(([A-Z])\)|\*\*\(?([A-Z])\)?[.:]?\*\*|\b[Oo]ption ([A-Z]
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _ENCLOSING = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
-_LAYERS = 8  # of markup around an answer: more than anyone writes, and an end to what is made to cost time
+_LAYERS = 8  # of markup around an answer: more than anyone writes; bounds the time that hostile texts take
 
 
 def choice(candidate: str, reference: str) -> float:
     """1.0 where the candidate chooses the option that the reference names, else 0.0.
 
     "A", "(A)", "**A**.", "A) Paris", "The answer is (A)" name the same option. A candidate that names none is right
-    where it gives the option's text ("Paris" for "A) Paris"). A reference that is no option ("NO", "42") is compared
-    by `exact_match`.
+    where it gives the option's text ("Paris" for "A) Paris"). A reference that is not an option ("NO", "42") is
+    compared by `exact_match`.
     """
     text = _plain(reference)
     option = _LONE.fullmatch(text) or _LABEL.match(text)
@@ -72,9 +72,9 @@ def find_choice(text: str) -> str | None:
 
 
 def find_boxed(text: str) -> list[str]:
-    r"""What stands in each `\boxed{…}` or `\fbox{…}` of a LaTeX text, in order, with the braces inside of it.
+    r"""The contents of each `\boxed{…}` or `\fbox{…}` of a LaTeX text, in order, with the braces inside.
 
-    A box inside another is part of that one; a box that is not closed is none.
+    A box inside another is part of that one; a box that is not closed is left out.
     """
     closed = _braces(text)
     found, position = [], 0
@@ -87,7 +87,7 @@ def find_boxed(text: str) -> list[str]:
 
 
 def strip_markup(text: str) -> str:
-    r"""An answer without what is written around it: white space, `*` and backticks, full stops, `$…$`, `\(…\)`, a box.
+    r"""An answer without what surrounds it: white space, `*` and backticks, full stops, `$…$`, `\(…\)`, a box.
 
     "**A**." becomes "A", `$\boxed{\frac{1}{2}}$.` becomes `\frac{1}{2}`; an amount such as "$5" stays.
     """
@@ -110,12 +110,12 @@ def _plain(text: str) -> str:
 
 
 def _letter(match: re.Match[str]) -> str:
-    """The only group that took part."""
+    """The only group that matched."""
     return str(match[match.lastindex or 0]).upper()
 
 
 def _braces(text: str) -> dict[int, int]:
-    """Where each brace that is opened is closed, in one pass; braces after a backslash are none."""
+    """The place of the closing brace of each opening one, in one pass; braces after a backslash don't count."""
     opened: list[int] = []
     closed = {}
     for match in _BRACE.finditer(text):
