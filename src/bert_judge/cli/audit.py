@@ -12,11 +12,11 @@ from typing import Annotated, Any
 
 from bert_judge.addresses import public_command
 from bert_judge.artifacts import check_folder, verdict_record, write_files
+from bert_judge.audit.audit_tables import to_markdown, to_text
+from bert_judge.audit.items import Item, items_of, load_items, spread
+from bert_judge.audit.trials import Audit, Gate, Outcome, Trial, assess_trials, make_trials, needed_samples
 from bert_judge.cli import log_shown, progress_bar, run, say
 from bert_judge.cli.flags import Parser, add_flags, read_config, spellings
-from bert_judge.evaluation.audit.items import Item, items_of, load_items, spread
-from bert_judge.evaluation.audit.tables import to_markdown, to_text
-from bert_judge.evaluation.audit.trials import Audit, Gate, Outcome, Trial, assess_trials, make_trials, needed_samples
 from bert_judge.judges import JUDGES, Judge, find_judge
 from bert_judge.sources import FORMATS, ColumnMap, open_source
 from bert_judge.version import __version__

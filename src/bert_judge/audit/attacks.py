@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-from bert_judge.evaluation.audit.frames import (
+from bert_judge.audit.frames import (
     CONCLUDING_OTHERWISE,
     CUT_OFF,
     EMPTY_FRAMES,
@@ -33,7 +33,7 @@ from bert_judge.evaluation.audit.frames import (
     TYPES,
     VAGUE,
 )
-from bert_judge.evaluation.audit.items import Item
+from bert_judge.audit.items import Item
 
 Candidates = Iterable[tuple[str, str]]
 """Patterns and candidates."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import NamedTuple
 
-from bert_judge.evaluation.audit.items import Item, neutral_sentences
+from bert_judge.audit.items import Item, neutral_sentences
 from bert_judge.types import Sample
 
 

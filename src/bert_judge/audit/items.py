@@ -11,8 +11,8 @@ from functools import cached_property, lru_cache
 from importlib import resources
 from typing import Any
 
+from bert_judge.audit.neighbours import kind_of, neighbours, spellings
 from bert_judge.errors import InputError
-from bert_judge.evaluation.audit.values import kind_of, neighbours, spellings
 from bert_judge.metrics import containment
 from bert_judge.types import Sample
 

@@ -15,10 +15,10 @@ from itertools import groupby
 from random import Random
 from typing import Annotated, Literal, NamedTuple
 
+from bert_judge.audit.attacks import ATTACKS
+from bert_judge.audit.invariances import INVARIANCES, Answer
+from bert_judge.audit.items import Item, spread
 from bert_judge.errors import InputError
-from bert_judge.evaluation.audit.attacks import ATTACKS
-from bert_judge.evaluation.audit.invariances import INVARIANCES, Answer
-from bert_judge.evaluation.audit.items import Item, spread
 from bert_judge.judges.base import Judge
 from bert_judge.stats.labels import ratio, wilson_interval
 from bert_judge.types import Sample, Verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from bert_judge.evaluation.audit.trials import Audit, FamilyResult, Outcome
+from bert_judge.audit.trials import Audit, FamilyResult, Outcome
 from bert_judge.evaluation.tables import Table, escaped
 
 _EXAMPLES, _CLIPPED = 3, 300

@@ -10,12 +10,12 @@ from random import Random
 
 import pytest
 
+from bert_judge.audit.attacks import ATTACKS
+from bert_judge.audit.invariances import INVARIANCES, Answer
+from bert_judge.audit.items import Item, items_of, load_items, neutral_sentences, spread
+from bert_judge.audit.neighbours import in_words, kind_of, neighbours, read_date, spellings
+from bert_judge.audit.trials import FAMILIES, PLAIN, Audit, Gate, Trial, assess_trials, make_trials
 from bert_judge.errors import InputError
-from bert_judge.evaluation.audit.attacks import ATTACKS
-from bert_judge.evaluation.audit.invariances import INVARIANCES, Answer
-from bert_judge.evaluation.audit.items import Item, items_of, load_items, neutral_sentences, spread
-from bert_judge.evaluation.audit.trials import FAMILIES, PLAIN, Audit, Gate, Trial, assess_trials, make_trials
-from bert_judge.evaluation.audit.values import in_words, kind_of, neighbours, read_date, spellings
 from bert_judge.judges import Judge, RegexJudge
 from bert_judge.metrics import containment
 from bert_judge.types import Sample, Verdict
