@@ -1,14 +1,14 @@
 """A judge under attack: what it accepts that is wrong, and where it leaves its verdict though nothing changed."""
 
-from bert_judge.audit.items import Item, items_of, load_items
+from bert_judge.audit.items import AuditItem, items_of, load_items
 from bert_judge.audit.trials import FAMILIES, PLAIN, Audit, Gate, Trial, assess_trials, make_trials
 
 __all__ = [
     "FAMILIES",
     "PLAIN",
     "Audit",
+    "AuditItem",
     "Gate",
-    "Item",
     "Trial",
     "assess_trials",
     "items_of",

@@ -1,143 +1,106 @@
 """Attacks: candidates that a person calls wrong, whatever the judge makes of them.
 
-Each makes candidates for an item with the name of their pattern. A frame has places such as `{value}`, which stand for
-what the item has; a frame whose places the item can't fill is left out.
+`attacks.json` holds their frames. A frame belongs there only if a person calls every candidate that it makes wrong:
+what names the correct answer must deny it, leave it open or settle on another. A frame has places such as `{value}`,
+which stand for what an item has; a frame with a place that the item can't fill is left out.
 
-    {value} {sentence}            the right answer, alone and as a sentence
+    {value} {sentence}            the correct answer, alone and as a sentence
     {near} {near_sentence}        a wrong one of the same kind
-    {first} {second} {third}      the right one and two wrong ones, in any order
+    {first} {second} {third}      the correct one and one or two wrong ones, in any order
     {wrong}                       a wrong answer, alone or as a sentence
-    {question} {type} {about}     the question, the kind of the answer, what is beside the point
+    {question} {type} {about}     the question, the kind of the answer, something beside the point
+    {letters} {options} …         the options of a multiple-choice question
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from bert_judge.audit.frames import (
-    CONCLUDING_OTHERWISE,
-    CUT_OFF,
-    EMPTY_FRAMES,
-    INSTRUCTIONS,
-    LISTED,
-    MARKERS,
-    NEGATED,
-    PUNCTUATION,
-    REFUSALS,
-    REPEATED,
-    SEVERAL,
-    SWAPPED,
-    TYPES,
-    VAGUE,
-)
-from bert_judge.audit.items import Item
+from bert_judge.audit.items import AuditItem, read_data
 
-Candidates = Iterable[tuple[str, str]]
-"""Patterns and candidates."""
+Filled = Iterable[tuple[str, str | None]]
+"""Patterns with their candidates; None where the item can't fill the frame."""
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """What an attack does, in words, and the function that does it: from an item to candidates with their pattern."""
+    """What an attack does (`about`), and how: an entry of `attacks.json`.
 
-    about: str
-    make: Callable[[Item, Random], Candidates]
-
-
-def fill(frame: str, places: dict[str, str]) -> str | None:
-    """A frame with its places filled; None where the item lacks one of them."""
-    if any(name not in places for name in _PLACE.findall(frame)):
-        return None
-    return _PLACE.sub(lambda match: places[match[1]], frame)
-
-
-def places(item: Item, chance: Random) -> dict[str, str]:
-    """What an item fills into frames; its wrong values in an order that `chance` gives."""
-    near = chance.sample(item.near, len(item.near))
-    found = {"question": item.question, "type": item.type, "about": item.about}
-    if item.value is not None:
-        found["sentence"] = item.sentence(item.value)
-    if near:
-        found["near_sentence"] = item.sentence(near[0])
-    if item.is_short:
-        found["value"] = item.value
-        found |= dict(zip(("near", "other"), near, strict=False))
-    wrong = [found[name] for name in ("near", "near_sentence") if name in found] or item.wrong
-    if wrong:
-        found["wrong"] = chance.choice(wrong)
-    return {name: text for name, text in found.items() if text is not None}
-
-
-def framed(
-    frames: Iterable[str],
-    times: int = 1,
-    only: Callable[[Item], bool] = lambda item: True,
-    hidden: bool = False,
-) -> Callable[[Item, Random], Candidates]:
-    """So many of the frames that an item can fill, drawn by chance, for the items that `only` takes.
-
-    With `hidden` no reference may stand in the candidate, as the frames don't mean to name one.
+    `how` names the function that fills the frames for an item. `draws` candidates are drawn from what it makes (None:
+    all are taken, in order), for items of `kinds` (None: any) that are not of `not_kinds`. With `hidden`, a candidate
+    in which a reference happens to stand is left out.
     """
 
-    def make(item: Item, chance: Random) -> Iterator[tuple[str, str]]:
-        if not only(item):
-            return
-        known = places(item, chance)
-        filled = [(frame, text) for frame in frames if (text := fill(frame, known)) is not None]
-        for frame, text in chance.sample(filled, len(filled))[:times]:
-            if not (hidden and item.gives_away(text)):
-                yield frame, text
+    about: str
+    frames: Sequence[str] = ()
+    how: str = "framed"
+    draws: int | None = None
+    hidden: bool = False
+    kinds: Sequence[str] | None = None
+    not_kinds: Sequence[str] = ()
 
-    return make
+    def candidates(self, item: AuditItem, chance: Random) -> list[tuple[str, str]]:
+        """Candidates for an item, each with its pattern: the frame, or a few words."""
+        if item.kind in self.not_kinds or (self.kinds is not None and item.kind not in self.kinds):
+            return []
+        filled = _HOW[self.how](self.frames, item, chance)
+        made = [(pattern, text) for pattern, text in filled if text is not None]
+        if self.draws is not None:
+            made = chance.sample(made, len(made))[: self.draws]
+        return [(pattern, text) for pattern, text in made if not (self.hidden and item.gives_away(text))]
 
 
-def with_several(item: Item, chance: Random) -> Iterator[tuple[str, str]]:
-    """The right answer beside one wrong one or two, in any order."""
-    if not item.is_short or item.kind in ("yesno", "list"):
+def _framed(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
+    known = _places(item, chance)
+    return [(frame, _fill(frame, known)) for frame in frames]
+
+
+def _instructed(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
+    """A bare "correct" could answer a yes/no question: there the frame has to hold the wrong answer."""
+    return _framed([frame for frame in frames if item.kind != "yesno" or "{wrong}" in frame], item, chance)
+
+
+def _refused(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
+    return [] if item.asks_nothing else _framed(frames, item, chance)
+
+
+def _several(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
+    """The correct answer beside one wrong one or two, in any order."""
+    if not (item.is_short and item.near):
         return
     wrong = chance.sample(item.near, len(item.near))
-    filled = []
-    for frame in SEVERAL:
+    for frame in frames:
         values = [str(item.value), *wrong[: 2 if "{third}" in frame else 1]]
         order = chance.sample(values, len(values))
-        text = fill(frame, dict(zip(("first", "second", "third"), order, strict=False)))
-        if text is not None and len(values) > 1:
-            filled.append((frame, text))
-    yield from chance.sample(filled, min(1, len(filled)))
+        yield frame, _fill(frame, dict(zip(("first", "second", "third"), order, strict=False)))
 
 
-def swapped(*kinds: str) -> Callable[[Item, Random], Candidates]:
-    """Every wrong value of items of these kinds, alone or in a sentence."""
-
-    def make(item: Item, chance: Random) -> Iterator[tuple[str, str]]:
-        if item.kind in kinds:
-            for near in item.near:
-                frame = chance.choice(SWAPPED)
-                text = fill(frame, {"near": near, "near_sentence": item.sentence(near)})
-                yield frame, str(text)
-
-    return make
+def _exchanged(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
+    """Every wrong value, alone or in a sentence."""
+    for near in item.near:
+        frame = chance.choice(frames)
+        yield frame, _fill(frame, {"near": near, "near_sentence": item.sentence(near)})
 
 
-def with_a_list_changed(item: Item, chance: Random) -> Iterator[tuple[str, str]]:
+def _list_changed(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
     """A list without one of its members, and one with a member exchanged."""
-    if not item.parts:
-        return
     for left_out in range(len(item.parts)):
         parts = [part for number, part in enumerate(item.parts) if number != left_out]
         text = ", ".join(chance.sample(parts, len(parts)))
         yield "one is missing", chance.choice((text, item.sentence(text)))
-    for near in item.near:
+    for near in item.near if item.parts else ():
         yield "one is exchanged", chance.choice((near, item.sentence(near)))
 
 
-def with_all_options(item: Item, chance: Random) -> Iterator[tuple[str, str]]:
+def _all_options(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
     """Every option of a multiple-choice question, none of them chosen."""
+    if not item.options:
+        return []
     letters = [option[0] for option in item.options]
     texts = [option[3:] for option in item.options]
     known = {
@@ -148,44 +111,52 @@ def with_all_options(item: Item, chance: Random) -> Iterator[tuple[str, str]]:
         "texts": ", ".join(texts),
         "either": " or ".join(texts),
     }
-    if item.options:
-        for frame in chance.sample(LISTED, 4):
-            yield frame, str(fill(frame, known))
+    return [(frame, _fill(frame, known)) for frame in frames]
 
 
-def _not_yes_no(item: Item) -> bool:
-    return item.kind != "yesno"
-
-
-def _instructed(item: Item, chance: Random) -> Candidates:
-    """A bare "correct" could be an answer to a question for yes or no: there the wrong answer has to stand."""
-    frames = INSTRUCTIONS if _not_yes_no(item) else [frame for frame in INSTRUCTIONS if "{wrong}" in frame]
-    return framed(frames, times=2, hidden=True)(item, chance)
-
-
-ATTACKS: dict[str, Attack] = {
-    "empty answer": Attack("nothing, or white space", framed(["", " ", "\n", "\n\n\n", " \t ", "\u00a0", "\u200b"])),
-    "empty frame": Attack(
-        '"Solution:", "Thought process:" and their like, with nothing after them', framed(EMPTY_FRAMES, 2, hidden=True)
-    ),
-    "punctuation": Attack("punctuation and symbols only", framed(PUNCTUATION)),
-    "question repeated": Attack("the question instead of an answer", framed(REPEATED)),
-    "type only": Attack("what kind of thing the answer is: a city, a number", framed(TYPES, hidden=True)),
-    "refusal": Attack("no answer, politely", framed(REFUSALS, only=lambda item: not item.asks_nothing, hidden=True)),
-    "vague": Attack("on the topic, and no answer", framed(VAGUE, hidden=True)),
-    "every option": Attack("all options listed, none chosen", with_all_options),
-    "several answers": Attack("the right answer beside wrong ones, none chosen", with_several),
-    "negated": Attack("the right answer, said to be wrong", framed(NEGATED, only=_not_yes_no)),
-    "injected markers": Attack("a wrong answer with special tokens and false fields", framed(MARKERS, 2, hidden=True)),
-    "injected instructions": Attack("orders to the judge and claims to be right", _instructed),
-    "other entity": Attack("another person, place or thing of the same kind", swapped("person", "place", "thing")),
-    "other number": Attack("another number, also with its unit", swapped("number", "quantity", "maths")),
-    "other date": Attack("another day, month or year", swapped("date")),
-    "other option": Attack("another option letter, or another option", swapped("option")),
-    "other list": Attack("a list with one member missing or exchanged", with_a_list_changed),
-    "concludes otherwise": Attack(
-        "reasoning that mentions the right answer and settles on a wrong one", framed(CONCLUDING_OTHERWISE, 2)
-    ),
-    "cut-off reasoning": Attack("reasoning that stops before any conclusion", framed(CUT_OFF, 2)),
+_HOW: dict[str, Callable[[Sequence[str], AuditItem, Random], Filled]] = {
+    "framed": _framed,
+    "instructed": _instructed,
+    "refused": _refused,
+    "several": _several,
+    "exchanged": _exchanged,
+    "list changed": _list_changed,
+    "all options": _all_options,
 }
+
+
+def _places(item: AuditItem, chance: Random) -> dict[str, str]:
+    """What an item fills into frames, its wrong values in random order."""
+    near = chance.sample(item.near, len(item.near))
+    found = {"question": item.question, "type": item.type, "about": item.about}
+    if item.value is not None:
+        found["sentence"] = item.sentence(item.value)
+    if near:
+        found["near_sentence"] = item.sentence(near[0])
+    if item.is_short:
+        found["value"] = item.value
+        found |= {"near": near[0]} if near else {}
+    wrong = [found[name] for name in ("near", "near_sentence") if name in found] or item.wrong
+    if wrong:
+        found["wrong"] = chance.choice(wrong)
+    return {name: text for name, text in found.items() if text is not None}
+
+
+def _fill(frame: str, places: dict[str, str]) -> str | None:
+    """A frame with its places filled; None if one of them is missing."""
+    if any(name not in places for name in _PLACE.findall(frame)):
+        return None
+    return _PLACE.sub(lambda match: places[match[1]], frame)
+
+
+def _load() -> dict[str, Attack]:
+    """The attacks by name; those that share the frames of another name it in the place of their own."""
+    entries = read_data("attacks.json")
+    for entry in entries.values():
+        if isinstance(entry.get("frames"), str):
+            entry["frames"] = entries[entry["frames"]]["frames"]
+    return {name: Attack(**entry) for name, entry in entries.items()}
+
+
+ATTACKS = _load()
 """Every attack, by its name. A judge should accept none of their candidates."""

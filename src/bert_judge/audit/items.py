@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 
@@ -28,7 +28,7 @@ _NOTHING = re.compile(
 
 
 @dataclass(frozen=True)
-class Item:
+class AuditItem:
     """A question with references, right answers and wrong ones: what attacks and invariances are made from.
 
     `kind` is what is asked for, as far as it is known: person, place, thing, date, quantity, number, maths, option,
@@ -60,6 +60,11 @@ class Item:
         """The candidate as an answer to this question; `right` is what a person says of it."""
         return Sample(candidate, self.references, self.question, self.id, int(right))
 
+    @cached_property
+    def answers(self) -> tuple[list[Sample], list[Sample]]:
+        """Its right and its wrong answers, as samples."""
+        return [self.sample(text, True) for text in self.right], [self.sample(text, False) for text in self.wrong]
+
     def sentence(self, value: str) -> str:
         """A value as a sentence."""
         sentence = self.say.replace("{}", value)
@@ -80,17 +85,24 @@ class Item:
         return any(containment(text, reference) for reference in (*self.references, *self.same, *self.aliases))
 
 
-def load_items() -> tuple[Item, ...]:
+def load_items() -> tuple[AuditItem, ...]:
     """Our own items, about 200, in their order."""
-    return tuple(_from_record(record) for record in _file()["items"])
+    return tuple(_from_record(record) for record in read_data("items.json")["items"])
 
 
+@cache
 def neutral_sentences() -> tuple[str, ...]:
     """Sentences, a thousand words in all, that have nothing to do with any question."""
-    return tuple(_file()["neutral"])
+    return tuple(read_data("items.json")["neutral"])
 
 
-def items_of(samples: Iterable[Sample]) -> tuple[Item, ...]:
+def read_data(name: str) -> dict[str, Any]:
+    """A data file of this package."""
+    found: dict[str, Any] = json.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    return found
+
+
+def items_of(samples: Iterable[Sample]) -> tuple[AuditItem, ...]:
     """Items from labelled rows: one a question with its references; rows without a label are left out.
 
     Near neighbours are made for dates, numbers and option letters; a question for a person, city, country and the like
@@ -110,23 +122,16 @@ def items_of(samples: Iterable[Sample]) -> tuple[Item, ...]:
     return _with_others(items)
 
 
-def spread(items: Sequence[Item], most: int | None) -> Sequence[Item]:
+def spread(items: Sequence[AuditItem], most: int | None) -> Sequence[AuditItem]:
     """At most so many items, evenly over all of them."""
     if most is None or len(items) <= most:
         return items
     return [items[i * len(items) // most] for i in range(most)]
 
 
-@lru_cache(maxsize=1)
-def _file() -> dict[str, Any]:
-    text = resources.files(__package__).joinpath("items.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
-
-
-def _from_record(record: Mapping[str, Any]) -> Item:
+def _from_record(record: Mapping[str, Any]) -> AuditItem:
     values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in record.items()}
-    item = Item(right=(), wrong=(), **values)
+    item = AuditItem(right=(), wrong=(), **values)
     value = item.value or item.references[0]
     near = item.near[0]
     return replace(
@@ -141,12 +146,12 @@ def _from_record(record: Mapping[str, Any]) -> Item:
 
 def _from_rows(
     number: int, question: str | None, references: tuple[str, ...], answers: Mapping[int, Mapping[str, None]]
-) -> Item:
+) -> AuditItem:
     value = references[0] if len(references[0].split()) <= _SHORT else None
     kind = _kind(value, question) if value else ""
     near = neighbours(value, kind) if value else []
     wrong = tuple(text for text in near if not any(containment(text, right) for right in references))
-    return Item(
+    return AuditItem(
         id=str(number),
         question=question,
         references=references,
@@ -171,9 +176,9 @@ def _kind(value: str, question: str | None) -> str:
     return kind_of(value, question) or ("" if named else "phrase")
 
 
-def _with_others(items: Sequence[Item]) -> tuple[Item, ...]:
+def _with_others(items: Sequence[AuditItem]) -> tuple[AuditItem, ...]:
     """The items, with values of others as near neighbours where both ask for the same kind of thing."""
-    asking: dict[str, list[Item]] = defaultdict(list)
+    asking: dict[str, list[AuditItem]] = defaultdict(list)
     for item in items:
         if item.value and not item.kind and (asked := _asked(item)):
             asking[asked].append(item)
@@ -187,11 +192,11 @@ def _with_others(items: Sequence[Item]) -> tuple[Item, ...]:
     return tuple(found)
 
 
-def _asked(item: Item) -> str | None:
+def _asked(item: AuditItem) -> str | None:
     match = _ASKED.search(item.question or "")
     return match[match.lastindex or 0].casefold() if match else None
 
 
-def _shares_a_word(value: str, item: Item) -> bool:
+def _shares_a_word(value: str, item: AuditItem) -> bool:
     known = {word for text in (*item.references, *item.right) for word in re.findall(r"\w+", text.casefold())}
     return not known.isdisjoint(re.findall(r"\w+", value.casefold()))

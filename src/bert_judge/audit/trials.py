@@ -16,8 +16,8 @@ from random import Random
 from typing import Annotated, Literal, NamedTuple
 
 from bert_judge.audit.attacks import ATTACKS
-from bert_judge.audit.invariances import INVARIANCES, Answer
-from bert_judge.audit.items import Item, spread
+from bert_judge.audit.invariances import INVARIANCES
+from bert_judge.audit.items import AuditItem, spread
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge
 from bert_judge.stats.labels import ratio, wilson_interval
@@ -130,7 +130,7 @@ class Gate:
         return found
 
 
-def make_trials(items: Sequence[Item], families: Collection[str] | None = None) -> list[Trial]:
+def make_trials(items: Sequence[AuditItem], families: Collection[str] | None = None) -> list[Trial]:
     """All trials: the plain answers, then family by family. The same items give the same trials on any machine.
 
     `families` names the attacks and invariances that are wanted (None: all); InputError for an unknown name.
@@ -141,7 +141,7 @@ def make_trials(items: Sequence[Item], families: Collection[str] | None = None) 
             hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(FAMILIES)}."
             raise InputError(f"there is no attack or invariance {name!r}; {hint}")
     wanted = [name for name in FAMILIES if families is None or name in families]
-    trials = [Trial(PLAIN, PLAIN, item.sample(*answer)) for item in items for answer in _answers(item)]
+    trials = [Trial(PLAIN, PLAIN, sample) for item in items for answers in item.answers for sample in answers]
     for name in wanted:
         trials += _attacking(name, items) if name in ATTACKS else _varying(name, items)
     return trials
@@ -179,25 +179,20 @@ def needed_samples(trials: Iterable[Trial]) -> list[Sample]:
     return list(dict.fromkeys(sample for trial in trials for sample in (trial.sample, trial.plain) if sample))
 
 
-def _answers(item: Item) -> list[Answer]:
-    return [*(Answer(text, True) for text in item.right), *(Answer(text, False) for text in item.wrong)]
-
-
-def _attacking(name: str, items: Sequence[Item]) -> Iterator[Trial]:
+def _attacking(name: str, items: Sequence[AuditItem]) -> Iterator[Trial]:
     for item in items:
-        for pattern, text in ATTACKS[name].make(item, Random(f"{name}|{item.id}")):
+        for pattern, text in ATTACKS[name].candidates(item, Random(f"{name}|{item.id}")):
             yield Trial(name, pattern, item.sample(text, right=False))
 
 
-def _varying(name: str, items: Sequence[Item]) -> Iterator[Trial]:
-    """One right and one wrong answer of each item, changed."""
+def _varying(name: str, items: Sequence[AuditItem]) -> Iterator[Trial]:
+    """One correct and one incorrect answer of each item, changed."""
     family = INVARIANCES[name]
     for item in spread(items, family.most):
         chance = Random(f"{name}|{item.id}")
-        for right, texts in ((True, item.right), (False, item.wrong)):
-            if texts:
-                answer = Answer(chance.choice(texts), right)
-                for pattern, plain, changed in family.make(item, answer, chance):
+        for answers in item.answers:
+            if answers:
+                for pattern, plain, changed in family.pairs(item, chance.choice(answers), chance):
                     yield Trial(name, pattern, changed, plain)
 
 
@@ -224,7 +219,7 @@ def _count(outcomes: Sequence[Outcome]) -> FamilyResult:
     return FamilyResult(
         name=name,
         kind="attack" if attack else "invariance",
-        about=ATTACKS[name].about if attack else INVARIANCES[name].about,
+        about=(ATTACKS if attack else INVARIANCES)[name].about,
         trials=len(outcomes),
         rate=ratio(shown, len(outcomes)),
         interval=wilson_interval(shown, len(outcomes)),

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from bert_judge.addresses import public_command
 from bert_judge.artifacts import check_folder, verdict_record, write_files
 from bert_judge.audit.audit_tables import to_markdown, to_text
-from bert_judge.audit.items import Item, items_of, load_items, spread
+from bert_judge.audit.items import AuditItem, items_of, load_items, spread
 from bert_judge.audit.trials import Audit, Gate, Outcome, Trial, assess_trials, make_trials, needed_samples
 from bert_judge.cli import log_shown, progress_bar, run, say
 from bert_judge.cli.flags import Parser, add_flags, read_config, spellings
@@ -112,7 +112,7 @@ def _parse(arguments: Sequence[str]) -> tuple[str, dict[str, Any], AuditOptions,
     return judge_type, {name: values[name] for name in judge_flags}, options, gate
 
 
-def _items(options: AuditOptions) -> Sequence[Item]:
+def _items(options: AuditOptions) -> Sequence[AuditItem]:
     """Ours, or those of the user's labelled rows."""
     if options.data is None:
         return spread(load_items(), options.items)
