@@ -1,4 +1,4 @@
-"""A judge under attack: what it accepts that is wrong, and where it leaves its verdict though nothing changed."""
+"""The audit of a judge: which wrong answers it accepts, and which changes that mean nothing change its verdict."""
 
 from bert_judge.audit.items import AuditItem, items_of, load_items
 from bert_judge.audit.trials import FAMILIES, PLAIN, Audit, Gate, Trial, assess_trials, make_trials

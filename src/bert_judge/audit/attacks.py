@@ -66,7 +66,7 @@ def _instructed(frames: Sequence[str], item: AuditItem, chance: Random) -> Fille
 
 
 def _refused(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:
-    return [] if item.asks_nothing else _framed(frames, item, chance)
+    return [] if item.has_no_answer else _framed(frames, item, chance)
 
 
 def _several(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:

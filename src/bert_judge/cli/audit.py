@@ -1,4 +1,4 @@
-"""`bert-judge audit`: attack a judge, and see whether it stays with its verdicts where it should."""
+"""`bert-judge audit`: attack a judge, and see whether it keeps its verdicts when nothing has changed."""
 
 from __future__ import annotations
 
