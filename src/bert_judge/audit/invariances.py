@@ -80,7 +80,7 @@ def _cased(change: Change, text: str) -> str:
 
 
 def _ended(ending: Change, text: str) -> str:
-    """Other punctuation at the end; "!" means something after a number."""
+    """Other punctuation at the end, but no "!" after a number, where it is a factorial."""
     return text if ending == "!" and text.rstrip(".")[-1:].isdigit() else f"{text.rstrip('. ')}{ending}"
 
 
@@ -147,6 +147,7 @@ def _references_added(item: AuditItem, plain: Sample) -> Pairs:
         yield "before the others", plain, replace(plain, references=(*more, *item.references))
 
 
+# Changes of what the answer is judged against: they leave its text alone.
 _AROUND = {
     "no question": _without_question,
     "references reversed": _references_reversed,
