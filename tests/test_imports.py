@@ -20,13 +20,13 @@ LADDER = [
     "generators encoder prompt",
     "tasks training sources bertscore",
     "judges",
-    "pipeline evaluation integrations distributed",
+    "pipeline evaluation audit integrations distributed",
     "report server compat",
     "cli",
     "__main__",
 ]
 LEVELS = {name: level for level, names in enumerate(LADDER) for name in names.split()}
-SIDEWAYS = {("evidence", "metrics"), ("server", "report"), ("types", "errors")}
+SIDEWAYS = {("evidence", "metrics"), ("audit", "evaluation"), ("server", "report"), ("types", "errors")}
 HEAVY = (
     *("torch", "transformers", "numpy", "datasets", "pyarrow", "tokenizers", "scipy", "sklearn"),
     *("openai", "vllm", "matplotlib"),

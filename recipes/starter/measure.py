@@ -24,7 +24,7 @@ from made.choosing import terse_frames
 from made.frames import wordings
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.evaluation.audit import assess_trials, load_items, make_trials
+from bert_judge.audit import assess_trials, load_items, make_trials
 from bert_judge.judges import BERTScore, Judge
 from bert_judge.metrics import containment, exact_match, rouge_l, token_f1
 from bert_judge.stats import bootstrap_interval, brier, expected_calibration_error

@@ -42,7 +42,7 @@ def audit(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, s
 def test_the_starter_prints_and_writes_what_it_found(audit):
     status, out, err = audit("--items", 12, "--families", "negated,cut-off_reasoning,case", "--output_dir", "out")
     assert status == 0
-    assert "12 questions; plain answers judged well" in out
+    assert "12 questions; plain answers judged correctly" in out
     assert "BERTJudge starter" in out
     assert "judging" in err
     record = json.loads(Path("out/audit.json").read_text(encoding="utf-8"))
@@ -95,7 +95,7 @@ def test_a_users_own_rows(audit):
     Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
     status, out, _ = audit(*CONTAINMENT, "--data", "rows.jsonl", "--output_dir", "out")
     assert status == 0
-    assert "2 questions; plain answers judged well: 100.0% of 4" in out
+    assert "2 questions; plain answers judged correctly: 100.0% of 4" in out
     failures = [json.loads(line) for line in Path("out/audit_failures.jsonl").read_text(encoding="utf-8").splitlines()]
     negated = [row["candidate"] for row in failures if row["family"] == "negated"]
     assert len(negated) == 2

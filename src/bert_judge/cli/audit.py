@@ -1,4 +1,4 @@
-"""`bert-judge audit`: attack a judge, and see whether it stays with its verdicts where it should."""
+"""`bert-judge audit`: attack a judge, and see whether it keeps its verdicts when nothing has changed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Annotated, Any
 
 from bert_judge.addresses import public_command
 from bert_judge.artifacts import check_folder, verdict_record, write_files
+from bert_judge.audit.audit_tables import to_markdown, to_text
+from bert_judge.audit.items import AuditItem, items_of, load_items, spread
+from bert_judge.audit.trials import Audit, Gate, Outcome, Trial, assess_trials, make_trials, needed_samples
 from bert_judge.cli import log_shown, progress_bar, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import add_judges, chosen_judges
 from bert_judge.errors import InputError
-from bert_judge.evaluation.audit.items import Item, items_of, load_items, spread
-from bert_judge.evaluation.audit.tables import to_markdown, to_text
-from bert_judge.evaluation.audit.trials import Audit, Gate, Outcome, Trial, assess_trials, make_trials, needed_samples
 from bert_judge.judges import Judge
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.types import Signature
@@ -99,7 +99,7 @@ def _parse(arguments: Sequence[str]) -> tuple[JudgeSpec, AuditOptions, Gate]:
     return spec, made(AuditOptions, values), made(Gate, values)
 
 
-def _items(options: AuditOptions) -> Sequence[Item]:
+def _items(options: AuditOptions) -> Sequence[AuditItem]:
     """Ours, or those of the user's labelled rows."""
     if options.data is None:
         return spread(load_items(), options.items)

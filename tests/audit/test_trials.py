@@ -1,4 +1,4 @@
-"""The audit: whether its trials are fair, what it counts, and what it makes of a person's labelled rows."""
+"""The audit: whether its trials are fair, what it counts, and which items it makes from labelled rows."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from random import Random
 
 import pytest
 
+from bert_judge.audit.attacks import ATTACKS
+from bert_judge.audit.items import AuditItem, items_of, load_items, neutral_sentences, spread
+from bert_judge.audit.trials import FAMILIES, PLAIN, Audit, Gate, Trial, assess_trials, make_trials
 from bert_judge.errors import InputError
-from bert_judge.evaluation.audit.attacks import ATTACKS
-from bert_judge.evaluation.audit.invariances import INVARIANCES, Answer
-from bert_judge.evaluation.audit.items import Item, items_of, load_items, neutral_sentences, spread
-from bert_judge.evaluation.audit.trials import FAMILIES, PLAIN, Audit, Gate, Trial, assess_trials, make_trials
-from bert_judge.evaluation.audit.values import in_words, kind_of, neighbours, read_date, spellings
 from bert_judge.judges import Judge, RegexJudge
 from bert_judge.metrics import containment
 from bert_judge.types import Sample, Verdict
@@ -29,7 +26,7 @@ def of(family: str) -> list[Trial]:
     return [trial for trial in TRIALS if trial.family == family]
 
 
-def item_of(trial: Trial) -> Item:
+def item_of(trial: Trial) -> AuditItem:
     return BY_ID[str(trial.sample.id)]
 
 
@@ -81,23 +78,27 @@ def test_there_are_enough_items_of_every_kind():
     assert min(kinds.values()) >= 8
 
 
-@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.id)
-def test_an_item_is_coherent(item: Item):
+def test_the_items_are_coherent():
+    for item in ITEMS:
+        check(item)
+
+
+def check(item: AuditItem) -> None:
     known = {text.casefold() for text in (*item.references, *item.same, *item.aliases)}
     wrong = [text.casefold() for text in (*item.near, *item.near_same)]
-    assert len(set(wrong)) == len(wrong), "a wrong value stands there twice"
-    assert known.isdisjoint(wrong)
-    assert item.value == item.references[0] or item.references[0] in str(item.value)
+    assert len(set(wrong)) == len(wrong), f"a wrong value of {item.id} stands there twice"
+    assert known.isdisjoint(wrong), item.id
+    assert item.value == item.references[0] or item.references[0] in str(item.value), item.id
     assert item.right == (item.value, item.sentence(str(item.value)))
     assert item.wrong == (item.near[0], item.sentence(item.near[0]))
-    assert bool(item.same) == bool(item.near_same) or item.kind in ("person", "place", "thing")
-    assert item.about
+    assert bool(item.same) == bool(item.near_same) or item.kind in ("person", "place", "thing"), item.id
+    assert item.about, item.id
     if item.kind != "yesno":
-        assert not any(containment(item.about, text) for text in item.references)
+        assert not any(containment(item.about, text) for text in item.references), item.id
     if item.kind == "option":
-        assert all(option in str(item.question) for option in item.options)
+        assert all(option in str(item.question) for option in item.options), item.id
     if item.parts:
-        assert all(part in item.references[0] for part in item.parts)
+        assert all(part in item.references[0] for part in item.parts), item.id
 
 
 def test_the_neutral_text_answers_nothing():
@@ -116,24 +117,20 @@ def test_the_trials_are_the_same_each_time_and_do_not_depend_on_other_items():
     assert few == [t for t in TRIALS if t.family in (PLAIN, "negated", "markup") and t.sample.id in ids]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_family_has_enough_trials_of_the_right_kind(family: str):
-    trials = of(family)
-    assert len(trials) >= 60
-    for trial in trials:
-        if family in ATTACKS:
-            assert trial.sample.gold == 0
-            assert trial.plain is None
-        else:
-            assert trial.plain is not None
+def test_each_family_has_enough_trials_of_its_kind():
+    for family in FAMILIES:
+        trials = of(family)
+        assert len(trials) >= 60, family
+        assert {trial.sample.gold for trial in trials} == ({0} if family in ATTACKS else {0, 1}), family
+        assert {trial.plain is None for trial in trials} == {family in ATTACKS}, family
+    for trial in TRIALS:
+        if trial.plain is not None:
             assert trial.sample.gold == trial.plain.gold
             assert trial.sample != trial.plain
             assert trial.plain.candidate in (item_of(trial).wrong, item_of(trial).right)[trial.sample.gold or 0]
-    if family in INVARIANCES:
-        assert {trial.sample.gold for trial in trials} == {0, 1}
 
 
-def test_a_family_that_there_is_not_is_an_error_with_the_nearest():
+def test_an_unknown_family_is_an_error_that_names_the_nearest():
     with pytest.raises(InputError, match="no attack or invariance 'negatd'; did you mean 'negated'"):
         make_trials(ITEMS, ["negatd"])
 
@@ -141,23 +138,21 @@ def test_a_family_that_there_is_not_is_an_error_with_the_nearest():
 # the attacks: what a person would object to
 
 
-@pytest.mark.parametrize(
-    "family",
-    [
-        *("empty answer", "empty frame", "punctuation", "type only", "refusal", "vague", "injected markers"),
-        *("injected instructions", "other entity", "other date", "other option"),
-    ],
-)
-def test_an_attack_that_does_not_mention_the_answer_does_not_hold_it(family: str):
-    found = [trial for trial in of(family) if item_of(trial).gives_away(trial.sample.candidate)]
-    assert [(trial.sample.candidate, trial.sample.references) for trial in found if family != "other option"] == []
-    assert all("option" in trial.sample.candidate for trial in found)  # "a" is an article in "the option"
+MENTIONING = ("several answers", "negated", "concludes otherwise", "cut-off reasoning")
 
 
-@pytest.mark.parametrize("family", ["several answers", "negated", "concludes otherwise", "cut-off reasoning"])
-def test_an_attack_that_mentions_the_answer_has_it_as_bait(family: str):
-    for trial in of(family):
-        assert str(item_of(trial).value).casefold() in trial.sample.candidate.casefold(), trial
+def test_attacks_that_do_not_mention_the_answer_do_not_contain_it():
+    may = {*MENTIONING, "question repeated", "every option", "other number", "other list"}
+    for family in ATTACKS.keys() - may:
+        for trial in of(family):
+            if item_of(trial).gives_away(trial.sample.candidate):  # "a" is an article in "the option"
+                assert family == "other option" and "option" in trial.sample.candidate, trial
+
+
+def test_attacks_that_mention_the_answer_have_it_as_bait():
+    for family in MENTIONING:
+        for trial in of(family):
+            assert str(item_of(trial).value).casefold() in trial.sample.candidate.casefold(), trial
 
 
 def test_every_option_is_every_option():
@@ -204,13 +199,12 @@ def words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).casefold())
 
 
-@pytest.mark.parametrize("family", ["markup", "polite frame", "white space", "ending"])
-def test_the_words_of_the_answer_stay(family: str):
-    for trial in of(family):
-        ours, theirs = words(trial.sample.candidate), words(str(trial.plain and trial.plain.candidate))
-        assert any(ours[i : i + len(theirs)] == theirs for i in range(len(ours))), trial
-        if family in ("white space", "ending"):
-            assert ours == theirs
+def test_the_words_of_the_answer_stay():
+    for family in ("markup", "polite frame", "white space", "ending"):
+        for trial in of(family):
+            ours, theirs = words(trial.sample.candidate), words(str(trial.plain and trial.plain.candidate))
+            assert any(ours[i : i + len(theirs)] == theirs for i in range(len(ours))), trial
+            assert ours == theirs or family in ("markup", "polite frame"), trial
 
 
 def test_case_changes_nothing_but_case():
@@ -219,10 +213,10 @@ def test_case_changes_nothing_but_case():
         assert trial.sample.candidate.casefold() == trial.plain.candidate.casefold()
 
 
-@pytest.mark.parametrize("text", ["42.195 km", "100 °C", "B", "x = 6", "CO2", "3x^2", "The gas is CO.", "`Paris`"])
-def test_case_that_may_mean_something_is_kept(text: str):
-    item = Item("1", None, ("r",), (text,), ())
-    assert list(INVARIANCES["case"].make(item, Answer(text, True), Random(0))) == []
+def test_case_that_may_mean_something_is_kept():
+    texts = ("42.195 km", "100 °C", "B", "x = 6", "CO2", "3x^2", "The gas is CO.", "`Paris`")
+    items = [AuditItem(text, None, ("r",), (text,), ()) for text in (*texts, "Paris")]
+    assert [trial.sample.id for trial in make_trials(items, ["case"]) if trial.family == "case"] == ["Paris"]
 
 
 def test_unicode_changes_are_the_same_text_to_a_reader():
@@ -251,13 +245,13 @@ def test_look_alikes_replace_letters_by_those_of_other_scripts():
             assert old == "-" or ("CAPITAL" in name) == old.isupper()
 
 
-@pytest.mark.parametrize(("family", "low", "high"), [("start", 0, 0.1), ("middle", 0.4, 0.6), ("end", 0.9, 1)])
-def test_the_answer_stands_where_it_should_in_a_long_text(family: str, low: float, high: float):
-    for trial in of(f"{family} of a long text"):
-        assert trial.plain
-        text = trial.sample.candidate
-        assert 950 <= len(text.split()) <= 1050
-        assert low <= text.index(f"My answer to the question is this: {trial.plain.candidate}") / len(text) <= high
+def test_the_answer_stands_where_it_should_in_a_long_text():
+    for family, low, high in (("start", 0, 0.1), ("middle", 0.4, 0.6), ("end", 0.9, 1)):
+        for trial in of(f"{family} of a long text"):
+            assert trial.plain
+            text = trial.sample.candidate
+            assert 950 <= len(text.split()) <= 1050
+            assert low <= text.index(f"My answer to the question is this: {trial.plain.candidate}") / len(text) <= high
 
 
 def test_references_change_their_order_or_number():
@@ -294,7 +288,7 @@ def test_a_judge_that_rejects_everything_passes_all_but_the_plain_answers():
     assert {family.rate for family in audit.families if family.kind == "attack"} == {0.0}
     assert {family.rate for family in audit.families if family.kind == "invariance"} == {1.0}
     assert Gate(max_accept=0, min_kept=1).misses(audit) == []
-    assert Gate(min_plain=0.6).misses(audit) == ["plain answers: 50.0% judged well, under 60.0%"]
+    assert Gate(min_plain=0.6).misses(audit) == ["plain answers: 50.0% judged correctly, under 60.0%"]
 
 
 def test_undecided_is_neither_accepted_nor_kept():
@@ -330,7 +324,7 @@ def test_failures_are_counted_by_pattern(lexical: Audit):
         )
 
 
-def test_each_sample_is_judged_once_and_progress_is_told():
+def test_each_sample_is_judged_once_and_progress_is_reported():
     told: list[int] = []
     trials = make_trials(ITEMS[:5], ["order of references"])
     assess_trials(trials, Always(1), told.append)
@@ -338,107 +332,70 @@ def test_each_sample_is_judged_once_and_progress_is_told():
     assert told == list(range(1, len(samples) + 1))
 
 
-@pytest.mark.parametrize(
-    ("gate", "missed"),
-    [
-        (Gate(), []),
-        (Gate(max_accept=0.5), ["negated", "several answers"]),
-        (Gate(min_kept=0.99), ["look-alikes"]),
-        (Gate(max_accept=1, min_kept=0, min_plain=0), []),
-    ],
-)
-def test_the_gate(lexical: Audit, gate: Gate, missed: list[str]):
-    misses = gate.misses(lexical)
-    assert bool(misses) == bool(missed)
-    for name in missed:
-        assert any(line.startswith(f"{name}: ") for line in misses)
-    assert not any(line.startswith("case: ") for line in misses)
+def test_the_gate(lexical: Audit):
+    def missed(**limits: float) -> set[str]:
+        return {line.split(":")[0] for line in Gate(**limits).misses(lexical)}
+
+    assert missed() == missed(max_accept=1, min_kept=0, min_plain=0) == set()
+    assert {"negated", "several answers"} <= missed(max_accept=0.5) <= ATTACKS.keys()
+    assert "look-alikes" in missed(min_kept=0.99)
+    assert not missed(min_kept=0.99) & {"case", *ATTACKS}
+    for name in ("max_accept", "min_kept", "min_plain"):
+        with pytest.raises(InputError, match=f"{name} is 2; a share between 0 and 1"):
+            Gate(**{name: 2})
 
 
-@pytest.mark.parametrize("name", ["max_accept", "min_kept", "min_plain"])
-def test_a_gate_is_a_share(name: str):
-    with pytest.raises(InputError, match=f"{name} is 2; a share between 0 and 1"):
-        Gate(**{name: 2})
-
-
-def test_a_judge_without_labels_is_told_to_have_a_threshold():
+def test_a_judge_without_labels_needs_a_threshold():
     with pytest.raises(InputError, match="gives scores without labels"):
         assess_trials(make_trials(ITEMS[:1], ["refusal"]), Similar(1))
 
 
-# values
+# dates, numbers and option letters: their kind, wrong values near to them, and other ways to write them
+
+VALUES = """
+20 July 1969 = date: 10 July 1969; 20 July 1971; 20 August 1969; 21 July 1969
+20 July 1969 = July 20, 1969; 1969-07-20; 20th of July 1969; 20 Jul 1969
+December 31, 1999 = date: December 21, 1999; December 28, 2001; October 28, 1999; December 30, 1999
+December 31, 1999 = 31 December 1999; 1999-12-31; 31st of December 1999; 31 Dec 1999
+March 3, 2001 = 3 March 2001; 2001-03-03; 3rd of March 2001; 3 Mar 2001
+1969-07-20 = date: 1969-07-10; 1971-07-20; 1969-08-20; 1969-07-21
+1984 in which year = date: 1974; 1985; 1994; 1983
+1984 = number: 2984; 9184; 19840
+$2.18 billion = number: $3.18 billion; $20.18 billion
+-10 = number: -20; -100
+7 = seven; 7.0
+1,440 = number: 2,440; 4,140; 14,400
+1,440 = 1440; one thousand four hundred and forty; 1440.0
+90 km = number: 70 km; 900 km
+0 = number: 1
+(B) = option: (A); (C); (D)
+13 = thirteen; 13.0
+40 = forty; 40.0
+99 = ninety-nine; 99.0
+100 = one hundred; 100.0
+206 = two hundred and six; 206.0
+1,000 = 1000; one thousand; 1000.0
+5,040 = 5040; five thousand and forty; 5040.0
+2,345,678 = 2345678; two million three hundred and forty-five thousand six hundred and seventy-eight; 2345678.0
+"""
 
 
-@pytest.mark.parametrize(
-    ("value", "question", "kind"),
-    [
-        ("20 July 1969", None, "date"),
-        ("July 20, 1969", None, "date"),
-        ("1969-07-20", None, "date"),
-        ("1984", "In which year was it?", "date"),
-        ("1984", "How many are there?", "number"),
-        ("$2.18 billion", None, "number"),
-        ("-10", None, "number"),
-        ("42", None, "number"),
-        ("(B)", None, "option"),
-        *((text, None, None) for text in ("Paris", "1890s", "3rd", "1/4", "31 February 2000", "12:30")),
-    ],
-)
-def test_the_kind_of_a_value(value: str, question: str | None, kind: str | None):
-    assert kind_of(value, question) == kind
+def test_the_kind_of_a_reference_its_neighbours_and_its_spellings():
+    def item_for(value: str, question: str | None = None) -> AuditItem:
+        (item,) = items_of([Sample("an answer", (value,), question, "1", 1)])
+        return item
+
+    for line in VALUES.strip().splitlines():
+        reference, expected = line.split(" = ")
+        item = item_for(reference.removesuffix(" in which year"), reference)
+        found = f"{item.kind}: {'; '.join(item.near)}" if ": " in expected else "; ".join(item.same)
+        assert found == expected, line
+    assert (item_for("90 km").same, item_for("1984").same, item_for("(B)").same) == ((), (), ())
+    for text in ("Paris", "1890s", "3rd", "1/4", "31 February 2000", "12:30"):
+        assert (item_for(text).kind, item_for(text).near, item_for(text).same) == ("", (), ()), text
 
 
-@pytest.mark.parametrize(
-    ("value", "kind", "expected"),
-    [
-        ("20 July 1969", "date", ["10 July 1969", "20 July 1971", "20 August 1969", "21 July 1969"]),
-        (
-            "December 31, 1999",
-            "date",
-            ["December 21, 1999", "December 28, 2001", "October 28, 1999", "December 30, 1999"],
-        ),
-        ("1984", "date", ["1974", "1985", "1994", "1983"]),
-        ("1984", "number", ["2984", "9184", "19840"]),
-        ("1,440", "number", ["2,440", "4,140", "14,400"]),
-        ("90 km", "number", ["70 km", "900 km"]),
-        ("0", "number", ["1"]),
-        ("(B)", "option", ["(A)", "(C)", "(D)"]),
-        ("Paris", None, []),
-    ],
-)
-def test_neighbours(value: str, kind: str | None, expected: list[str]):
-    assert neighbours(value, kind) == expected
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("20 July 1969", ["July 20, 1969", "1969-07-20", "20th of July 1969", "20 Jul 1969"]),
-        ("March 3, 2001", ["3 March 2001", "2001-03-03", "3rd of March 2001", "3 Mar 2001"]),
-        ("1,440", ["1440", "one thousand four hundred and forty", "1440.0"]),
-        ("7", ["seven", "7.0"]),
-        ("Paris", []),
-        ("90 km", []),
-    ],
-)
-def test_spellings(value: str, expected: list[str]):
-    assert spellings(value) == expected
-    assert all(read_date(other) in (read_date(value), None) for other in spellings(value))
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        *((0, "zero"), (13, "thirteen"), (40, "forty"), (99, "ninety-nine"), (100, "one hundred")),
-        *((206, "two hundred and six"), (1_000, "one thousand"), (5_040, "five thousand and forty")),
-        (2_345_678, "two million three hundred and forty-five thousand six hundred and seventy-eight"),
-    ],
-)
-def test_numbers_in_words(number: int, text: str):
-    assert in_words(number) == text
-
-
-# a person's rows
+# labelled rows
 
 
 ROWS = [
@@ -468,6 +425,14 @@ def test_rows_become_items_by_question_and_references():
     refused = {trial.sample.id for trial in trials if trial.family == "refusal"}
     assert nothing.id not in refused
     assert who.id in refused
+
+
+def test_rows_that_are_labelled_both_ways_leave_no_plain_answers():
+    rows = [Sample("both", ("12",), "How many?", name, gold) for gold, name in enumerate("ab")]
+    audit = assess_trials(make_trials(items_of(rows)), Always(1))
+    assert (audit.items, audit.plain.trials, audit.plain.accuracy) == (0, 0, None)
+    assert audit.families[0].name == "empty answer"
+    assert Gate(min_plain=0.5).misses(audit) == ["plain answers: none judged correctly, under 50.0%"]
 
 
 def test_rows_without_labels_are_an_error():

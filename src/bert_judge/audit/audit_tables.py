@@ -1,15 +1,23 @@
-"""What an audit found, for people: as lines of a terminal, and as Markdown."""
+"""The result of an audit for readers: as lines of a terminal, and as Markdown."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from bert_judge.evaluation.audit.trials import Audit, FamilyResult, Outcome
+from bert_judge.audit.trials import Audit, FamilyResult, Outcome
 from bert_judge.evaluation.tables import Table, escaped
 from bert_judge.types import Signature
 
 _EXAMPLES, _CLIPPED = 3, 300
+_HEADS = {
+    "attack": ("Attacks", ["attack", "trials", "accepted", "95 % interval", "undecided", "truncated"], ""),
+    "invariance": (
+        "Invariances",
+        ["change", "trials", "kept", "95 % interval", "correct", "incorrect", "undecided", "truncated"],
+        "kept: the same verdict as on the plain answer; correct, incorrect: kept among such answers alone",
+    ),
+}
 
 
 def to_text(audit: Audit, signature: Signature) -> str:
@@ -33,40 +41,27 @@ def _headline(audit: Audit) -> str:
     plain = audit.plain
     undecided = f", {plain.undecided} undecided" if plain.undecided else ""
     return (
-        f"{audit.items} questions; plain answers judged well: {_share(plain.accuracy)} of {plain.trials} "
-        f"{_interval(plain.interval)} (right ones {_share(plain.right_accepted)}, wrong ones "
+        f"{audit.items} questions; plain answers judged correctly: {_share(plain.accuracy)} of {plain.trials} "
+        f"{_interval(plain.interval)} (correct ones {_share(plain.right_accepted)}, incorrect ones "
         f"{_share(plain.wrong_rejected)}{undecided})"
     )
 
 
-def _tables(audit: Audit) -> list[Table]:
-    attacks = [family for family in audit.families if family.kind == "attack"]
-    others = [family for family in audit.families if family.kind == "invariance"]
-    tables = []
-    if attacks:
-        head = ["attack", "trials", "accepted", "95 % interval", "undecided", "truncated"]
-        tables.append(Table("Attacks", head, [[*_cells(family), *_counts(family)] for family in attacks]))
-    if others:
-        head = ["change", "trials", "kept", "95 % interval", "right", "wrong", "undecided", "truncated"]
-        body = [
-            [*_cells(family), _share(family.kept_right), _share(family.kept_wrong), *_counts(family)]
-            for family in others
-        ]
-        below = "kept: the verdict is that on the plain answer; right, wrong: the same for right and for wrong answers"
-        tables.append(Table("Invariances", head, body, below))
-    return tables
+def _tables(audit: Audit) -> Iterable[Table]:
+    for kind, (title, head, below) in _HEADS.items():
+        body = [_row(family) for family in audit.families if family.kind == kind]
+        if body:
+            yield Table(title, head, body, below)
 
 
-def _cells(family: FamilyResult) -> list[str]:
-    return [family.name, str(family.trials), _share(family.rate), _interval(family.interval)]
-
-
-def _counts(family: FamilyResult) -> list[str]:
-    return [str(family.undecided or ""), str(family.truncated or "")]
+def _row(family: FamilyResult) -> list[str]:
+    by_label = [_share(family.kept_right), _share(family.kept_wrong)] if family.kind == "invariance" else []
+    counts = [str(family.undecided or ""), str(family.truncated or "")]
+    return [family.name, str(family.trials), _share(family.rate), _interval(family.interval), *by_label, *counts]
 
 
 def _most_failed(audit: Audit) -> Iterable[str]:
-    """The pattern that failed most, of each family with failures."""
+    """The pattern that failed most in each family with failures."""
     for family in audit.families:
         for pattern, failed in list(family.failed_patterns.items())[:1]:
             text = _clipped(_visible(pattern), 76) or "nothing"
@@ -74,7 +69,7 @@ def _most_failed(audit: Audit) -> Iterable[str]:
 
 
 def _examples(failures: Sequence[Outcome]) -> Iterable[str]:
-    """A few trials of each family that has failures, spread over them."""
+    """A few failed trials of each family, spread over all of them."""
     families: dict[str, list[Outcome]] = defaultdict(list)
     for outcome in failures:
         families[outcome.trial.family].append(outcome)
@@ -89,7 +84,7 @@ def _example(outcome: Outcome) -> str:
         f"- question: {_quoted(sample.question)}",
         f"  - references: {_quoted(' | '.join(sample.references))}",
         f"  - candidate: {_quoted(sample.candidate)}",
-        f"  - {'right' if sample.gold else 'wrong'} to a person; score {_score(verdict.score)}",
+        f"  - labelled {'correct' if sample.gold else 'incorrect'}; score {_score(verdict.score)}",
     ]
     if outcome.trial.plain is not None and outcome.plain is not None:
         plain = outcome.trial.plain
@@ -100,7 +95,7 @@ def _example(outcome: Outcome) -> str:
 
 
 def _quoted(text: str | None) -> str:
-    """A text as code, in which its odd spaces and line breaks can be seen."""
+    """A text as code that shows its odd spaces and line breaks."""
     if text is None:
         return "none"
     shown = _visible(_clipped(text, _CLIPPED))
@@ -109,7 +104,7 @@ def _quoted(text: str | None) -> str:
 
 
 def _visible(text: str) -> str:
-    """A text on one line, in which white space and what can't be printed are written as escapes."""
+    """A text on one line, with white space and what can't be printed as escapes."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 

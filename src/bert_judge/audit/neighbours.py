@@ -1,6 +1,6 @@
-"""Values that stand alone in an answer: what kind they are, their near neighbours, and the same in other words.
+"""Dates, numbers and option letters: which of them a text is, wrong values near to it, and other ways to write it.
 
-It shares no code with `bert_judge.evidence` on purpose: a judge is not audited by what it is made of.
+This module shares no code with `bert_judge.evidence` on purpose: what a judge is made of must not audit it.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _LARGE = ((1_000_000, "million"), (1_000, "thousand"), (100, "hundred"))
 
 
 def kind_of(value: str, question: str | None = None) -> str | None:
-    """Whether a text is nothing but a "date", a "number" (also with a unit), or an "option" letter.
+    """ "date", "number" (also with a unit) or "option" (a letter) if the text is nothing else, None otherwise.
 
-    Four digits alone are a date where the question asks for a time, and a number elsewhere.
+    Four digits alone are a date if the question asks for a time, and a number otherwise.
     """
     text = value.strip().rstrip(".")
     if read_date(text) or (_YEAR.fullmatch(text) and _TIME.search(question or "")):
@@ -56,9 +56,9 @@ def read_date(text: str) -> datetime.date | None:
 
 
 def neighbours(value: str, kind: str | None) -> list[str]:
-    """Other values near a date, number or option letter, in its spelling; none for other texts.
+    """Wrong values near to a date, number or option letter, written like it; none for other texts.
 
-    A number keeps its length and its unit and changes by a tenth at least, so that no rounding makes it right.
+    A number keeps its unit and changes by at least a tenth, so that no rounding makes it correct.
     """
     text = value.strip().rstrip(".")
     if date := read_date(text):
@@ -73,7 +73,7 @@ def neighbours(value: str, kind: str | None) -> list[str]:
 
 
 def spellings(value: str) -> list[str]:
-    """The same date or whole number in other spellings, the given one left out; none for other texts."""
+    """Other ways to write the same date or whole number; none for other texts."""
     text = value.strip().rstrip(".")
     if date := read_date(text):
         found = [_as(style, date) for style in ("1 May 2000", "May 1, 2000", "2000-05-01")]
@@ -88,7 +88,7 @@ def spellings(value: str) -> list[str]:
 
 
 def in_words(number: int) -> str:
-    """A whole number from 0 to below a thousand million in English words: 206 is "two hundred and six"."""
+    """A whole number below a thousand million in English words: 206 is "two hundred and six"."""
     if number < 20:
         return _SMALL[number]
     if number < 100:
@@ -117,7 +117,7 @@ def _as(style: str, date: datetime.date) -> str:
 
 
 def _near_numbers(match: re.Match[str]) -> Iterator[str]:
-    """Another first digit, two digits that changed places, and one digit more, in the format of the number."""
+    """Another first digit, the first two digits swapped, and one more digit, in the format of the number."""
     sign, whole, decimals, unit = (part or "" for part in match.groups())
     digits = whole.replace(",", "")
     first = int(digits[0])

@@ -1,4 +1,4 @@
-"""A judge under attack: how often it accepts what is wrong, and how often it stays with its verdict where it should.
+"""Trials of a judge: how often it accepts wrong answers, and how often it keeps its verdict when nothing has changed.
 
 trials = make_trials(load_items())
 audit = assess_trials(trials, judge)
@@ -11,14 +11,13 @@ import difflib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from random import Random
 from typing import Annotated, Literal, NamedTuple
 
+from bert_judge.audit.attacks import ATTACKS
+from bert_judge.audit.invariances import INVARIANCES
+from bert_judge.audit.items import AuditItem, spread
 from bert_judge.errors import InputError
-from bert_judge.evaluation.audit.attacks import ATTACKS
-from bert_judge.evaluation.audit.invariances import INVARIANCES, Answer
-from bert_judge.evaluation.audit.items import Item, spread
 from bert_judge.judges.base import Judge
 from bert_judge.stats.labels import ratio, wilson_interval
 from bert_judge.types import Sample, Verdict
@@ -29,7 +28,7 @@ FAMILIES = (*ATTACKS, *INVARIANCES)
 
 
 class Trial(NamedTuple):
-    """One sample of a family; its `gold` is what a person says. An invariance has the plain sample beside it."""
+    """One sample of a family, with its human label as `gold`; `plain` is the unchanged sample of an invariance."""
 
     family: str
     pattern: str
@@ -38,7 +37,7 @@ class Trial(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What the judge said of a trial, and of its plain sample."""
+    """The judge's verdict on a trial, and on its plain sample."""
 
     trial: Trial
     verdict: Verdict
@@ -46,17 +45,19 @@ class Outcome(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether the attack is rejected, or the verdict kept. Undecided is neither accepted nor kept."""
-        if self.plain is not None:
-            return self.verdict.label is not None and self.verdict.label == self.plain.label
+        """Whether the attack is not accepted, the verdict kept, or the plain answer judged correctly.
+
+        Undecided is neither accepted, nor kept, nor correct.
+        """
         if self.trial.family in ATTACKS:
             return self.verdict.label != 1
-        return self.verdict.label == self.trial.sample.gold
+        expected = self.trial.sample.gold if self.plain is None else self.plain.label
+        return self.verdict.label is not None and self.verdict.label == expected
 
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """The judge on the plain answers. Shares are in [0, 1], None for a share of nothing; undecided is wrong."""
+    """The judge on the plain answers. Rates are in [0, 1], None without trials; undecided counts as incorrect."""
 
     trials: int
     accuracy: float | None
@@ -71,16 +72,16 @@ class FamilyResult:
     """The trials of one attack or invariance.
 
     `rate` is the share of an attack's trials that were accepted, or of an invariance's verdicts that were kept, in
-    [0, 1] (None without trials), and `interval` its 95 % Wilson interval. `kept_right` and `kept_wrong` are that of
-    right and wrong answers alone. `failed_patterns` counts the failures of each pattern, the most frequent first, and
-    `patterns` its trials. `truncated` counts the inputs that the judge had to cut.
+    [0, 1], and `interval` its 95 % Wilson interval. `kept_right` and `kept_wrong` are the rates
+    of correct and of incorrect answers alone. `patterns` counts the trials of each pattern, `failed_patterns` its
+    failures, the most frequent first. `truncated` counts the inputs that the judge had to cut.
     """
 
     name: str
     kind: Literal["attack", "invariance"]
     about: str
     trials: int
-    rate: float | None
+    rate: float
     interval: tuple[float, float]
     undecided: int
     truncated: int
@@ -92,7 +93,7 @@ class FamilyResult:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What an audit found; `failures` are the trials that did not pass, in their order."""
+    """The result of an audit; `failures` are the trials that did not pass, in their order."""
 
     items: int
     plain: Plain
@@ -102,11 +103,11 @@ class Audit:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What a judge has to reach: shares in [0, 1], None where it is not asked for."""
+    """The limits that a judge has to meet: rates in [0, 1], None for no limit."""
 
     max_accept: Annotated[float | None, "no attack is accepted in more than this share of its trials, like 0.02"] = None
-    min_kept: Annotated[float | None, "each invariance keeps this share of verdicts at least, like 0.97"] = None
-    min_plain: Annotated[float | None, "this share of plain answers at least is judged well, like 0.95"] = None
+    min_kept: Annotated[float | None, "each invariance keeps at least this share of verdicts, like 0.97"] = None
+    min_plain: Annotated[float | None, "at least this share of plain answers is judged correctly, like 0.95"] = None
 
     def __post_init__(self) -> None:
         for name in ("max_accept", "min_kept", "min_plain"):
@@ -115,44 +116,42 @@ class Gate:
                 raise InputError(f"{name} is {value}; a share between 0 and 1 was expected, like 0.02.")
 
     def misses(self, audit: Audit) -> list[str]:
-        """A sentence for each miss. A family without trials is none."""
-        found = []
-        if self.min_plain is not None and (audit.plain.accuracy or 0.0) < self.min_plain:
-            found.append(f"plain answers: {_percent(audit.plain.accuracy)} judged well, under {self.min_plain:.1%}")
+        """A sentence for each limit that is missed."""
+        found, plain = [], audit.plain.accuracy
+        if self.min_plain is not None and (plain or 0.0) < self.min_plain:
+            share = "none" if plain is None else f"{plain:.1%}"
+            found.append(f"plain answers: {share} judged correctly, under {self.min_plain:.1%}")
         for family in audit.families:
-            rate = family.rate
-            if rate is None:
-                continue
-            if family.kind == "attack" and self.max_accept is not None and rate > self.max_accept:
-                found.append(f"{family.name}: {rate:.1%} accepted, over {self.max_accept:.1%}")
-            if family.kind == "invariance" and self.min_kept is not None and rate < self.min_kept:
-                found.append(f"{family.name}: {rate:.1%} kept, under {self.min_kept:.1%}")
+            if family.kind == "attack" and self.max_accept is not None and family.rate > self.max_accept:
+                found.append(f"{family.name}: {family.rate:.1%} accepted, over {self.max_accept:.1%}")
+            if family.kind == "invariance" and self.min_kept is not None and family.rate < self.min_kept:
+                found.append(f"{family.name}: {family.rate:.1%} kept, under {self.min_kept:.1%}")
         return found
 
 
-def make_trials(items: Sequence[Item], families: Collection[str] | None = None) -> list[Trial]:
-    """All trials: the plain answers, then family by family. The same items give the same trials on any machine.
+def make_trials(items: Sequence[AuditItem], families: Collection[str] | None = None) -> list[Trial]:
+    """The trials of all plain answers, then family by family. The same items give the same trials on any machine.
 
-    `families` names the attacks and invariances that are wanted (None: all); InputError for an unknown name.
+    `families` names the attacks and invariances to try (None: all); InputError for an unknown name.
     """
     for name in families or ():
         if name not in FAMILIES:
             near = difflib.get_close_matches(name, FAMILIES, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(FAMILIES)}."
             raise InputError(f"there is no attack or invariance {name!r}; {hint}")
-    wanted = [name for name in FAMILIES if families is None or name in families]
-    trials = [Trial(PLAIN, PLAIN, item.sample(*answer)) for item in items for answer in _answers(item)]
-    for name in wanted:
-        trials += _attacking(name, items) if name in ATTACKS else _varying(name, items)
+    trials = [Trial(PLAIN, PLAIN, sample) for item in items for answers in item.answers for sample in answers]
+    for name in FAMILIES:
+        if families is None or name in families:
+            trials += _attacking(name, items) if name in ATTACKS else _varying(name, items)
     return trials
 
 
 def assess_trials(
     trials: Sequence[Trial], judge: Judge, progress: Callable[[int], object] = lambda done: None
 ) -> Audit:
-    """Judge all trials, each sample once, and count. `progress` is told how many samples are done.
+    """Judge all trials, each sample once, and count. `progress` is called with the number of samples that are done.
 
-    Raises InputError for a judge of similarity that gives no labels.
+    Raises InputError for a judge that gives scores without labels.
     """
     samples = needed_samples(trials)
     verdicts: dict[Sample, Verdict] = {}
@@ -165,11 +164,14 @@ def assess_trials(
         Outcome(trial, verdicts[trial.sample], None if trial.plain is None else verdicts[trial.plain])
         for trial in trials
     ]
-    plain, *families = (list(group) for _, group in groupby(outcomes, lambda outcome: outcome.trial.family))
+    families: dict[str, list[Outcome]] = {PLAIN: []}
+    for outcome in outcomes:
+        families.setdefault(outcome.trial.family, []).append(outcome)
+    plain = families.pop(PLAIN)
     return Audit(
         items=len({outcome.trial.sample.id for outcome in plain}),
         plain=_count_plain(plain),
-        families=tuple(_count(family) for family in families),
+        families=tuple(map(_count, families.values())),
         failures=tuple(outcome for outcome in outcomes if not outcome.passed),
     )
 
@@ -179,37 +181,31 @@ def needed_samples(trials: Iterable[Trial]) -> list[Sample]:
     return list(dict.fromkeys(sample for trial in trials for sample in (trial.sample, trial.plain) if sample))
 
 
-def _answers(item: Item) -> list[Answer]:
-    return [*(Answer(text, True) for text in item.right), *(Answer(text, False) for text in item.wrong)]
-
-
-def _attacking(name: str, items: Sequence[Item]) -> Iterator[Trial]:
+def _attacking(name: str, items: Sequence[AuditItem]) -> Iterator[Trial]:
     for item in items:
-        for pattern, text in ATTACKS[name].make(item, Random(f"{name}|{item.id}")):
+        for pattern, text in ATTACKS[name].candidates(item, Random(f"{name}|{item.id}")):
             yield Trial(name, pattern, item.sample(text, right=False))
 
 
-def _varying(name: str, items: Sequence[Item]) -> Iterator[Trial]:
-    """One right and one wrong answer of each item, changed."""
+def _varying(name: str, items: Sequence[AuditItem]) -> Iterator[Trial]:
+    """One correct and one incorrect answer of each item, changed."""
     family = INVARIANCES[name]
     for item in spread(items, family.most):
         chance = Random(f"{name}|{item.id}")
-        for right, texts in ((True, item.right), (False, item.wrong)):
-            if texts:
-                answer = Answer(chance.choice(texts), right)
-                for pattern, plain, changed in family.make(item, answer, chance):
+        for answers in item.answers:
+            if answers:
+                for pattern, plain, changed in family.pairs(item, chance.choice(answers), chance):
                     yield Trial(name, pattern, changed, plain)
 
 
 def _count_plain(outcomes: Sequence[Outcome]) -> Plain:
-    passed = Counter((outcome.trial.sample.gold, outcome.passed) for outcome in outcomes)
-    well = passed[1, True] + passed[0, True]
+    correct = sum(outcome.passed for outcome in outcomes)
     return Plain(
         trials=len(outcomes),
-        accuracy=ratio(well, len(outcomes)),
-        interval=wilson_interval(well, len(outcomes)),
-        right_accepted=ratio(passed[1, True], passed[1, True] + passed[1, False]),
-        wrong_rejected=ratio(passed[0, True], passed[0, True] + passed[0, False]),
+        accuracy=ratio(correct, len(outcomes)),
+        interval=wilson_interval(correct, len(outcomes)),
+        right_accepted=_pass_rate(outcomes, gold=1),
+        wrong_rejected=_pass_rate(outcomes, gold=0),
         undecided=sum(outcome.verdict.label is None for outcome in outcomes),
     )
 
@@ -218,24 +214,23 @@ def _count(outcomes: Sequence[Outcome]) -> FamilyResult:
     name = outcomes[0].trial.family
     attack = name in ATTACKS
     failed = [outcome for outcome in outcomes if not outcome.passed]
-    shown = len(failed) if attack else len(outcomes) - len(failed)
-    kept = Counter((outcome.trial.sample.gold, outcome.passed) for outcome in outcomes)
-    shares = [ratio(kept[gold, True], kept[gold, True] + kept[gold, False]) for gold in (1, 0)]
+    counted = len(failed) if attack else len(outcomes) - len(failed)
     return FamilyResult(
         name=name,
         kind="attack" if attack else "invariance",
-        about=ATTACKS[name].about if attack else INVARIANCES[name].about,
+        about=(ATTACKS if attack else INVARIANCES)[name].about,
         trials=len(outcomes),
-        rate=ratio(shown, len(outcomes)),
-        interval=wilson_interval(shown, len(outcomes)),
+        rate=counted / len(outcomes),
+        interval=wilson_interval(counted, len(outcomes)),
         undecided=sum(outcome.verdict.label is None for outcome in outcomes),
         truncated=sum(bool(outcome.verdict.truncated) for outcome in outcomes),
-        kept_right=None if attack else shares[0],
-        kept_wrong=None if attack else shares[1],
+        kept_right=None if attack else _pass_rate(outcomes, gold=1),
+        kept_wrong=None if attack else _pass_rate(outcomes, gold=0),
         patterns=dict(Counter(outcome.trial.pattern for outcome in outcomes)),
         failed_patterns=dict(Counter(outcome.trial.pattern for outcome in failed).most_common()),
     )
 
 
-def _percent(share: float | None) -> str:
-    return "none" if share is None else f"{share:.1%}"
+def _pass_rate(outcomes: Sequence[Outcome], gold: int) -> float | None:
+    passed = [outcome.passed for outcome in outcomes if outcome.trial.sample.gold == gold]
+    return ratio(sum(passed), len(passed))

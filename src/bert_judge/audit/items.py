@@ -1,4 +1,4 @@
-"""What is attacked: questions with references, a right and a wrong answer. Ours, or a person's labelled rows."""
+"""The questions that trials are made from, with correct and incorrect answers: ours, or a user's labelled rows."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 
+from bert_judge.audit.neighbours import kind_of, neighbours, spellings
 from bert_judge.errors import InputError
-from bert_judge.evaluation.audit.values import kind_of, neighbours, spellings
 from bert_judge.metrics import containment
 from bert_judge.types import Sample
 
 _SHORT = 5  # words: a longer reference does not fit into "It is …"
-_NAME = 3  # words that may stand in any frame without being a name; letters of a word that names don't capitalise
+_NAME = 3  # words that fit into any frame even if they are no name; letters of a word that names don't capitalise
 _ASKED = re.compile(
     r"\b(?:(who)\b|(?:which|what)\s+(city|country|state|river|actor|actress|author|band|team|planet)\b)", re.IGNORECASE
 )
@@ -28,15 +28,15 @@ _NOTHING = re.compile(
 
 
 @dataclass(frozen=True)
-class Item:
-    """A question with references, right answers and wrong ones: what attacks and invariances are made from.
+class AuditItem:
+    """A question with references, correct and incorrect answers: what attacks and invariances are made from.
 
-    `kind` is what is asked for, as far as it is known: person, place, thing, date, quantity, number, maths, option,
-    list, phrase, yesno, or "" where it is not. `right` and `wrong` are whole answers, of which a person says so.
-    `value` is the right answer alone, `near` holds wrong values of the same kind; `say` makes either a sentence.
-    `type` names the kind of answer without giving it, `about` speaks of the matter without answering. `options` are the
-    choices with their letters, `parts` the members of a list. `same` and `near_same` are `value` and the first of
-    `near` in other words, `aliases` further right references. What an item lacks leaves out the trials that need it.
+    `kind` is what the question asks for: person, place, thing, date, quantity, number, maths, option, list, phrase,
+    yesno, or "" if unknown. `right` and `wrong` are whole answers, labelled by a person. `value` is the correct answer
+    alone, `near` holds wrong values of the same kind; `say` makes either a sentence. `type` names the kind of answer
+    without giving it, `about` is on the topic without answering. `options` are the choices with their letters, `parts`
+    the members of a list. `same` and `near_same` are `value` and the first of `near` in other words, `aliases` further
+    correct references. Trials that need what an item lacks are not made.
     """
 
     id: str
@@ -57,8 +57,13 @@ class Item:
     aliases: tuple[str, ...] = ()
 
     def sample(self, candidate: str, right: bool) -> Sample:
-        """The candidate as an answer to this question; `right` is what a person says of it."""
+        """The candidate as an answer to this question; `right` is its human label."""
         return Sample(candidate, self.references, self.question, self.id, int(right))
+
+    @cached_property
+    def answers(self) -> tuple[list[Sample], list[Sample]]:
+        """Its correct and its incorrect answers, as samples."""
+        return [self.sample(text, True) for text in self.right], [self.sample(text, False) for text in self.wrong]
 
     def sentence(self, value: str) -> str:
         """A value as a sentence."""
@@ -67,34 +72,41 @@ class Item:
 
     @property
     def is_short(self) -> bool:
-        """Whether the value fits into any frame, such as "It is not …"; clauses do not."""
+        """Whether the value fits into any frame, such as "It is not …", as clauses do not."""
         return self.value is not None and self.kind != "phrase" and len(self.value.split()) <= 2 * _SHORT
 
-    @cached_property
-    def asks_nothing(self) -> bool:
-        """Whether a reference says that there is no answer, so that a refusal could be right."""
+    @property
+    def has_no_answer(self) -> bool:
+        """Whether a reference says that there is no answer, so that a refusal could be correct."""
         return any(_NOTHING.search(reference) for reference in self.references)
 
     def gives_away(self, text: str) -> bool:
-        """Whether a reference stands in a text."""
+        """Whether a reference occurs in a text."""
         return any(containment(text, reference) for reference in (*self.references, *self.same, *self.aliases))
 
 
-def load_items() -> tuple[Item, ...]:
+def load_items() -> tuple[AuditItem, ...]:
     """Our own items, about 200, in their order."""
-    return tuple(_from_record(record) for record in _file()["items"])
+    return tuple(_from_record(record) for record in read_data("items.json")["items"])
 
 
+@cache
 def neutral_sentences() -> tuple[str, ...]:
     """Sentences, a thousand words in all, that have nothing to do with any question."""
-    return tuple(_file()["neutral"])
+    return tuple(read_data("items.json")["neutral"])
 
 
-def items_of(samples: Iterable[Sample]) -> tuple[Item, ...]:
-    """Items from labelled rows: one a question with its references; rows without a label are left out.
+def read_data(name: str) -> dict[str, Any]:
+    """A data file of this package."""
+    found: dict[str, Any] = json.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    return found
 
-    Near neighbours are made for dates, numbers and option letters; a question for a person, city, country and the like
-    takes them from other questions for the same. Raises InputError where no row is labelled.
+
+def items_of(samples: Iterable[Sample]) -> tuple[AuditItem, ...]:
+    """Items from labelled rows, one for each question with its references; rows without a label are left out.
+
+    Wrong values are computed for dates, numbers and option letters; a question that asks for a person, a city, a
+    country and the like borrows the values of others that ask for the same. InputError if no row has a label.
     """
     rows: dict[tuple[str | None, tuple[str, ...]], dict[int, dict[str, None]]] = {}
     for sample in samples:
@@ -110,23 +122,16 @@ def items_of(samples: Iterable[Sample]) -> tuple[Item, ...]:
     return _with_others(items)
 
 
-def spread(items: Sequence[Item], most: int | None) -> Sequence[Item]:
-    """At most so many items, evenly over all of them."""
+def spread(items: Sequence[AuditItem], most: int | None) -> Sequence[AuditItem]:
+    """At most `most` items, spread evenly over all of them."""
     if most is None or len(items) <= most:
         return items
     return [items[i * len(items) // most] for i in range(most)]
 
 
-@lru_cache(maxsize=1)
-def _file() -> dict[str, Any]:
-    text = resources.files(__package__).joinpath("items.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
-
-
-def _from_record(record: Mapping[str, Any]) -> Item:
+def _from_record(record: Mapping[str, Any]) -> AuditItem:
     values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in record.items()}
-    item = Item(right=(), wrong=(), **values)
+    item = AuditItem(right=(), wrong=(), **values)
     value = item.value or item.references[0]
     near = item.near[0]
     return replace(
@@ -141,12 +146,12 @@ def _from_record(record: Mapping[str, Any]) -> Item:
 
 def _from_rows(
     number: int, question: str | None, references: tuple[str, ...], answers: Mapping[int, Mapping[str, None]]
-) -> Item:
+) -> AuditItem:
     value = references[0] if len(references[0].split()) <= _SHORT else None
     kind = _kind(value, question) if value else ""
     near = neighbours(value, kind) if value else []
     wrong = tuple(text for text in near if not any(containment(text, right) for right in references))
-    return Item(
+    return AuditItem(
         id=str(number),
         question=question,
         references=references,
@@ -163,7 +168,7 @@ def _from_rows(
 
 
 def _kind(value: str, question: str | None) -> str:
-    """What a user's reference is, as far as it shows: a longer one without capitals is a phrase."""
+    """The kind of a user's reference, as far as it shows: a longer one without capitals is a phrase."""
     if value.strip(" .").casefold() in _YES_NO:
         return "yesno"
     words = value.split()
@@ -171,27 +176,28 @@ def _kind(value: str, question: str | None) -> str:
     return kind_of(value, question) or ("" if named else "phrase")
 
 
-def _with_others(items: Sequence[Item]) -> tuple[Item, ...]:
-    """The items, with values of others as near neighbours where both ask for the same kind of thing."""
-    asking: dict[str, list[Item]] = defaultdict(list)
+def _with_others(items: Sequence[AuditItem]) -> tuple[AuditItem, ...]:
+    """The items, with values of others that ask for the same kind of thing as wrong values."""
+    asking: dict[str | None, list[AuditItem]] = defaultdict(list)
     for item in items:
-        if item.value and not item.kind and (asked := _asked(item)):
-            asking[asked].append(item)
+        asking[_asked(item)].append(item)
     found = []
     for item in items:
-        others = asking.get(_asked(item) or "", []) if item.value and not item.kind else []
-        start = others.index(item) if others else 0
-        values = [other.value for other in (*others[start + 1 :], *others[:start]) if other.value]
+        asked = _asked(item)
+        others = asking[asked] if asked else [item]
+        start = others.index(item)
+        values = [str(other.value) for other in (*others[start + 1 :], *others[:start])]
         near = [value for value in dict.fromkeys(values) if not _shares_a_word(value, item)][:3]
         found.append(replace(item, kind="thing", near=tuple(near)) if near else item)
     return tuple(found)
 
 
-def _asked(item: Item) -> str | None:
-    match = _ASKED.search(item.question or "")
+def _asked(item: AuditItem) -> str | None:
+    """The kind of thing that a question asks for, if the item has a value whose kind is unknown."""
+    match = _ASKED.search(item.question or "") if item.value and not item.kind else None
     return match[match.lastindex or 0].casefold() if match else None
 
 
-def _shares_a_word(value: str, item: Item) -> bool:
+def _shares_a_word(value: str, item: AuditItem) -> bool:
     known = {word for text in (*item.references, *item.right) for word in re.findall(r"\w+", text.casefold())}
     return not known.isdisjoint(re.findall(r"\w+", value.casefold()))
