@@ -16,7 +16,7 @@ import bert_judge
 ROOT = Path(bert_judge.__file__).parent
 LADDER = [
     "types errors addresses version",
-    "utils artifacts store metrics evidence stats",
+    "utils artifacts store metrics evidence questions stats",
     "generators encoder prompt",
     "tasks training sources bertscore",
     "judges",

@@ -10,7 +10,7 @@ from numbers import Real
 from typing import Any
 
 from bert_judge.errors import InputError
-from bert_judge.evidence import words
+from bert_judge.questions import question_key
 from bert_judge.types import Sample
 
 COLUMNS = ("question", "candidate", "reference", "label", "task", "model", "label_source", "id")
@@ -137,7 +137,5 @@ def split_by_question(samples: Iterable[Sample], share: float) -> tuple[list[Sam
 
 def is_held_out(sample: Sample, share: float) -> bool:
     """Whether the question of a sample is among the share that is held out."""
-    text = sample.question if sample.question is not None else " ".join(sample.references)
-    key = " ".join(word.key for word in words(text))
-    digest = hashlib.sha256(key.encode()).digest()
+    digest = hashlib.sha256(question_key(sample.question, sample.references).encode()).digest()
     return int.from_bytes(digest[:8], "big") < share * 2**64
