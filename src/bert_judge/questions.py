@@ -1,8 +1,8 @@
 """The key of a question: it tells which rows ask the same, and on which side of a split they are.
 
-It is the question's words; case, punctuation, accents, plural *s* and the spelling of numbers, months, units and options
-do not count. This reading is frozen: a question whose key changed could move from the rows that a judge was measured on
-to those it was trained on. `evidence` began with the same reading and goes its own way, so nothing here is shared.
+It is the question's words; case, punctuation, accents, plural *s* and the spelling of numbers, months and units do not
+count. This reading is frozen: a question whose key changed could move from the rows that a judge was measured on to
+those it was trained on. `evidence` began with the same reading and goes its own way, so nothing here is shared.
 """
 
 from __future__ import annotations
@@ -41,8 +41,13 @@ _SPELLINGS = {
     **{word: str(value) for word, value in (_SMALL | _TENS | _ORDINALS).items()},
     **dict(zip("ii iii iv vi vii viii ix".split(), "2346789", strict=True)),
     **{month[:3]: month for month in _MONTHS},
-    **{"sept": "september", "feet": "foot", "inche": "inch"},
-    **{"hundred": "100", "thousand": "1000", "million": "1000000", "billion": "1000000000"},
+    "sept": "september",
+    "hundred": "100",
+    "thousand": "1000",
+    "million": "1000000",
+    "billion": "1000000000",
+    "feet": "foot",
+    "inche": "inch",
 }
 _UNITS = dict(
     part.split(":")
