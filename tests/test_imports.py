@@ -17,8 +17,8 @@ ROOT = Path(bert_judge.__file__).parent
 LADDER = [
     "types errors addresses version",
     "utils artifacts store metrics evidence questions stats",
-    "generators encoder prompt",
-    "tasks training sources bertscore",
+    "generators encoder prompt sources",
+    "tasks training bertscore",
     "judges",
     "pipeline evaluation integrations distributed",
     "report server compat",

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from bert_judge.sources.columns import MISSING, lookup
+from bert_judge.sources.columns import MISSING, REQUIRED, lookup
 from bert_judge.types import Sample, whole_text
 
 KEPT_CHARACTERS: Final = 200
@@ -88,6 +88,7 @@ class RowReader:
         numbers_as_text: bool,
         model: str | None = None,
         without: Collection[str] = (),
+        required: Collection[str] = REQUIRED,
     ) -> None:
         # `columns` may still gain roles while the first pass learns them, so it is looked at anew for every row.
         self._columns = columns
@@ -95,6 +96,7 @@ class RowReader:
         # Learnt by the first pass, too, so that a column is kept for all rows or for none.
         self._not_kept: set[str] = set(without)
         self._model = {} if model is None else {"model": model}
+        self._required = required
 
     def read(self, raw: RawRow, number: int) -> Sample | BadRow:
         """Return the sample of the `number`th row, or the bad row that it is."""
@@ -118,10 +120,10 @@ class RowReader:
 
     def _candidate(self, row: Mapping[str, object]) -> str:
         value = self._value(row, "candidate")
-        if value is MISSING:
+        if value is MISSING and "candidate" in self._required:
             raise RowError(f"has no candidate: the column {self._columns['candidate'][0]!r} is missing")
         # No answer at all is the candidate's fault, and is judged like any other.
-        return "" if value is None else self._text(value, "candidate")
+        return "" if value is MISSING or value is None else self._text(value, "candidate")
 
     def _references(self, row: Mapping[str, object], cells: bool) -> tuple[str, ...]:
         columns = self._columns["reference"]
@@ -146,6 +148,12 @@ class RowReader:
         return texts
 
     def _question(self, row: Mapping[str, object]) -> str | None:
+        question = self._question_in(row)
+        if question is None and "question" in self._required:
+            raise RowError(f"has no question in the column {self._columns['question'][0]!r}")
+        return question
+
+    def _question_in(self, row: Mapping[str, object]) -> str | None:
         value = self._value(row, "question")
         if value is MISSING or value is None:
             return None
@@ -207,7 +215,7 @@ class RowReader:
                 return str(value)
             raise RowError(
                 f"has the number {value} in the column {column!r}, where text was expected "
-                "(--numbers_as_text takes numbers as the text that stands in the file)"
+                "(put it in quotation marks; --numbers_as_text of score and evaluate takes numbers as they stand there)"
             )
         hint = f" (a text inside it can be named, as in --map {role}={column}.0)" if isinstance(value, list) else ""
         raise RowError(f"has {_show(value)} in the column {column!r}, where text was expected{hint}")
