@@ -16,7 +16,8 @@ from bert_judge.types import Sample
 COLUMNS = ("question", "candidate", "reference", "label", "task", "model", "label_source", "id")
 """The columns of a row; candidate, reference (or references) and label are needed."""
 
-_TASKS, _MODELS = ("task", "source"), ("model", "candidate_model")
+GROUPS = {"task": ("task", "source"), "model": ("model", "candidate_model"), "label_source": ("label_source",)}
+"""What rows are counted by, and the columns that may say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +37,17 @@ class Example:
     @property
     def task(self) -> str | None:
         """The task of the row, or the source that it comes from."""
-        return self._meta(*_TASKS)
+        return self.group("task")
 
     @property
     def model(self) -> str | None:
         """The model that answered."""
-        return self._meta(*_MODELS)
+        return self.group("model")
 
-    @property
-    def label_source(self) -> str | None:
-        """Who gave the label."""
-        return self._meta("label_source")
-
-    def _meta(self, *names: str) -> str | None:
-        return next((str(self.sample.meta[name]) for name in names if self.sample.meta.get(name) is not None), None)
+    def group(self, kind: str) -> str | None:
+        """The name of its task, its model or its `label_source` (who gave the label), whichever `kind` is."""
+        values = (self.sample.meta.get(column) for column in GROUPS[kind])
+        return next((str(value) for value in values if value is not None), None)
 
 
 def read_examples(data: Any) -> list[Example]:
@@ -107,7 +105,7 @@ def _sample(row: Mapping[str, Any]) -> Sample:
         references,
         row.get("question"),
         None if row.get("id") is None else str(row["id"]),
-        meta={name: row[name] for name in (*_TASKS, *_MODELS, "label_source") if row.get(name) is not None},
+        meta={column: row[column] for columns in GROUPS.values() for column in columns if row.get(column) is not None},
     )
 
 
@@ -121,6 +119,20 @@ def _label(row: Mapping[str, Any]) -> float | None:
     if not isinstance(label, Real):
         raise InputError(f"its label is {label!r:.60}; 0, 1, a probability between them, or None was expected")
     return float(label)
+
+
+def grouped(rows: Iterable[Example], kind: str) -> dict[str, list[int]]:
+    """The places of the rows of each task, model or label source, in the order of the names."""
+    groups: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        if (name := row.group(kind)) is not None:
+            groups.setdefault(name, []).append(place)
+    return dict(sorted(groups.items()))
+
+
+def labels_of(rows: Iterable[Example]) -> list[float]:
+    """The labels of rows that have one."""
+    return [row.label for row in rows if row.label is not None]
 
 
 def split_by_question(samples: Iterable[Sample], share: float) -> tuple[list[Sample], list[Sample]]:
