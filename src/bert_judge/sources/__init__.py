@@ -76,6 +76,7 @@ def open_source(
     model: str | None = None,
     without: Collection[str] = (),
     required: Sequence[str] = REQUIRED,
+    soft_labels: bool = False,
 ) -> Source:
     """Check a whole file of answers, and return it as a stream of samples that can be read again and again.
 
@@ -99,14 +100,22 @@ def open_source(
     `numbers_as_text` takes numbers as text where text is needed, spelled as in the file. `limit` stops after that row.
     `model` is kept as the column `model` of every row: whose candidates these are. Columns in `without` are not kept.
     `required` are the roles that each row must have: `("question", "reference")` for questions that are still to be
-    answered, whose samples then have an empty candidate.
+    answered, whose samples then have an empty candidate. With `soft_labels` a label may be a probability between 0 and
+    1: such a one is not a person's, so it is kept in `meta` under the name of its column, and `gold` is None.
     """
     if limit is not None and limit < 1:
         raise InputError(f"the limit is {limit}; the number of rows to read, at least 1, was expected.")
     asked = asked_columns(columns, required)
     found = find_input(path, input_format)
     chosen = Columns(asked, required)
-    reader = RowReader(chosen.chosen, numbers_as_text=numbers_as_text, model=model, without=without, required=required)
+    reader = RowReader(
+        chosen.chosen,
+        numbers_as_text=numbers_as_text,
+        model=model,
+        without=without,
+        required=required,
+        soft_labels=soft_labels,
+    )
     reading = _Reading(found, found.stamp(), reader, limit, skip_bad_rows)
     sha256 = found.sha256()
     rows, bad_rows = _survey(reading, chosen)

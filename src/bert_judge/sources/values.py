@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Final, NamedTuple
 
@@ -89,6 +90,7 @@ class RowReader:
         model: str | None = None,
         without: Collection[str] = (),
         required: Collection[str] = REQUIRED,
+        soft_labels: bool = False,
     ) -> None:
         # `columns` may still gain roles while the first pass learns them, so it is looked at anew for every row.
         self._columns = columns
@@ -97,19 +99,22 @@ class RowReader:
         self._not_kept: set[str] = set(without)
         self._model = {} if model is None else {"model": model}
         self._required = required
+        self._soft_labels = soft_labels
 
     def read(self, raw: RawRow, number: int) -> Sample | BadRow:
         """Return the sample of the `number`th row, or the bad row that it is."""
         if raw.values is None:
             return BadRow(raw.line, raw.reason, raw.text, raw.file)
         try:
+            label = self._label(raw.values)
+            soft = {self._columns["gold"][0]: label} if isinstance(label, float) else {}
             return Sample(
                 candidate=self._candidate(raw.values),
                 references=self._references(raw.values, raw.cells),
                 question=self._question(raw.values),
                 id=self._id(raw.values, number),
-                gold=self._gold(raw.values),
-                meta=self._meta(raw.values, raw.file),
+                gold=None if isinstance(label, float) else label,
+                meta=self._meta(raw.values, raw.file) | soft,
             )
         except RowError as error:
             return BadRow(raw.line, str(error), raw.text or as_json(raw.values), raw.file)
@@ -181,16 +186,22 @@ class RowReader:
             raise RowError(f"has {_show(value)} in the column {self._columns['id'][0]!r}, where an id was expected")
         return whole_text(str(value))
 
-    def _gold(self, row: Mapping[str, object]) -> int | None:
+    def _label(self, row: Mapping[str, object]) -> int | float | None:
+        """1, 0 or None; where soft labels are read, also a probability between 0 and 1."""
         value = self._value(row, "gold")
         if value is MISSING or value is None:
             return None
         # str() makes one spelling of numbers, truth values and text: 1, 1.0, True, "true".
-        label = _LABELS.get(str(value).strip().lower(), MISSING)
-        if label is None or isinstance(label, int):
-            return label
+        text = str(value).strip().lower()
+        if text in _LABELS:
+            return _LABELS[text]
+        if self._soft_labels:
+            with suppress(ValueError):
+                if 0 <= (probability := float(text)) <= 1:
+                    return probability
+        soft = ", a probability between them" if self._soft_labels else ""
         raise RowError(
-            f"has {_show(value)} in the column {self._columns['gold'][0]!r}, where a label was expected (0/1, "
+            f"has {_show(value)} in the column {self._columns['gold'][0]!r}, where a label was expected (0/1{soft}, "
             "true/false, correct/incorrect or yes/no; `--map label=` reads no label)"
         )
 

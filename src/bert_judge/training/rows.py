@@ -11,6 +11,7 @@ from typing import Any
 
 from bert_judge.errors import InputError
 from bert_judge.questions import question_key
+from bert_judge.sources import Source
 from bert_judge.types import Sample
 
 COLUMNS = ("question", "candidate", "reference", "label", "task", "model", "label_source", "id")
@@ -56,8 +57,12 @@ def read_examples(data: Any) -> list[Example]:
     A `datasets.Dataset` or a list of rows: mappings with `candidate`, `reference` (or `references`; a text or several),
     `label`, and as they have them `question`, `task`, `model`, `label_source`, `id`. A mapping from tasks to such data,
     or from tasks to models to such data, as the paper's package builds it. Samples, whose `gold` is the label;
-    Examples. A label of None (or NaN) is undecided. Raises InputError with the row and what is wrong.
+    Examples. A file of rows: what `open_source` returns, with `soft_labels` where labels are probabilities. A label of
+    None (or NaN) is undecided. Raises InputError with the row and what is wrong.
     """
+    if isinstance(data, Source):
+        column = data.columns.get("gold", "")
+        return [Example(row, row.meta.get(column) if row.gold is None else row.gold) for row in data]
     if isinstance(data, str | bytes) or not isinstance(data, Iterable):
         raise InputError(f"the training data is {data!r:.60}; a dataset or a list of rows was expected.")
     return [_example(row, place, where) for row, place, where in _walk(data, {})]
