@@ -44,7 +44,7 @@ def read_rows(data: Any, mix: Mix | None, config: TrainConfig) -> TrainingRows:
             undecided = len(examples) - len(labelled)
             raise InputError(
                 f"{len(side)} labelled {name} rows of {len(chosen)}{f' ({undecided} undecided)' if undecided else ''} "
-                f"{kinds}; right (1) and wrong (0) answers to several questions are needed{more}."
+                f"{kinds}; correct (1) and incorrect (0) answers to several questions are needed{more}."
             )
     shuffle = random.Random(config.seed).shuffle
     shuffle(sides[0])

@@ -23,7 +23,7 @@ GROUPS = {"task": ("task", "source"), "model": ("model", "candidate_model"), "la
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A sample and what it teaches: 1 right, 0 wrong, between them the probability that it is right, None undecided."""
+    """A sample and its label: 1 correct, 0 incorrect, between them the probability of being correct, None undecided."""
 
     sample: Sample
     label: float | None
@@ -31,8 +31,8 @@ class Example:
     def __post_init__(self) -> None:
         if self.label is not None and not 0 <= self.label <= 1:
             raise InputError(
-                f"a label is {self.label!r}; 0 (wrong), 1 (right), a probability between them, or None (undecided) "
-                "was expected."
+                f"a label is {self.label!r}; 0 (incorrect), 1 (correct), a probability between them, or None "
+                "(undecided) was expected."
             )
 
     @property

@@ -64,8 +64,8 @@ def train(
     launch` or `torchrun`, every process calls this; the first one writes.
 
     Raises InputError where rows or settings are not fit to learn from, OutputError where the folder holds another
-    result, ModelError where the encoder is none, MissingExtraError where a package is missing; all before the encoder's
-    weights are read.
+    result, ModelError where `model_path` is not an encoder, MissingExtraError where a package is missing; all before
+    the encoder's weights are read.
     """
     config = config or TrainConfig()
     config.check_packages()
