@@ -16,9 +16,9 @@ import bert_judge
 ROOT = Path(bert_judge.__file__).parent
 LADDER = [
     "types errors addresses version",
-    "utils artifacts store metrics evidence stats",
-    "generators encoder prompt",
-    "tasks training sources bertscore",
+    "utils artifacts store metrics evidence questions stats",
+    "generators encoder prompt sources",
+    "tasks training bertscore",
     "judges",
     "pipeline evaluation audit integrations distributed",
     "report server compat",

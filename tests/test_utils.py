@@ -151,7 +151,7 @@ def test_an_unknown_architecture_needs_permission(folder: Path) -> None:
 
 def test_a_configuration_without_an_architecture_is_no_model(folder: Path) -> None:
     (folder / "config.json").write_text("{}", encoding="utf-8")
-    assert refused(folder) == f"{folder} is no model: its config.json names no architecture (model_type)."
+    assert refused(folder) == f"{folder} is not a model: its config.json names no architecture (model_type)."
 
 
 def test_remote_code_is_not_run_for_an_architecture_that_transformers_has(folder: Path, tmp_path: Path) -> None:

@@ -203,13 +203,17 @@ def test_labels_are_learnt_as_they_are_by_every_way_to_train(make_judge: Callabl
 
     rows = [{"question": f"{n}?", "reference": "y", "candidate": f"{n}", "label": 0.3 + n % 2 / 4} for n in range(40)]
     DatasetDict({"m": Dataset.from_list(rows)}).save_to_disk("data/t")
+    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     model = str(make_judge("bert"))
     line = f"train --model_path {model} --dataset_path data --max_steps 2 --save_strategy no {QUICK}"
     for more in ("", "--soft_labels", "--no-soft_labels"):
         assert run(f"{line} {more} --output_dir out{more}") == 0
+    assert run(f"{line.replace('path data', 'path rows.jsonl')} --output_dir file") == 0
     config = TrainConfig(max_steps=2, dev_share=0.3, evaluations=1, quiet=True)
     BERTJudge(model, max_tokens=60).fit(rows, "fitted", config=config, save_strategy="no")
-    weights = {name: Path(name, "model.safetensors").read_bytes() for name in ("out", "out--soft_labels", "fitted")}
+    weights = {
+        name: Path(name, "model.safetensors").read_bytes() for name in ("out", "out--soft_labels", "file", "fitted")
+    }
     assert len(set(weights.values())) == 1
     assert Path("out--no-soft_labels/model.safetensors").read_bytes() != weights["out"]
 

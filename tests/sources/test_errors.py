@@ -111,7 +111,10 @@ def test_broken_files(tmp_path: Path, name: str, content: str | bytes, match: st
         ({"answer": {"a": 1}, "output": "x"}, r"line 2 has an object in the column 'answer'"),
         ({"answer": "a", "output": ["x"]}, r"line 2 has a list in the column 'output'.*--map candidate=output\.0"),
         ({"answer": "a", "output": True}, r"line 2 has true in the column 'output', where text was expected"),
-        ({"answer": "a", "output": 0.5}, r"line 2 has the number 0\.5 in the column 'output'.*--numbers_as_text takes"),
+        (
+            {"answer": "a", "output": 0.5},
+            r"line 2 has the number 0\.5 in the column 'output'.*--numbers_as_text of score",
+        ),
         ({"answer": 5, "output": "x"}, r"line 2 has the number 5 in the column 'answer'"),
         ({"answer": "a", "output": "x", "question": 5}, r"line 2 has the number 5 in the column 'question'"),
         ({"answer": "a", "output": "x", "question": [{"role": "system"}]}, r"no message of a user was found"),
@@ -148,7 +151,7 @@ def test_rows_before_the_columns_are_known_are_set_aside(tmp_path: Path) -> None
     source = open_source(path, skip_bad_rows=True)
     assert list(source) == [Sample("x", ("a",), id="3")]
     assert source.bad_rows[0] == BadRow(
-        1, "lacks the column of the candidate or of the reference", '{"error": "timeout"}'
+        1, "lacks the column of the reference or of the candidate", '{"error": "timeout"}'
     )
     assert len(source.bad_rows) == 2
 

@@ -9,6 +9,7 @@ import pytest
 
 from bert_judge.errors import InputError
 from bert_judge.sources import COLUMN_NAMES, Source, open_source
+from bert_judge.training import read_examples
 from bert_judge.types import Sample
 
 Row = dict[str, object]
@@ -201,3 +202,36 @@ def test_a_number_that_json_has_not_is_no_meta(tmp_path: Path) -> None:
     path.write_text('{"answer": "x", "output": "y", "category": NaN, "task": "t"}\n')
     (sample,) = open_source(path)
     assert dict(sample.meta) == {"task": "t"}
+
+
+def test_labels_may_be_probabilities_where_that_is_asked_for(tmp_path: Path) -> None:
+    labels = ("0.3", "1", "0.0", "9e-1", "yes", "", "1.0")
+    path = tmp_path / "rows.csv"
+    path.write_text("candidate,reference,is_correct\n" + "".join(f"c,r,{label}\n" for label in labels))
+    with pytest.raises(InputError, match=r"line 2 has '0\.3' in the column 'is_correct', where a label .*\(0/1, true"):
+        open_source(path)
+    source = open_source(path, soft_labels=True)
+    assert source.columns["gold"] == "is_correct"
+    assert [row.gold for row in source] == [None, 1, 0, None, 1, None, 1]
+    assert [row.meta.get("is_correct") for row in source] == [0.3, None, None, 0.9, None, None, None]
+    assert [example.label for example in read_examples(source)] == [0.3, 1, 0, 0.9, 1, None, 1]
+    for label in ("1.5", "-0.1", "nan", "maybe"):
+        path.write_text(f"candidate,reference,label\nc,r,{label}\n")
+        with pytest.raises(InputError, match=rf"has '{label}' .* \(0/1, a probability between them, true/false"):
+            open_source(path, soft_labels=True)
+
+
+def test_rows_without_candidates_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"prompt": "q?", "answer": "r", "output": [1]}\n{"prompt": " ", "answer": "r"}\n')
+    roles, unread = ("question", "reference"), {"candidate": ""}
+    with pytest.raises(InputError, match="line 2 has no question in the column 'prompt'"):
+        open_source(path, columns=unread, required=roles)
+    [row] = open_source(path, columns=unread, required=roles, limit=1)
+    assert (row.question, row.references, row.candidate) == ("q?", ("r",), "")
+    path.write_text('{"answer": "r"}\n')
+    with pytest.raises(InputError, match="has no column for the question: found answer; name it with --map question="):
+        open_source(path, required=roles)
+    path.write_text("[]")
+    with pytest.raises(InputError, match="has no rows; rows with a question and a reference were expected"):
+        open_source(path, input_format="json", required=roles)

@@ -216,7 +216,7 @@ def test_asdiv_drops_units_and_nothing_else(rows) -> None:
             "arc_easy_test",
             "ai2_arc/ARC-Easy/test",
             {"question": "q", "choices": {"text": ["a"], "label": ["A"]}, "answerKey": "E"},
-            "the key 'E', which is none of its options A",
+            "the key 'E', which is not one of its options A",
         ),
     ],
 )

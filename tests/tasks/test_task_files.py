@@ -50,6 +50,26 @@ def test_columns_that_are_called_so_need_no_map() -> None:
     assert dataset[:] == {"question": ["Why?"], "reference": [["So", "Because"]]}
 
 
+def test_columns_are_recognised_and_references_may_be_several() -> None:
+    """As in files of answers; what else stands in a row is not read."""
+    rows = [{"prompt": "Why?", "answer": "So", "response": [1], "label": "?"}, {"prompt": "Who?", "answer": ["A", "B"]}]
+    assert from_file(write("a.jsonl", rows))["reference"][:] == [["So"], ["A", "B"]]
+    several = [{"q": "Why?", "a": "So", "b": "Because"}, {"q": "Who?", "a": "A", "b": None}]
+    dataset = from_file(write("b.jsonl", several), {"question": "q", "reference": ("a", "b")})
+    assert dataset["reference"][:] == [["So", "Because"], ["A"]]
+
+
+def test_a_folder_of_files_is_read_in_the_order_of_their_names() -> None:
+    from datasets import Dataset
+
+    Path("files").mkdir()
+    for name, part in (("files/b.jsonl", ROWS[:1]), ("files/a.csv", ROWS[1:])):
+        write(name, part)
+    assert from_file("files", MAP)["question"][:] == ["2 + 2?", "Capital of France?"]
+    Dataset.from_list(ROWS).save_to_disk("saved")
+    assert from_file("saved", MAP)["reference"][:] == ["Paris", "4"]
+
+
 def test_a_map_may_point_into_objects() -> None:
     row = {"doc": {"q": "Why?", "a": {"text": "So"}}, "doc.x": "other"}
     assert from_file(write("a.jsonl", [row]), {"question": "doc.q", "reference": "doc.a.text"})[0]["reference"] == "So"
@@ -80,16 +100,27 @@ def test_a_file_is_read_anew_after_a_change() -> None:
 @pytest.mark.parametrize(
     ("rows", "columns", "said"),
     [
-        (ROWS, None, "no column 'question' for the question; it has q, gold"),
-        (ROWS, {"question": "q", "reference": "answer"}, "no column 'answer' for the reference"),
+        (ROWS, None, "no column for the question: found q, gold; name it with --map question=COLUMN"),
+        (ROWS, {"question": "q", "reference": "answer"}, "no column 'answer', which was named for the reference"),
         (ROWS, {"question": "q", "candidate": "gold"}, "names 'candidate'"),
-        (ROWS, {"question": "q", "reference": ("a", "b")}, "2 columns for the reference (a, b); a task has one"),
-        ([*ROWS, {"q": " ", "gold": "x"}], MAP, "row 3 of a.jsonl has ' ' as its question"),
-        ([*ROWS, {"q": "Why?", "gold": None}], MAP, "row 3 of a.jsonl has None as its reference"),
-        ([{"q": "How many?", "gold": 4}], MAP, "row 1 of a.jsonl has 4 as its reference"),
-        ([{"q": "How many?", "gold": []}], MAP, "row 1 of a.jsonl has an empty list"),
-        ([{"q": "How many?", "gold": ["4", " "]}], MAP, "row 1 of a.jsonl has ' ' as its reference"),
-        ([{"q": "How many?", "gold": {"n": "4"}}], MAP | {"reference": "gold.text"}, "has None as its reference"),
+        ([*ROWS, {"q": " ", "gold": "x"}], MAP, "a.jsonl line 3 has no question in the column 'q'"),
+        ([*ROWS, {"q": "Why?", "gold": None}], MAP, "a.jsonl line 3 has no reference: the column 'gold' holds null"),
+        (
+            [{"q": "How many?", "gold": 4}],
+            MAP,
+            "a.jsonl line 1 has the number 4 in the column 'gold', where text was expected (put it in quotation marks",
+        ),
+        (
+            [{"q": "How many?", "gold": []}],
+            MAP,
+            "a.jsonl line 1 has no reference: the column 'gold' holds an empty list",
+        ),
+        ([{"q": "How many?", "gold": ["4", " "]}], MAP, "a.jsonl line 1 has an empty reference in the column 'gold'"),
+        (
+            [{"q": "How many?", "gold": {"n": "4"}}],
+            MAP | {"reference": "gold.text"},
+            "a.jsonl has no column 'gold.text'",
+        ),
         ([], MAP, "is empty"),
     ],
 )
@@ -100,8 +131,8 @@ def test_what_is_wrong_is_said_with_its_row(rows: list[dict], columns: dict | No
 
 
 def test_a_file_that_is_not_there() -> None:
-    with pytest.raises(InputError, match=r"there is no file org/rows\.jsonl"):
+    with pytest.raises(InputError, match=r"org/rows\.jsonl does not exist"):
         from_file("org/rows.jsonl")
     Path("rows.txt").write_text("x")
-    with pytest.raises(InputError, match=r"rows\.txt is no data set"):
+    with pytest.raises(InputError, match=r"rows\.txt is neither JSON lines nor a JSON list"):
         from_file("rows.txt")

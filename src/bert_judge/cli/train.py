@@ -137,7 +137,7 @@ def _read_data(options: TrainOptions) -> Any:
             return _build(options, path)
         name = options.dataset_path
     elif not any(path.glob("*/dataset_dict.json")):
-        return open_source(str(path))
+        return open_source(path, soft_labels=True)
     there = get_dataset_config_names(name)
     asked = [task for task in there if not options.tasks or task in options.tasks]
     data = {str(task): dict(models) for task, models in load_dataset_dict(name, asked).items()}

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from bert_judge.artifacts import RUN, VERDICTS
 from bert_judge.errors import InputError
-from bert_judge.evidence import words
+from bert_judge.questions import question_key
 from bert_judge.types import Scale, Signature
 
 _OURS = frozenset(
@@ -49,8 +49,7 @@ class Row:
     @property
     def cluster(self) -> str:
         """The question as a cluster of rows: its words, without case and punctuation; else its references or its id."""
-        text = self.question if self.question is not None else " ".join(self.references)
-        return " ".join(word.key for word in words(text)) or f"id {self.id}"
+        return question_key(self.question, self.references) or f"id {self.id}"
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Row:

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from bert_judge.errors import InputError
-from bert_judge.sources.columns import COLUMN_NAMES, ColumnMap, Columns, asked_columns
+from bert_judge.sources.columns import COLUMN_NAMES, REQUIRED, ColumnMap, Columns, asked_columns
 from bert_judge.sources.files import FORMATS, Input, Stamp, find_input
 from bert_judge.sources.values import BadRow, RawRow, RowReader, as_json
 from bert_judge.types import Sample
@@ -75,6 +75,8 @@ def open_source(
     limit: int | None = None,
     model: str | None = None,
     without: Collection[str] = (),
+    required: Sequence[str] = REQUIRED,
+    soft_labels: bool = False,
 ) -> Source:
     """Check a whole file of answers, and return it as a stream of samples that can be read again and again.
 
@@ -97,13 +99,23 @@ def open_source(
     The first row that is no sample raises an `InputError`; with `skip_bad_rows` such rows are set aside as `bad_rows`.
     `numbers_as_text` takes numbers as text where text is needed, spelled as in the file. `limit` stops after that row.
     `model` is kept as the column `model` of every row: whose candidates these are. Columns in `without` are not kept.
+    `required` are the roles that each row must have: `("question", "reference")` for questions that are still to be
+    answered, whose samples then have an empty candidate. With `soft_labels` a label may be a probability between 0 and
+    1: such a one is not a person's, so it is kept in `meta` under the name of its column, and `gold` is None.
     """
     if limit is not None and limit < 1:
         raise InputError(f"the limit is {limit}; the number of rows to read, at least 1, was expected.")
-    asked = asked_columns(columns)
+    asked = asked_columns(columns, required)
     found = find_input(path, input_format)
-    chosen = Columns(asked)
-    reader = RowReader(chosen.chosen, numbers_as_text=numbers_as_text, model=model, without=without)
+    chosen = Columns(asked, required)
+    reader = RowReader(
+        chosen.chosen,
+        numbers_as_text=numbers_as_text,
+        model=model,
+        without=without,
+        required=required,
+        soft_labels=soft_labels,
+    )
     reading = _Reading(found, found.stamp(), reader, limit, skip_bad_rows)
     sha256 = found.sha256()
     rows, bad_rows = _survey(reading, chosen)
@@ -150,13 +162,16 @@ def _survey(reading: _Reading, columns: Columns) -> tuple[int, list[BadRow]]:
         if reading.skip_bad_rows or not kept:
             kept.append(result)
     if not good and not bad:
-        raise InputError(f"{name} has no rows; rows with a candidate and a reference were expected.")
+        raise InputError(f"{name} has no rows; rows with a {' and a '.join(columns.required)} were expected.")
     missing = columns.missing(name)
     if missing:
         raise missing
     if kept and not reading.skip_bad_rows:
         more = f" (and {bad - 1} more)" if bad > 1 else ""
-        raise InputError(f"{reading.input.where(kept[0])}{more}; fix it, or set such rows aside with --skip_bad_rows.")
+        raise InputError(
+            f"{reading.input.where(kept[0])}{more}; fix it, or set such rows aside (--skip_bad_rows of score and "
+            "evaluate)."
+        )
     if not good:
         raise InputError(
             f"{name} has no good row: all {bad} were set aside, the first because "
@@ -172,7 +187,7 @@ def _learning(reading: _Reading, columns: Columns) -> Iterator[RawRow]:
             missing = columns.missing(reading.input.file(raw.file).name)
             if missing and not reading.skip_bad_rows:
                 raise missing
-            reason = "lacks the column of the candidate or of the reference"
+            reason = f"lacks the column of the {' or of the '.join(columns.required)}"
             yield raw._replace(values=None, reason=reason, text=raw.text or as_json(raw.values))
         else:
             yield raw

@@ -9,6 +9,7 @@ from typing import Final
 from bert_judge.errors import InputError
 
 REQUIRED: Final = ("reference", "candidate")
+"""The roles that a row to be judged can't be without."""
 
 COLUMN_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "question": (
@@ -63,7 +64,7 @@ def role_title(role: str) -> str:
     return "label" if role == "gold" else role
 
 
-def asked_columns(columns: ColumnMap | None) -> dict[str, tuple[str, ...]]:
+def asked_columns(columns: ColumnMap | None, required: Sequence[str] = REQUIRED) -> dict[str, tuple[str, ...]]:
     """Return the user's mapping of roles to columns by our own names of the roles, refusing unknown ones."""
     asked: dict[str, tuple[str, ...]] = {}
     for given, named in (columns or {}).items():
@@ -76,7 +77,7 @@ def asked_columns(columns: ColumnMap | None) -> dict[str, tuple[str, ...]]:
             raise InputError(
                 "both 'label' and 'gold' are mapped to a column, and they mean the same; give one of them."
             )
-        if not own and role in REQUIRED:
+        if not own and role in required:
             raise InputError(f"the {role} is mapped to no column, but it is needed; name its column.")
         if len(own) > 1 and role != "reference":
             raise InputError(
@@ -90,11 +91,12 @@ def asked_columns(columns: ColumnMap | None) -> dict[str, tuple[str, ...]]:
 class Columns:
     """The columns of each role, learnt from the rows as they pass: one, but for references, which may have several.
 
-    The two needed roles are settled by the first row that has both. The others may be missing there, as in files
+    The required roles are settled by the first row that has them all. The others may be missing there, as in files
     that carry a label only where there is one, and are settled by the first row that has them.
     """
 
-    def __init__(self, asked: Mapping[str, tuple[str, ...]]) -> None:
+    def __init__(self, asked: Mapping[str, tuple[str, ...]], required: Sequence[str] = REQUIRED) -> None:
+        self.required = required
         self.chosen: dict[str, tuple[str, ...]] = {role: columns for role, columns in asked.items() if columns}
         self._asked = dict(asked)
         self._unseen = [(role, column) for role, columns in asked.items() for column in columns]
@@ -138,7 +140,7 @@ class Columns:
 
     def _lacking(self, names: tuple[str, ...], found: Mapping[str, tuple[str, ...]]) -> list[str]:
         present = {role for role, columns in self._asked.items() if any(_has(names, column) for column in columns)}
-        return [role for role in REQUIRED if role not in found and role not in present]
+        return [role for role in self.required if role not in found and role not in present]
 
     def missing(self, source: str) -> InputError | None:
         """Return the error for columns that no row had, or None where nothing is missing."""

@@ -183,7 +183,7 @@ def _found_file(name: str, place: Path, input_format: str | None, spool: _Spool 
     with readable(name), location.open("rb") as stream:
         start = stream.read(MAGIC_BYTES)
     if not start:
-        raise InputError(f"{name} is empty; rows with a candidate and a reference were expected.")
+        raise InputError(f"{name} is empty; rows were expected.")
     packing = packing_of(place, start)
     known = input_format or _format_by_name(place)
     if packing and known == "parquet":
@@ -253,7 +253,7 @@ def _sniffed(name: str, location: Path, packing: Packing | None, *, otherwise: s
             if start:
                 break
         else:
-            raise InputError(f"{name} is empty; rows with a candidate and a reference were expected.")
+            raise InputError(f"{name} is empty; rows were expected.")
     if start == b"{":
         return "jsonl"
     if start == b"[":

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from bert_judge.sources.columns import MISSING, lookup
+from bert_judge.sources.columns import MISSING, REQUIRED, lookup
 from bert_judge.types import Sample, whole_text
 
 KEPT_CHARACTERS: Final = 200
@@ -88,6 +89,8 @@ class RowReader:
         numbers_as_text: bool,
         model: str | None = None,
         without: Collection[str] = (),
+        required: Collection[str] = REQUIRED,
+        soft_labels: bool = False,
     ) -> None:
         # `columns` may still gain roles while the first pass learns them, so it is looked at anew for every row.
         self._columns = columns
@@ -95,19 +98,23 @@ class RowReader:
         # Learnt by the first pass, too, so that a column is kept for all rows or for none.
         self._not_kept: set[str] = set(without)
         self._model = {} if model is None else {"model": model}
+        self._required = required
+        self._soft_labels = soft_labels
 
     def read(self, raw: RawRow, number: int) -> Sample | BadRow:
         """Return the sample of the `number`th row, or the bad row that it is."""
         if raw.values is None:
             return BadRow(raw.line, raw.reason, raw.text, raw.file)
         try:
+            label = self._label(raw.values)
+            soft = {self._columns["gold"][0]: label} if isinstance(label, float) else {}
             return Sample(
                 candidate=self._candidate(raw.values),
                 references=self._references(raw.values, raw.cells),
                 question=self._question(raw.values),
                 id=self._id(raw.values, number),
-                gold=self._gold(raw.values),
-                meta=self._meta(raw.values, raw.file),
+                gold=None if isinstance(label, float) else label,
+                meta=self._meta(raw.values, raw.file) | soft,
             )
         except RowError as error:
             return BadRow(raw.line, str(error), raw.text or as_json(raw.values), raw.file)
@@ -118,10 +125,10 @@ class RowReader:
 
     def _candidate(self, row: Mapping[str, object]) -> str:
         value = self._value(row, "candidate")
-        if value is MISSING:
+        if value is MISSING and "candidate" in self._required:
             raise RowError(f"has no candidate: the column {self._columns['candidate'][0]!r} is missing")
         # No answer at all is the candidate's fault, and is judged like any other.
-        return "" if value is None else self._text(value, "candidate")
+        return "" if value is MISSING or value is None else self._text(value, "candidate")
 
     def _references(self, row: Mapping[str, object], cells: bool) -> tuple[str, ...]:
         columns = self._columns["reference"]
@@ -146,6 +153,12 @@ class RowReader:
         return texts
 
     def _question(self, row: Mapping[str, object]) -> str | None:
+        question = self._question_in(row)
+        if question is None and "question" in self._required:
+            raise RowError(f"has no question in the column {self._columns['question'][0]!r}")
+        return question
+
+    def _question_in(self, row: Mapping[str, object]) -> str | None:
         value = self._value(row, "question")
         if value is MISSING or value is None:
             return None
@@ -173,16 +186,22 @@ class RowReader:
             raise RowError(f"has {_show(value)} in the column {self._columns['id'][0]!r}, where an id was expected")
         return whole_text(str(value))
 
-    def _gold(self, row: Mapping[str, object]) -> int | None:
+    def _label(self, row: Mapping[str, object]) -> int | float | None:
+        """1, 0 or None; where soft labels are read, also a probability between 0 and 1."""
         value = self._value(row, "gold")
         if value is MISSING or value is None:
             return None
         # str() makes one spelling of numbers, truth values and text: 1, 1.0, True, "true".
-        label = _LABELS.get(str(value).strip().lower(), MISSING)
-        if label is None or isinstance(label, int):
-            return label
+        text = str(value).strip().lower()
+        if text in _LABELS:
+            return _LABELS[text]
+        if self._soft_labels:
+            with suppress(ValueError):
+                if 0 <= (probability := float(text)) <= 1:
+                    return probability
+        soft = ", a probability between them" if self._soft_labels else ""
         raise RowError(
-            f"has {_show(value)} in the column {self._columns['gold'][0]!r}, where a label was expected (0/1, "
+            f"has {_show(value)} in the column {self._columns['gold'][0]!r}, where a label was expected (0/1{soft}, "
             "true/false, correct/incorrect or yes/no; `--map label=` reads no label)"
         )
 
@@ -207,7 +226,7 @@ class RowReader:
                 return str(value)
             raise RowError(
                 f"has the number {value} in the column {column!r}, where text was expected "
-                "(--numbers_as_text takes numbers as the text that stands in the file)"
+                "(put it in quotation marks; --numbers_as_text of score and evaluate takes numbers as they stand there)"
             )
         hint = f" (a text inside it can be named, as in --map {role}={column}.0)" if isinstance(value, list) else ""
         raise RowError(f"has {_show(value)} in the column {column!r}, where text was expected{hint}")

@@ -37,7 +37,8 @@ def discover(tasks_dir: str | Path | None = None, package: str = "bert_judge.tas
     if tasks_dir is not None:
         folder = Path(tasks_dir).expanduser().resolve()
         if not folder.is_dir():
-            raise InputError(f"the folder of tasks {tasks_dir} is {_what(folder)}; a folder of Python files is needed.")
+            found_there = "a file" if folder.exists() else "not there"
+            raise InputError(f"the folder of tasks {tasks_dir} is {found_there}; a folder of Python files is needed.")
         own = [_add(found, module) for module in _modules(_package(folder), folder)]
         if not any(own):
             raise InputError(
@@ -110,9 +111,5 @@ def _takes_nothing(function: Callable[..., object]) -> bool:
 def _listed(module: ModuleType, file: Path) -> list[BenchmarkTask]:
     tasks = getattr(module, "TASKS", [])
     if not isinstance(tasks, list) or not all(isinstance(task, BenchmarkTask) for task in tasks):
-        raise InputError(f"TASKS in {file} is no list that make_tasks made; give it another name, or make it so.")
+        raise InputError(f"TASKS in {file} is not a list made by make_tasks; make it with make_tasks, or rename it.")
     return tasks
-
-
-def _what(path: Path) -> str:
-    return "a file" if path.exists() else "not there"

@@ -13,7 +13,7 @@ def _read(row: Row) -> Item:
     """Options are labelled A, B, … or 1, 2, … in the data set; here always A, B, …"""
     labels, options, key = row["choices"]["label"], row["choices"]["text"], row["answerKey"]
     if key not in labels:
-        raise InputError(f"a question of ARC has the key {key!r}, which is none of its options {', '.join(labels)}.")
+        raise InputError(f"a question of ARC has the key {key!r}, which is not one of its options {', '.join(labels)}.")
     return Item(ask_choice(row["question"], options), lettered(options)[labels.index(key)])
 
 

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import importlib.util
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from bert_judge.errors import InputError, MissingExtraError
 
-SCHEDULES = (
-    *("linear", "cosine", "cosine_with_restarts", "polynomial", "constant", "constant_with_warmup", "inverse_sqrt"),
+SCHEDULES = tuple(
+    "linear cosine cosine_with_restarts polynomial constant constant_with_warmup inverse_sqrt".split(),
 )
 """The learning rate schedules of transformers that need no settings of their own."""
 
 STRATEGIES = ("steps", "epoch", "no")
 TRACKERS = ("tensorboard", "wandb", "trackio")
 
+# The settings that no weight depends on.
 _UNSEEN = frozenset(
-    [
-        *("logging_strategy", "logging_steps", "logging_dir", "report_to", "save_total_limit"),
-        *("push_to_hub", "hub_private", "overwrite", "quiet"),
-    ]
-)  # the settings that no weight depends on
+    "logging_strategy logging_steps logging_dir report_to save_total_limit push_to_hub hub_private overwrite "
+    "quiet".split()
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +70,9 @@ class TrainConfig:
     quiet: Annotated[bool, "print nothing"] = False
 
     def __post_init__(self) -> None:
-        for limit in _limits(self):
-            if not limit.kept:
-                given = getattr(self, limit.name)
-                raise InputError(f"{limit.name} is {given!r}; {limit.expected} was expected.")
+        for name, good, expected in _limits(self):
+            if not good:
+                raise InputError(f"{name} is {getattr(self, name)!r}; {expected} was expected.")
         if self.patience is not None and self.save_strategy == "no":
             raise InputError("patience needs states to choose from, but save_strategy is 'no'; drop one of the two.")
 
@@ -97,15 +95,8 @@ class TrainConfig:
                 raise MissingExtraError(feature, package, extra)
 
 
-class _Limit(NamedTuple):
-    name: str
-    kept: bool
-    expected: str
-
-
-def _limits(config: TrainConfig) -> list[_Limit]:
-    """What must hold of each setting, and how to say so."""
-    c = config
+def _limits(c: TrainConfig) -> list[tuple[str, bool, str]]:
+    """Name of each setting with limits, whether it keeps them, and what they are, in words."""
     optional = ("max_steps", "patience", "logging_steps", "save_steps", "save_total_limit")
     counts = [
         *("batch_size", "gradient_accumulation_steps", "max_dev_rows", "evaluations"),
@@ -113,15 +104,15 @@ def _limits(config: TrainConfig) -> list[_Limit]:
     ]
     strategies = ("logging_strategy", "save_strategy")
     return [
-        _Limit("num_train_epochs", c.num_train_epochs > 0, "a number above 0"),
-        _Limit("learning_rate", c.learning_rate > 0, "a number above 0"),
-        _Limit("warmup_ratio", 0 <= c.warmup_ratio < 1, "a share from 0 to below 1"),
-        _Limit("weight_decay", c.weight_decay >= 0, "0 or more"),
-        _Limit("attention_dropout", c.attention_dropout is None or 0 <= c.attention_dropout < 1, "a share below 1"),
-        _Limit("question_dropout", 0 <= c.question_dropout <= 1, "a share between 0 and 1"),
-        _Limit("dev_share", 0 < c.dev_share < 1, "a share between 0 and 1"),
-        *(_Limit(name, getattr(c, name) >= 1, "a number of at least 1") for name in counts),
-        *(_Limit(name, getattr(c, name) in STRATEGIES, f"one of {', '.join(STRATEGIES)}") for name in strategies),
-        _Limit("lr_scheduler_type", c.lr_scheduler_type in SCHEDULES, f"one of {', '.join(SCHEDULES)}"),
-        _Limit("report_to", set(c.trackers) <= {*TRACKERS}, f"one or more of {', '.join(TRACKERS)}"),
+        ("num_train_epochs", c.num_train_epochs > 0, "a number above 0"),
+        ("learning_rate", c.learning_rate > 0, "a number above 0"),
+        ("warmup_ratio", 0 <= c.warmup_ratio < 1, "a share from 0 to below 1"),
+        ("weight_decay", c.weight_decay >= 0, "0 or more"),
+        ("attention_dropout", c.attention_dropout is None or 0 <= c.attention_dropout < 1, "a share below 1"),
+        ("question_dropout", 0 <= c.question_dropout <= 1, "a share between 0 and 1"),
+        ("dev_share", 0 < c.dev_share < 1, "a share between 0 and 1"),
+        *((name, getattr(c, name) >= 1, "a number of at least 1") for name in counts),
+        *((name, getattr(c, name) in STRATEGIES, f"one of {', '.join(STRATEGIES)}") for name in strategies),
+        ("lr_scheduler_type", c.lr_scheduler_type in SCHEDULES, f"one of {', '.join(SCHEDULES)}"),
+        ("report_to", set(c.trackers) <= {*TRACKERS}, f"one or more of {', '.join(TRACKERS)}"),
     ]

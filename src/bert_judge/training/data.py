@@ -14,7 +14,7 @@ from bert_judge.prompt import InputForm
 from bert_judge.training.config import TrainConfig
 from bert_judge.training.measures import is_soft
 from bert_judge.training.mix import Mix, apply_mix
-from bert_judge.training.rows import Example, is_held_out, read_examples
+from bert_judge.training.rows import GROUPS, Example, grouped, is_held_out, labels_of, read_examples
 from bert_judge.utils import load_config
 
 
@@ -44,7 +44,7 @@ def read_rows(data: Any, mix: Mix | None, config: TrainConfig) -> TrainingRows:
             undecided = len(examples) - len(labelled)
             raise InputError(
                 f"{len(side)} labelled {name} rows of {len(chosen)}{f' ({undecided} undecided)' if undecided else ''} "
-                f"{kinds}; right (1) and wrong (0) answers to several questions are needed{more}."
+                f"{kinds}; correct (1) and incorrect (0) answers to several questions are needed{more}."
             )
     shuffle = random.Random(config.seed).shuffle
     shuffle(sides[0])
@@ -78,29 +78,18 @@ def drop_questions(rows: Sequence[Example], form: InputForm, config: TrainConfig
     ]
 
 
-def labels_of(rows: Sequence[Example]) -> list[float]:
-    """The labels of rows that have one."""
-    return [row.label for row in rows if row.label is not None]
-
-
 def describe(rows: TrainingRows) -> dict[str, Any]:
     """How many rows there are, of what, and how many of them are right."""
-    used = [*rows.train, *rows.dev]
-    described: dict[str, Any] = {
+    labels = labels_of(used := [*rows.train, *rows.dev])
+    return {
         "train": len(rows.train),
         "dev": len(rows.dev),
         "undecided": rows.undecided,
         "left_out": rows.left_out,
-        "soft": is_soft(labels_of(used)),
+        "soft": is_soft(labels),
+        **{f"by_{kind}": {n: _count(labels, places) for n, places in grouped(used, kind).items()} for kind in GROUPS},
     }
-    for name in ("task", "model", "label_source"):
-        groups: dict[str, list[Example]] = {}
-        for row in used:
-            if (value := getattr(row, name)) is not None:
-                groups.setdefault(value, []).append(row)
-        described[f"by_{name}"] = {value: _count(group) for value, group in sorted(groups.items())}
-    return described
 
 
-def _count(rows: Sequence[Example]) -> dict[str, Any]:
-    return {"rows": len(rows), "right": round(math.fsum(labels_of(rows)) / len(rows), 4)}
+def _count(labels: Sequence[float], places: Sequence[int]) -> dict[str, Any]:
+    return {"rows": len(places), "right": round(math.fsum(labels[place] for place in places) / len(places), 4)}

@@ -22,8 +22,8 @@ def check_hub(repository: str) -> None:
         )
 
 
-def push(folder: Path, repository: str, private: bool) -> str:
-    """Upload a judge's folder, without states and logs; returns its address. Raises OutputError where that fails."""
+def push(folder: Path, repository: str, private: bool) -> None:
+    """Upload a judge's folder, without states and logs. Raises OutputError where that fails."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import (  # type: ignore[attr-defined]  # HTTPError is of the client that it is built on
         HfHubHTTPError,
@@ -45,4 +45,3 @@ def push(folder: Path, repository: str, private: bool) -> str:
             f"the judge is whole in {folder}, but could not be uploaded to {repository} ({why}); start the same "
             "training again, which uploads it without training."
         ) from error
-    return f"{api.endpoint}/{name}"

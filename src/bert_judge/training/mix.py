@@ -22,50 +22,36 @@ _SHOWN = 8
 def apply_mix(examples: Sequence[Example], mix: Mix, seed: int) -> list[Example]:
     """The rows that a mix asks for, drawn at random; what it does not name is left out.
 
-    Raises InputError for a name that no row has (and what there is), and for an amount that is none.
+    Raises InputError for a name that no row has (and what there is), and for an amount that can't be taken.
     """
     groups: dict[tuple[str | None, str | None], list[Example]] = {}
     for example in examples:
         groups.setdefault((_plain(example.task), _plain(example.model)), []).append(example)
+    tasks, models = ({key[place] for key in groups} - {None} for place in (0, 1))
+    names = {_plain(name) for name in mix}
     taken: list[Example] = []
     for name, wanted in mix.items():
+        plain = _plain(name)
         if isinstance(wanted, Mapping):
+            own = [example for example in examples if _plain(example.task) == plain]
+            if not own:
+                raise _unknown("task", name, (example.task for example in examples))
             for model, amount in wanted.items():
-                taken += _draw(_of_both(groups, examples, name, model), amount, f"{name}/{model}", seed)
-        else:
-            taken += _draw(_of_one(groups, examples, name, list(mix)), wanted, name, seed)
+                rows = groups.get((plain, _plain(model)))
+                if rows is None:
+                    raise _unknown(f"model of {name}", model, (example.model for example in own))
+                taken += _draw(rows, amount, f"{name}/{model}", seed)
+            continue
+        if plain not in tasks | models:
+            raise _unknown("task or model", name, (each for e in examples for each in (e.task, e.model)))
+        if names & tasks and names & models:  # rows would be taken twice
+            raise InputError("the training mix names tasks beside models; {task: {model: number of rows}} has both.")
+        place = 0 if plain in tasks else 1
+        rows = [example for key, group in groups.items() if key[place] == plain for example in group]
+        taken += _draw(rows, wanted, name, seed)
     if not taken:
         raise InputError("the training mix names nothing; {task: {model: number of rows}} was expected.")
     return taken
-
-
-def _of_both(
-    groups: Mapping[tuple[str | None, str | None], list[Example]], examples: Sequence[Example], task: str, model: str
-) -> list[Example]:
-    rows = groups.get((_plain(task), _plain(model)))
-    if rows is None:
-        models = [each.model for each in examples if _plain(each.task) == _plain(task)]
-        if not models:
-            raise _unknown("task", task, (each.task for each in examples))
-        raise _unknown(f"model of {task}", model, models)
-    return rows
-
-
-def _of_one(
-    groups: Mapping[tuple[str | None, str | None], list[Example]],
-    examples: Sequence[Example],
-    name: str,
-    names: Sequence[str],
-) -> list[Example]:
-    """The rows of a task, or of a model. All names are of one kind, or rows would be taken twice."""
-    tasks, models = ({key[i] for key in groups} - {None} for i in (0, 1))
-    plain = _plain(name)
-    kinds = [kind for kind, known in enumerate((tasks, models)) if {_plain(each) for each in names} & known]
-    if plain not in tasks | models:
-        raise _unknown("task or model", name, [*(e.task for e in examples), *(e.model for e in examples)])
-    if len(kinds) > 1:
-        raise InputError("the training mix names tasks beside models; {task: {model: number of rows}} has both.")
-    return [example for key, rows in groups.items() if key[kinds[0]] == plain for example in rows]
 
 
 def _draw(rows: Sequence[Example], amount: Amount, name: str, seed: int) -> list[Example]:

@@ -10,18 +10,20 @@ from numbers import Real
 from typing import Any
 
 from bert_judge.errors import InputError
-from bert_judge.evidence import words
+from bert_judge.questions import question_key
+from bert_judge.sources import Source
 from bert_judge.types import Sample
 
 COLUMNS = ("question", "candidate", "reference", "label", "task", "model", "label_source", "id")
 """The columns of a row; candidate, reference (or references) and label are needed."""
 
-_TASKS, _MODELS = ("task", "source"), ("model", "candidate_model")
+GROUPS = {"task": ("task", "source"), "model": ("model", "candidate_model"), "label_source": ("label_source",)}
+"""What rows are counted by, and the columns that may say it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A sample and what it teaches: 1 right, 0 wrong, between them the probability that it is right, None undecided."""
+    """A sample and its label: 1 correct, 0 incorrect, between them the probability of being correct, None undecided."""
 
     sample: Sample
     label: float | None
@@ -29,27 +31,24 @@ class Example:
     def __post_init__(self) -> None:
         if self.label is not None and not 0 <= self.label <= 1:
             raise InputError(
-                f"a label is {self.label!r}; 0 (wrong), 1 (right), a probability between them, or None (undecided) "
-                "was expected."
+                f"a label is {self.label!r}; 0 (incorrect), 1 (correct), a probability between them, or None "
+                "(undecided) was expected."
             )
 
     @property
     def task(self) -> str | None:
         """The task of the row, or the source that it comes from."""
-        return self._meta(*_TASKS)
+        return self.group("task")
 
     @property
     def model(self) -> str | None:
         """The model that answered."""
-        return self._meta(*_MODELS)
+        return self.group("model")
 
-    @property
-    def label_source(self) -> str | None:
-        """Who gave the label."""
-        return self._meta("label_source")
-
-    def _meta(self, *names: str) -> str | None:
-        return next((str(self.sample.meta[name]) for name in names if self.sample.meta.get(name) is not None), None)
+    def group(self, kind: str) -> str | None:
+        """The name of its task, its model or its `label_source` (who gave the label), whichever `kind` is."""
+        values = (self.sample.meta.get(column) for column in GROUPS[kind])
+        return next((str(value) for value in values if value is not None), None)
 
 
 def read_examples(data: Any) -> list[Example]:
@@ -58,8 +57,12 @@ def read_examples(data: Any) -> list[Example]:
     A `datasets.Dataset` or a list of rows: mappings with `candidate`, `reference` (or `references`; a text or several),
     `label`, and as they have them `question`, `task`, `model`, `label_source`, `id`. A mapping from tasks to such data,
     or from tasks to models to such data, as the paper's package builds it. Samples, whose `gold` is the label;
-    Examples. A label of None (or NaN) is undecided. Raises InputError with the row and what is wrong.
+    Examples. A file of rows: what `open_source` returns, with `soft_labels` where labels are probabilities. A label of
+    None (or NaN) is undecided. Raises InputError with the row and what is wrong.
     """
+    if isinstance(data, Source):
+        column = data.columns.get("gold", "")
+        return [Example(row, row.meta.get(column) if row.gold is None else row.gold) for row in data]
     if isinstance(data, str | bytes) or not isinstance(data, Iterable):
         raise InputError(f"the training data is {data!r:.60}; a dataset or a list of rows was expected.")
     return [_example(row, place, where) for row, place, where in _walk(data, {})]
@@ -107,7 +110,7 @@ def _sample(row: Mapping[str, Any]) -> Sample:
         references,
         row.get("question"),
         None if row.get("id") is None else str(row["id"]),
-        meta={name: row[name] for name in (*_TASKS, *_MODELS, "label_source") if row.get(name) is not None},
+        meta={column: row[column] for columns in GROUPS.values() for column in columns if row.get(column) is not None},
     )
 
 
@@ -121,6 +124,20 @@ def _label(row: Mapping[str, Any]) -> float | None:
     if not isinstance(label, Real):
         raise InputError(f"its label is {label!r:.60}; 0, 1, a probability between them, or None was expected")
     return float(label)
+
+
+def grouped(rows: Iterable[Example], kind: str) -> dict[str, list[int]]:
+    """The places of the rows of each task, model or label source, in the order of the names."""
+    groups: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        if (name := row.group(kind)) is not None:
+            groups.setdefault(name, []).append(place)
+    return dict(sorted(groups.items()))
+
+
+def labels_of(rows: Iterable[Example]) -> list[float]:
+    """The labels of rows that have one."""
+    return [row.label for row in rows if row.label is not None]
 
 
 def split_by_question(samples: Iterable[Sample], share: float) -> tuple[list[Sample], list[Sample]]:
@@ -137,7 +154,5 @@ def split_by_question(samples: Iterable[Sample], share: float) -> tuple[list[Sam
 
 def is_held_out(sample: Sample, share: float) -> bool:
     """Whether the question of a sample is among the share that is held out."""
-    text = sample.question if sample.question is not None else " ".join(sample.references)
-    key = " ".join(word.key for word in words(text))
-    digest = hashlib.sha256(key.encode()).digest()
+    digest = hashlib.sha256(question_key(sample.question, sample.references).encode()).digest()
     return int.from_bytes(digest[:8], "big") < share * 2**64

@@ -15,7 +15,7 @@ from bert_judge.evidence import Combiner, find_signals
 from bert_judge.prompt import InputForm, JudgeConfig, PromptEncoder
 from bert_judge.training.card import make_card, versions
 from bert_judge.training.config import TrainConfig
-from bert_judge.training.data import TrainingRows, check_form, describe, drop_questions, labels_of, read_rows
+from bert_judge.training.data import TrainingRows, check_form, describe, drop_questions, read_rows
 from bert_judge.training.hub import check_hub, push
 from bert_judge.training.measures import Measures, calibrate, measure
 from bert_judge.training.mix import Mix
@@ -28,7 +28,7 @@ from bert_judge.training.model import (
     soft_cross_entropy,
     training_arguments,
 )
-from bert_judge.training.rows import Example
+from bert_judge.training.rows import Example, grouped, labels_of
 from bert_judge.training.state import CARD, RUNS, TrainingFolder, TrainResult, identity, result_of
 from bert_judge.utils import find_model, max_input_tokens, quiet_transformers
 
@@ -64,8 +64,8 @@ def train(
     launch` or `torchrun`, every process calls this; the first one writes.
 
     Raises InputError where rows or settings are not fit to learn from, OutputError where the folder holds another
-    result, ModelError where the encoder is none, MissingExtraError where a package is missing; all before the encoder's
-    weights are read.
+    result, ModelError where `model_path` is not an encoder, MissingExtraError where a package is missing; all before
+    the encoder's weights are read.
     """
     config = config or TrainConfig()
     config.check_packages()
@@ -226,13 +226,9 @@ def _in_order(prediction: Any) -> list[float]:
 
 def _by_task(rows: Sequence[Example], margins: Sequence[float], temperature: float) -> dict[str, Measures]:
     """The measures of each task that rows name."""
-    groups: dict[str, list[int]] = {}
-    for i, row in enumerate(rows):
-        if row.task is not None:
-            groups.setdefault(row.task, []).append(i)
     return {
-        name: measure([margins[i] for i in group], labels_of([rows[i] for i in group]), temperature)
-        for name, group in sorted(groups.items())
+        name: measure([margins[i] for i in places], labels_of(rows[i] for i in places), temperature)
+        for name, places in grouped(rows, "task").items()
     }
 
 

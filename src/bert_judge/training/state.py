@@ -45,7 +45,7 @@ class TrainResult:
 
     @property
     def dev_accuracy(self) -> float | None:
-        """The share of rows held out that are labelled as their label says."""
+        """The share of the rows held out on which the judge agrees with the label."""
         return self.dev.accuracy
 
 
@@ -88,7 +88,7 @@ class TrainingFolder:
         return next((str(path) for path in reversed(states) if _read_json(path / "trainer_state.json")), None)
 
     def open(self) -> None:
-        """From here on the result is written, and an older one is none any more."""
+        """Begin to write the result; an older one no longer counts."""
         (self.folder / METRICS).unlink(missing_ok=True)
 
     def close(self, record: Mapping[str, Any]) -> None:

@@ -128,7 +128,7 @@ def _processed(
     filter_fn: Callable[[dict[str, Any]], bool] | None,
     process_fn: Callable[[dict[str, Any]], dict[str, Any]] | None,
 ) -> Dataset:
-    """Filter, then process; a column that is asked for and not there is said."""
+    """Filter, then process. Raises InputError with the name of a column that is missing."""
     options = {"keep_in_memory": True, "load_from_cache_file": False}  # else files pile up beside the data
     try:
         with quiet_datasets():
@@ -153,7 +153,7 @@ def _find_parts(place: Path, name: str | None, split: str | None) -> list[_Part]
     """What a place on the disk holds of a configuration and a split. Raises InputError if that is nothing."""
     if place.is_file():
         if _reader(place) is None:
-            raise InputError(f"{place} is no data set; a folder or a file ({', '.join(_DATA_FILES)}) was expected.")
+            raise InputError(f"{place} is not a data set; a folder or a file ({', '.join(_DATA_FILES)}) was expected.")
         return [_Part(_read_files, (place,))]
     configs = _card_configs(place)
     named = name is not None and (place / name).is_dir()
@@ -268,7 +268,7 @@ def _read_files(part: _Part) -> Any:
 
 
 def _csv_options(file: Path) -> dict[str, Any]:
-    """Every cell of a CSV file is text: "0.10" is no 0.1, and "NA" is not nothing."""
+    """Every cell of a CSV file is text: "0.10" is not 0.1, and "NA" is not a missing value."""
     from datasets import Features, Value
 
     with (gzip.open if file.suffix == ".gz" else open)(file, "rt", encoding="utf-8-sig", newline="") as lines:

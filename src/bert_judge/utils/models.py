@@ -65,7 +65,7 @@ def _download(path: str, tried: list[Path], code: list[str]) -> Path:
             snapshot_download(path, allow_patterns=["*.json", "*.safetensors", "*.model", "*.txt", "*.jinja", *code])
         )
     except HFValidationError:
-        reason = "and it is no name that the Hub could know"
+        reason = "and it is not a valid name on the Hub"
     except (LocalEntryNotFoundError, OfflineModeIsEnabled):
         reason = "it is not in the Hub's cache, and the Hub can't be reached or HF_HUB_OFFLINE is set"
     except HfHubHTTPError as error:
@@ -109,7 +109,7 @@ def load_hf_encoder(
     model, missing = _load_weights(folder, config, "AutoModelForSequenceClassification", dtype, new_head)
     if missing and not new_head:
         raise ModelError(
-            f"{folder} is no judge: its weights lack {_some(missing)}; "
+            f"{folder} is not a judge: its weights lack {_some(missing)}; "
             "a model trained for sequence classification was expected."
         )
     return model.eval()
@@ -180,7 +180,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     """A model's config.json, as it stands there."""
     path = folder / "config.json"
     if not path.exists():
-        raise ModelError(f"{folder} is no model: it has no config.json.")
+        raise ModelError(f"{folder} is not a model: it has no config.json.")
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -202,7 +202,7 @@ def load_config(folder: Path, trust_remote_code: bool = False) -> PretrainedConf
             _normalise_pooling(raw, folder / "config.json")
         return CONFIG_MAPPING[architecture].from_dict(raw)
     if architecture is None:
-        raise ModelError(f"{folder} is no model: its config.json names no architecture (model_type).")
+        raise ModelError(f"{folder} is not a model: its config.json names no architecture (model_type).")
     if not trust_remote_code:
         raise ModelError(
             f"{folder} has the architecture {architecture!r}, which transformers lacks; "
