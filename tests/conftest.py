@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -18,6 +19,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["OMP_NUM_THREADS"] = "1"
 
 from bert_judge import BERTJudge, Sample
+from bert_judge.cli import main
+from bert_judge.utils import STARTER_FOLDER
 from language_models import save_language_model
 
 settings.register_profile("patient", deadline=None)  # the machines of CI are slow at times
@@ -59,6 +62,26 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return cache
 
 
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The test works in a folder of its own, and leaves Python's path as it was."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    return tmp_path
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Runs `bert-judge` with these arguments; gives its exit status, output and error output."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        capsys.readouterr()
+        status = main([*map(str, arguments)])
+        return status, *capsys.readouterr()
+
+    return run
+
+
 @pytest.fixture(scope="session")
 def starter() -> BERTJudge:
     """The starter judge as users get it."""
@@ -69,6 +92,17 @@ def starter() -> BERTJudge:
 def starter_exact() -> BERTJudge:
     """The starter judge in float32."""
     return BERTJudge(dtype="float32")
+
+
+@pytest.fixture(scope="session")
+def starter_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The starter as bert-score can read it: it asks the tokenizer's configuration for the limit."""
+    folder = tmp_path_factory.mktemp("starter") / "starter"
+    shutil.copytree(STARTER_FOLDER, folder)
+    names = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}
+    config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512, **names}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -157,13 +157,14 @@ def test_bad_rows_belong_to_the_result(tmp_path: Path):
     assert "bad_rows.jsonl" not in names(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"identity": 3}', '{"identity": {}}', '{"identity": null}'])
-def test_an_unreadable_run_record_is_told(tmp_path: Path, text: str):
-    (tmp_path / "run.json").write_text(text)
-    with pytest.raises(OutputError, match=r"run.json can't be read as the record of a run; remove it"):
-        ResultFolder(tmp_path, OURS)
-    assert (tmp_path / "run.json").read_text() == text
-    complete(tmp_path, overwrite=True)
+def test_an_unreadable_run_record_is_told(tmp_path: Path, subtests: pytest.Subtests):
+    for text in ["{", "[]", "{}", '{"identity": 3}', '{"identity": {}}', '{"identity": null}']:
+        with subtests.test(text=text):
+            (tmp_path / "run.json").write_text(text)
+            with pytest.raises(OutputError, match=r"run.json can't be read as the record of a run; remove it"):
+                ResultFolder(tmp_path, OURS)
+            assert (tmp_path / "run.json").read_text() == text
+            complete(tmp_path, overwrite=True)
 
 
 def test_a_result_without_verdicts_is_made_anew(tmp_path: Path):

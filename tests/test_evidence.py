@@ -30,9 +30,8 @@ def shared(candidate: str, reference: str) -> tuple[list[str], list[str], float]
     )
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
+def test_same_key(subtests: pytest.Subtests) -> None:
+    for one, other in [
         ("1,000.0", "1000"),
         ("18.00", "18"),
         ("2.50", "2.5"),
@@ -53,16 +52,14 @@ def shared(candidate: str, reference: str) -> tuple[list[str], list[str], float]
         ("Straße", "STRASSE"),
         ("ﬁsh", "fish"),
         ("Ё", "ё"),
-    ],
-)
-def test_same_key(one: str, other: str) -> None:
-    assert word_key(one) == word_key(other)
-    assert shared(f"so {one} then", other) == ([one], [other], 1.0)
+    ]:
+        with subtests.test(one=one, other=other):
+            assert word_key(one) == word_key(other)
+            assert shared(f"so {one} then", other) == ([one], [other], 1.0)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
+def test_different_keys(subtests: pytest.Subtests) -> None:
+    for one, other in [
         ("1000", "10000"),
         ("100", "1"),  # zeros before the point count
         ("1.5", "15"),
@@ -72,16 +69,14 @@ def test_same_key(one: str, other: str) -> None:
         ("nine", "nice"),
         ("cat", "car"),
         ("Москва", "Москве"),
-    ],
-)
-def test_different_keys(one: str, other: str) -> None:
-    assert word_key(one) != word_key(other)
-    assert shared(one, other) == ([], [], 0.0)
+    ]:
+        with subtests.test(one=one, other=other):
+            assert word_key(one) != word_key(other)
+            assert shared(one, other) == ([], [], 0.0)
 
 
-@pytest.mark.parametrize(
-    ("candidate", "reference", "in_candidate", "in_reference", "recall"),
-    [
+def test_table(subtests: pytest.Subtests) -> None:
+    for candidate, reference, in_candidate, in_reference, recall in [
         ("It is 1,000.0 km.", "1000 km", ["1,000.0 km"], ["1000 km"], 1.0),
         ("It is 1,000.0", "1000 km", ["1,000.0"], ["1000"], 0.5),
         ("1,000 m", "1 km", ["1,000 m"], ["1 km"], 1.0),
@@ -145,12 +140,11 @@ def test_different_keys(one: str, other: str) -> None:
         ("Paris", "", [], [], 0.0),
         ("", "", [], [], 0.0),
         ("?!… --- 🚀", "🚀", [], [], 0.0),  # no words at all
-    ],
-)
-def test_table(candidate: str, reference: str, in_candidate: list[str], in_reference: list[str], recall: float) -> None:
-    found = shared(candidate, reference)
-    assert found[:2] == (in_candidate, in_reference)
-    assert found[2] == pytest.approx(recall)
+    ]:
+        with subtests.test(candidate=candidate, reference=reference):
+            found = shared(candidate, reference)
+            assert found[:2] == (in_candidate, in_reference)
+            assert found[2] == pytest.approx(recall)
 
 
 def test_several_references_are_seen_each_for_itself() -> None:
@@ -167,9 +161,8 @@ def test_content_words_are_all_words_if_there_is_nothing_else() -> None:
     assert content_words("…") == []
 
 
-@pytest.mark.parametrize(
-    ("candidate", "recall", "added"),
-    [
+def test_an_a_or_an_i_in_a_list_of_letters_is_no_function_word(subtests: pytest.Subtests) -> None:
+    for candidate, recall, added in [
         ("A, E, I, O, U", 1.0, []),
         ("U, O, I, E and A", 1.0, []),
         ("- A\n- E\n- I\n- O\n- U", 1.0, []),
@@ -178,12 +171,11 @@ def test_content_words_are_all_words_if_there_is_nothing_else() -> None:
         ("A, E, O, U", 0.8, []),
         ("A, E, I, O, R", 0.8, ["R"]),
         ("A, E, I, O, T", 0.8, ["T"]),
-    ],
-)
-def test_an_a_or_an_i_in_a_list_of_letters_is_no_function_word(candidate, recall, added) -> None:
-    found = find_evidence(candidate, ["A, E, I, O, U"])
-    assert found.recall == (recall,)
-    assert [candidate[start:end] for start, end in found.added] == added
+    ]:
+        with subtests.test(candidate=candidate, recall=recall, added=added):
+            found = find_evidence(candidate, ["A, E, I, O, U"])
+            assert found.recall == (recall,)
+            assert [candidate[start:end] for start, end in found.added] == added
 
 
 def test_an_a_is_an_article_where_the_other_side_lists_no_letters() -> None:
@@ -270,9 +262,8 @@ def test_dates_are_no_fractions() -> None:
     assert [word.key for word in words("12/03/1990, 1914/11")] == ["12", "3", "1990", "1914", "11"]
 
 
-@pytest.mark.parametrize(
-    ("text", "keys"),
-    [
+def test_numbers_and_dates(subtests: pytest.Subtests) -> None:
+    for text, keys in [
         ("fifty-two cards", "52 card"),
         ("Three Hundred and sixty-five", "365"),
         ("a hundred and five", "a 105"),
@@ -313,30 +304,26 @@ def test_dates_are_no_fractions() -> None:
         ("5 kilometres, 2 litres, 3 feet, 4 inches", "5 kilometer 2 liter 3 foot 4 inch"),
         ("90 min of the Oz", "90 minute of the oz"),
         ("the 11th of 25 percent", "the 11 th of 25 percent"),
-    ],
-)
-def test_numbers_and_dates(text: str, keys: str) -> None:
-    assert [word.key for word in words(text)] == keys.split()
+    ]:
+        with subtests.test(text=text, keys=keys):
+            assert [word.key for word in words(text)] == keys.split()
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
+def test_words_that_are_written_as_one(subtests: pytest.Subtests) -> None:
+    for one, other in [
         ("sea water", "seawater"),
         ("Robert Browning", "ROBERTBROWNING"),
         ("new-found-land", "Newfoundland"),
         ("video chat", "videochats"),
-    ],
-)
-def test_words_that_are_written_as_one(one: str, other: str) -> None:
-    assert shared(f"It is {one}.", other) == ([one], [other], 1.0)
-    assert shared(f"It is {other}.", one) == ([other], [one], 1.0)
-    assert find_evidence(f"It is {one}.", [other]).added == ()
+    ]:
+        with subtests.test(one=one, other=other):
+            assert shared(f"It is {one}.", other) == ([one], [other], 1.0)
+            assert shared(f"It is {other}.", one) == ([other], [one], 1.0)
+            assert find_evidence(f"It is {one}.", [other]).added == ()
 
 
-@pytest.mark.parametrize(
-    ("words", "number"),
-    [
+def test_fractions_in_words_are_numbers_where_the_other_side_has_them(subtests: pytest.Subtests) -> None:
+    for fraction, number in [
         ("half", "1/2"),
         ("a half", "0.5"),
         ("quarter", "0.25"),
@@ -347,11 +334,10 @@ def test_words_that_are_written_as_one(one: str, other: str) -> None:
         ("a third", "1/3"),
         ("two and a half", "2.5"),
         ("2 and three quarters", "2.75"),
-    ],
-)
-def test_fractions_in_words_are_numbers_where_the_other_side_has_them(words: str, number: str) -> None:
-    assert shared(f"It is {words}.", number) == ([words], [number], 1.0)
-    assert shared(number, f"It is {words}.")[1] == [words]
+    ]:
+        with subtests.test(fraction=fraction, number=number):
+            assert shared(f"It is {fraction}.", number) == ([fraction], [number], 1.0)
+            assert shared(number, f"It is {fraction}.")[1] == [fraction]
 
 
 def test_fractions_in_words_are_counts_elsewhere() -> None:
@@ -403,23 +389,28 @@ def test_whole_numbers_in_words(number: int) -> None:
     assert [word.key for word in words(text)] == [str(number)]
 
 
-@pytest.mark.parametrize(
-    "candidate",
-    ["<answer>A</answer>", "**A**", "\\boxed{A}", '{"answer": "A"}', "Option A is right.", "A<|im_end|> and more"],
-)
-def test_a_letter_in_markup_names_an_option(candidate: str) -> None:
-    assert find_evidence(candidate, ("A",)).recall == (1.0,)
-    assert find_evidence(candidate, ("(A) iron",)).recall == (0.5,)
+def test_a_letter_in_markup_names_an_option(subtests: pytest.Subtests) -> None:
+    for candidate in [
+        "<answer>A</answer>",
+        "**A**",
+        "\\boxed{A}",
+        '{"answer": "A"}',
+        "Option A is right.",
+        "A<|im_end|> and more",
+    ]:
+        with subtests.test(candidate=candidate):
+            assert find_evidence(candidate, ("A",)).recall == (1.0,)
+            assert find_evidence(candidate, ("(A) iron",)).recall == (0.5,)
 
 
-@pytest.mark.parametrize("candidate", ["A<sub>2</sub> is it", 'the "A dog" film', "x*A*y or so", "optional A levels"])
-def test_a_letter_that_names_no_option_is_an_article(candidate: str) -> None:
-    assert find_evidence(candidate, ("(A) iron",)).recall == (0.0,)
+def test_a_letter_that_names_no_option_is_an_article(subtests: pytest.Subtests) -> None:
+    for candidate in ["A<sub>2</sub> is it", 'the "A dog" film', "x*A*y or so", "optional A levels"]:
+        with subtests.test(candidate=candidate):
+            assert find_evidence(candidate, ("(A) iron",)).recall == (0.0,)
 
 
-@pytest.mark.parametrize(
-    ("text", "folded"),
-    [
+def test_characters_that_look_alike_are_one(subtests: pytest.Subtests) -> None:
+    for text, folded in [
         ("plain ASCII", "plain ASCII"),
         ("Ｐａｒｉｓ\u00a02００", "Paris 200"),
         ("Pаris", "Paris"),  # with a Cyrillic a
@@ -429,11 +420,10 @@ def test_a_letter_that_names_no_option_is_an_article(candidate: str) -> None:
         ("x² and ½", "x² and ½"),
         ("naïve café", "naïve café"),
         ("a︱b", "a-b"),
-    ],
-)
-def test_characters_that_look_alike_are_one(text: str, folded: str) -> None:
-    assert fold(text) == folded
-    assert [word.key for word in words(text)] == [word.key for word in words(folded)]
+    ]:
+        with subtests.test(text=text, folded=folded):
+            assert fold(text) == folded
+            assert [word.key for word in words(text)] == [word.key for word in words(folded)]
 
 
 @given(st.text())
@@ -442,9 +432,8 @@ def test_a_folded_text_is_as_long(text: str) -> None:
     assert fold(fold(text)) == fold(text)
 
 
-@pytest.mark.parametrize(
-    ("question", "options"),
-    [
+def test_options_of_a_question(subtests: pytest.Subtests) -> None:
+    for question, options in [
         ("Which?\n(A) iron ore\n(B) lead.", ["iron ore", "lead."]),
         ("Which?\nA) iron\nB) lead\nC) tin\n\nAnswer with a letter.", ["iron", "lead", "tin"]),
         ("Which? A. iron B. lead", ["iron", "lead"]),
@@ -461,15 +450,13 @@ def test_a_folded_text_is_as_long(text: str) -> None:
         ("Find both.\n(A) A) 3 m, B) 5 s\n(B) A) 4 m, B) 6 s", ["A) 3 m, B) 5 s", "A) 4 m, B) 6 s"]),
         ("Find (a) x and (b) y: (A) (a) 3, (b) 5 (B) (a) 4, (b) 6", ["(a) 3, (b) 5", "(a) 4, (b) 6"]),
         ("a) Say it.\nb) Choose: (A) iron (B) lead", ["iron", "lead"]),
-    ],
-)
-def test_options_of_a_question(question: str, options: list[str]) -> None:
-    assert find_options(question) == dict(zip("ABC", options, strict=False))
+    ]:
+        with subtests.test(question=question, options=options):
+            assert find_options(question) == dict(zip("ABC", options, strict=False))
 
 
-@pytest.mark.parametrize(
-    ("reference", "named"),
-    [
+def test_a_reference_that_names_an_option(subtests: pytest.Subtests) -> None:
+    for reference, named in [
         ("A", "(A) iron ore"),
         ("b", "(B) lead"),
         ("B.", "(B) lead"),
@@ -481,17 +468,15 @@ def test_options_of_a_question(question: str, options: list[str]) -> None:
         ("C", "C"),
         ("gold", "gold"),
         ("", ""),
-    ],
-)
-def test_a_reference_that_names_an_option(reference: str, named: str) -> None:
-    assert name_option(reference, "Which one is it?\n(A) iron ore\n(B) lead") == named
-    assert name_option(reference, "Which one is it?") == reference
-    assert name_option(reference, None) == reference
+    ]:
+        with subtests.test(reference=reference, named=named):
+            assert name_option(reference, "Which one is it?\n(A) iron ore\n(B) lead") == named
+            assert name_option(reference, "Which one is it?") == reference
+            assert name_option(reference, None) == reference
 
 
-@pytest.mark.parametrize(
-    ("candidate", "reference", "shared_letters"),
-    [
+def test_the_letter_of_another_option_is_no_symbol_of_the_right_one(subtests: pytest.Subtests):
+    for candidate, reference, shared_letters in [
         ("The answer is (F).", "(G) slip, f = 16.7 Hz", []),
         ("so L = 2.5 m. The answer is (C).", "(D) 3 m at 5 °C", []),
         ("**B**", "(E) (a) all tall, (b) all short", []),
@@ -499,15 +484,13 @@ def test_a_reference_that_names_an_option(reference: str, named: str) -> None:
         ("The answer is (G).", "(G) slip, f = 16.7 Hz", ["G"]),
         ("f is 16.7 Hz", "(G) slip, f = 16.7 Hz", ["f"]),
         ("The answer is (F).", "f = 16.7 Hz", ["F"]),
-    ],
-)
-def test_the_letter_of_another_option_is_no_symbol_of_the_right_one(candidate, reference, shared_letters):
-    assert [word for word in shared(candidate, reference)[0] if len(word) == 1] == shared_letters
+    ]:
+        with subtests.test(candidate=candidate, reference=reference, shared_letters=shared_letters):
+            assert [word for word in shared(candidate, reference)[0] if len(word) == 1] == shared_letters
 
 
-@pytest.mark.parametrize(
-    ("candidate", "reference", "question", "found"),
-    [
+def test_a_value_of_the_question_is_no_answer_where_it_is_to_be_converted(subtests: pytest.Subtests):
+    for candidate, reference, question, found in [
         ("Three days have 36 hours.", "72 hours", "How many hours do three days have?", []),
         ("Three days have 72 hours.", "72 hours", "How many hours do three days have?", ["72 hours"]),
         ("3 days", "72 hours", "How many hours do three days have?", ["3 days"]),
@@ -519,8 +502,7 @@ def test_the_letter_of_another_option_is_no_symbol_of_the_right_one(candidate, r
         ("25% is 1/4", "1/4", "Write 25% as a fraction.", ["1/4"]),
         ("He has five left", "5", "He had five and lost 3 and found 3. How many are left?", ["five"]),
         ("72 hours", "72 hours", "Is it 72 hours or 2 days?", ["72 hours"]),
-    ],
-)
-def test_a_value_of_the_question_is_no_answer_where_it_is_to_be_converted(candidate, reference, question, found):
-    spans = find_evidence(candidate, [reference], question).candidate
-    assert [candidate[slice(*span)] for span in spans] == found
+    ]:
+        with subtests.test(candidate=candidate, reference=reference, question=question, found=found):
+            spans = find_evidence(candidate, [reference], question).candidate
+            assert [candidate[slice(*span)] for span in spans] == found

@@ -92,9 +92,8 @@ def test_imports_go_down_only():
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize(
-    ("module", "text", "wrong"),
-    [
+def test_a_wrong_import_is_seen(subtests: pytest.Subtests):
+    for module, text, wrong in [
         ("stats.py", "from bert_judge.judges import Judge", "imports up: stats (level 1) may not use judges"),
         ("stats.py", "def f():\n    import bert_judge.cli", "stats.py:2 imports up"),
         ("stats.py", "from bert_judge.metrics import normalise", "imports sideways"),
@@ -106,12 +105,11 @@ def test_imports_go_down_only():
         ("stats.py", "if TYPE_CHECKING:\n    from bert_judge.cli import main", None),
         ("stats.py", "if TYPE_CHECKING:\n    pass\nelse:\n    from bert_judge.cli import main", "imports up"),
         ("new.py", "", "no place in the ladder"),
-    ],
-)
-def test_a_wrong_import_is_seen(module: str, text: str, wrong: str | None):
-    found = violations(ROOT / module, text)
-    assert bool(found) == bool(wrong)
-    assert wrong is None or wrong in found[0]
+    ]:
+        with subtests.test(module=module, text=text, wrong=wrong):
+            found = violations(ROOT / module, text)
+            assert bool(found) == bool(wrong)
+            assert wrong is None or wrong in found[0]
 
 
 def test_every_name_of_all_exists():

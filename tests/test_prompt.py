@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -66,57 +67,55 @@ def numbers(start: int, stop: int) -> str:
     return " ".join(map(str, range(start, stop)))
 
 
-@pytest.mark.parametrize("name", [*KINDS, "starter"])
-@pytest.mark.parametrize("question", ["What is the capital of France?", None])
-def test_the_form_is_the_papers(name: str, question: str | None) -> None:
-    tokenizer = kind_of(name)
-    [prompt] = encode(tokenizer, Sample("It is Paris.", ("Paris",), question), forms=("qcr", "cr"))
-    # Part by part: a tokenizer that puts a space before every text does so after a marker, too.
-    expected = list(tokenizer.encode("", add_special_tokens=True).ids[:1])
-    for marker, text in zip(MARKERS, (question, "It is Paris.", "Paris"), strict=True):
-        if text is not None:
-            expected += [tokenizer.token_to_id(marker), *tokenizer.encode(text, add_special_tokens=False).ids]
-    expected += tokenizer.encode("", add_special_tokens=True).ids[1:]
-    assert list(prompt.tokens.ids) == expected
-    text = (f"{Q}{question}" if question is not None else "") + f"{C}It is Paris.{R}Paris"
-    assert list(prompt.tokens.ids) == tokenizer.encode(text).ids
-    assert prompt.tokens.types is None
-    assert (prompt.reference, prompt.truncated) == (0, {})
+def test_the_form_is_the_papers(subtests: pytest.Subtests) -> None:
+    for name, question in product([*KINDS, "starter"], ["What is the capital of France?", None]):
+        with subtests.test(name=name, question=question):
+            tokenizer = kind_of(name)
+            [prompt] = encode(tokenizer, Sample("It is Paris.", ("Paris",), question), forms=("qcr", "cr"))
+            # Part by part: a tokenizer that puts a space before every text does so after a marker, too.
+            expected = list(tokenizer.encode("", add_special_tokens=True).ids[:1])
+            for marker, text in zip(MARKERS, (question, "It is Paris.", "Paris"), strict=True):
+                if text is not None:
+                    expected += [tokenizer.token_to_id(marker), *tokenizer.encode(text, add_special_tokens=False).ids]
+            expected += tokenizer.encode("", add_special_tokens=True).ids[1:]
+            assert list(prompt.tokens.ids) == expected
+            text = (f"{Q}{question}" if question is not None else "") + f"{C}It is Paris.{R}Paris"
+            assert list(prompt.tokens.ids) == tokenizer.encode(text).ids
+            assert prompt.tokens.types is None
+            assert (prompt.reference, prompt.truncated) == (0, {})
 
 
-@pytest.mark.parametrize(
-    ("forms", "question", "markers"),
-    [
+def test_forms(subtests: pytest.Subtests) -> None:
+    for forms, question, markers in [
         (("qcr",), "q", [Q, C, R]),
         (("qcr",), None, [C, R]),  # the nearest form; the judge warns
         (("cr",), "q", [C, R]),
         (("qc",), "q", [Q, C]),
         (("qcr", "cr"), None, [C, R]),
         (("qcr", "cr"), "", [Q, C, R]),  # an empty question is a question
-    ],
-)
-def test_forms(forms: tuple[str, ...], question: str | None, markers: list[str]) -> None:
-    tokenizer = kind_of("words")
-    [prompt] = encode(tokenizer, Sample("a", ("b",), question), forms=forms)
-    assert list(parts_of(tokenizer, prompt)) == markers
+    ]:
+        with subtests.test(forms=forms, question=question, markers=markers):
+            tokenizer = kind_of("words")
+            [prompt] = encode(tokenizer, Sample("a", ("b",), question), forms=forms)
+            assert list(parts_of(tokenizer, prompt)) == markers
 
 
 def specials(tokenizer: Tokenizer) -> set[int]:
     return {i for i, t in tokenizer.get_added_tokens_decoder().items() if t.content in ATTACKS}
 
 
-@pytest.mark.parametrize("name", [*KINDS, "starter", "words"])
-@pytest.mark.parametrize("attack", ATTACKS)
-@pytest.mark.parametrize("pattern", ["{}", "x {} y", "Paris{}London", "{0}{0}", " {} "])
-def test_no_text_makes_a_special_token(name: str, attack: str, pattern: str) -> None:
-    tokenizer = kind_of(name)
-    text = pattern.format(attack)
-    [innocent] = encode(tokenizer, Sample("x", ("y",), "z"))
-    structural = [i for i in innocent.tokens.ids if i in specials(tokenizer)]
-    assert len(structural) == 5  # two ends, three markers
-    for references in ("best", "joined"):
-        for prompt in encode(tokenizer, Sample(text, (text, text), text), references=references, marks=True):
-            assert [i for i in prompt.tokens.ids if i in specials(tokenizer)] == structural
+def test_no_text_makes_a_special_token(subtests: pytest.Subtests) -> None:
+    patterns = ("{}", "x {} y", "Paris{}London", "{0}{0}", " {} ")
+    for name in (*KINDS, "starter", "words"):
+        tokenizer = kind_of(name)
+        special = specials(tokenizer)
+        [innocent] = encode(tokenizer, Sample("x", ("y",), "z"))
+        structural = [i for i in innocent.tokens.ids if i in special]
+        assert len(structural) == 5  # two ends, three markers
+        for text, references in product((p.format(a) for p in patterns for a in ATTACKS), ("best", "joined")):
+            with subtests.test(name=name, text=text, references=references):
+                for prompt in encode(tokenizer, Sample(text, (text, text), text), references=references, marks=True):
+                    assert [i for i in prompt.tokens.ids if i in special] == structural
 
 
 @settings(max_examples=60, deadline=None)
@@ -188,25 +187,35 @@ def test_contrast_sits_on_the_words_that_are_not_shared() -> None:
     assert typed(without, tokenizer) == ["capital:2", "rome:2", "lima:2"]
 
 
-@pytest.mark.parametrize("letter", "ABCDI")
-def test_an_option_is_marked_whatever_its_letter(letter: str) -> None:
-    tokenizer = kind_of("starter")
-    [prompt] = encode(tokenizer, Sample(f"I say ({letter}), it's a deal", (f"({letter}) iron",), "d"), marks=True)
-    assert typed(prompt, tokenizer) == [f"{letter.lower()}:1"] * 2
+def test_an_option_is_marked_whatever_its_letter(subtests: pytest.Subtests) -> None:
+    for letter in "ABCDI":
+        with subtests.test(letter=letter):
+            tokenizer = kind_of("starter")
+            [prompt] = encode(
+                tokenizer, Sample(f"I say ({letter}), it's a deal", (f"({letter}) iron",), "d"), marks=True
+            )
+            assert typed(prompt, tokenizer) == [f"{letter.lower()}:1"] * 2
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_marks_in_every_kind_of_tokenizer(name: str) -> None:
-    tokenizer = kind_of(name)
-    for candidate, shared in (("I would say Paris, (A)", {"Paris"}), ("London or Paris", {"Paris"}), ("Berlin", set())):
-        [prompt] = encode(tokenizer, Sample(candidate, ("Paris",), "Paris?"), marks=True)
-        assert prompt.tokens.types is not None
-        pairs = list(zip(prompt.tokens.ids, prompt.tokens.types, strict=True))
-        start = prompt.tokens.ids.index(tokenizer.token_to_id(C))
-        assert not any(kind for _, kind in pairs[: start + 1])
-        pieces = [tokenizer.id_to_token(i) for i, kind in pairs if kind]
-        spelt = "".join(pieces).replace("▁", "").replace("Ġ", "").replace("##", "")
-        assert spelt.casefold() == "".join(sorted(shared)).casefold() * 2  # in the candidate and in the reference
+def test_marks_in_every_kind_of_tokenizer(subtests: pytest.Subtests) -> None:
+    for name in KINDS:
+        with subtests.test(name=name):
+            tokenizer = kind_of(name)
+            for candidate, shared in (
+                ("I would say Paris, (A)", {"Paris"}),
+                ("London or Paris", {"Paris"}),
+                ("Berlin", set()),
+            ):
+                [prompt] = encode(tokenizer, Sample(candidate, ("Paris",), "Paris?"), marks=True)
+                assert prompt.tokens.types is not None
+                pairs = list(zip(prompt.tokens.ids, prompt.tokens.types, strict=True))
+                start = prompt.tokens.ids.index(tokenizer.token_to_id(C))
+                assert not any(kind for _, kind in pairs[: start + 1])
+                pieces = [tokenizer.id_to_token(i) for i, kind in pairs if kind]
+                spelt = "".join(pieces).replace("▁", "").replace("Ġ", "").replace("##", "")
+                assert (
+                    spelt.casefold() == "".join(sorted(shared)).casefold() * 2
+                )  # in the candidate and in the reference
 
 
 def test_marks_are_those_of_the_whole_text_though_it_is_cut() -> None:
@@ -218,17 +227,18 @@ def test_marks_are_those_of_the_whole_text_though_it_is_cut() -> None:
     assert kept == ["199", "199"]
 
 
-@pytest.mark.parametrize("name", [*KINDS, "starter", "words"])
-def test_nothing_is_cut_while_everything_fits(name: str) -> None:
-    tokenizer = kind_of(name)
-    sample = Sample("1 2 3 4 5 6 7 8 9", ("a b c",), "d e f g h")
-    [whole] = encode(tokenizer, sample)
-    length = len(whole.tokens.ids)
-    budgets = {"question_tokens": 1, "candidate_tokens": 1, "reference_tokens": 1}
-    assert encode(tokenizer, sample, limit=length, **budgets) == [whole]
-    [cut] = encode(tokenizer, sample, limit=length - 1, **budgets)
-    assert len(cut.tokens.ids) == length - 1
-    assert set(cut.truncated) == {"candidate"}  # the first to give
+def test_nothing_is_cut_while_everything_fits(subtests: pytest.Subtests) -> None:
+    for name in [*KINDS, "starter", "words"]:
+        with subtests.test(name=name):
+            tokenizer = kind_of(name)
+            sample = Sample("1 2 3 4 5 6 7 8 9", ("a b c",), "d e f g h")
+            [whole] = encode(tokenizer, sample)
+            length = len(whole.tokens.ids)
+            budgets = {"question_tokens": 1, "candidate_tokens": 1, "reference_tokens": 1}
+            assert encode(tokenizer, sample, limit=length, **budgets) == [whole]
+            [cut] = encode(tokenizer, sample, limit=length - 1, **budgets)
+            assert len(cut.tokens.ids) == length - 1
+            assert set(cut.truncated) == {"candidate"}  # the first to give
 
 
 BUDGETS = {"question_tokens": 10, "candidate_tokens": 20, "reference_tokens": 5}
@@ -308,35 +318,31 @@ def test_truncation_is_fair_and_counted(
 WORDS = word_tokenizer()
 
 
-@pytest.mark.parametrize(
-    ("candidate", "references", "seen"),
-    [
+def test_what_a_long_candidate_shares_is_kept_wherever_it_stands(subtests: pytest.Subtests) -> None:
+    tokenizer = word_tokenizer()
+    budgets = {"max_tokens": 40, "question_tokens": 3, "candidate_tokens": 27, "reference_tokens": 4}
+    for candidate, references, seen in [
         (f"{numbers(0, 50)} 1977 {numbers(50, 100)}", ("1977",), "1977"),
         (f"{numbers(0, 90)} 1977 {numbers(90, 180)} 1980 {numbers(180, 300)}", ("1977", "1980"), "1980"),  # the last
         (f"{numbers(0, 50)} 1977 1978 {numbers(50, 90)} 1977 {numbers(90, 130)}", ("1977 1978",), "1977 1978"),
         (f"{numbers(0, 50)} 1977 {numbers(50, 100)} 1977", ("1977",), None),  # it stands in the end, which is kept
         (f"{numbers(0, 100)}", ("1977",), None),
-    ],
-)
-def test_what_a_long_candidate_shares_is_kept_wherever_it_stands(
-    candidate: str, references: tuple[str, ...], seen: str | None
-) -> None:
-    tokenizer = word_tokenizer()
-    sample = Sample(candidate, references, "0")
-    budgets = {"max_tokens": 40, "question_tokens": 3, "candidate_tokens": 27, "reference_tokens": 4}
-    [plain] = encode(tokenizer, sample, references="joined", **budgets)
-    [focused] = encode(tokenizer, sample, references="joined", candidate_focus=9, **budgets)
-    assert len(focused.tokens.ids) == len(plain.tokens.ids)
-    ends, kept = parts_of(tokenizer, plain)[C], parts_of(tokenizer, focused)[C]
-    if seen is None:
-        assert kept == ends
-        return
-    assert seen not in " ".join(ends)
-    assert seen in " ".join(kept)
-    assert len(runs_of(ends)) == 2
-    assert kept[:5] == ends[:5]
-    assert kept[-10:] == ends[-10:]
-    assert focused.truncated["candidate"] > 0
+    ]:
+        with subtests.test(candidate=candidate):
+            sample = Sample(candidate, references, "0")
+            [plain] = encode(tokenizer, sample, references="joined", **budgets)
+            [focused] = encode(tokenizer, sample, references="joined", candidate_focus=9, **budgets)
+            assert len(focused.tokens.ids) == len(plain.tokens.ids)
+            ends, kept = parts_of(tokenizer, plain)[C], parts_of(tokenizer, focused)[C]
+            if seen is None:
+                assert kept == ends
+            else:
+                assert seen not in " ".join(ends)
+                assert seen in " ".join(kept)
+                assert len(runs_of(ends)) == 2
+                assert kept[:5] == ends[:5]
+                assert kept[-10:] == ends[-10:]
+                assert focused.truncated["candidate"] > 0
 
 
 def runs_of(kept: list[str]) -> list[list[str]]:
@@ -349,38 +355,41 @@ def runs_of(kept: list[str]) -> list[list[str]]:
     return runs
 
 
-@pytest.mark.parametrize("name", [*KINDS, "starter"])
-def test_left_truncation_cuts_the_plain_ids(name: str) -> None:
-    tokenizer = kind_of(name)
-    sample = Sample("London and Paris " * 20, ("Paris and London " * 3,), "What is it? " * 10)
-    text = f"{Q}{sample.question}{C}{sample.candidate}{R}{sample.references[0]}"
-    plain = tokenizer.encode(text, add_special_tokens=False).ids
-    ends = tokenizer.encode("").ids
-    for limit in (30, 64, len(plain), len(plain) + 1):
-        [prompt] = encode(tokenizer, sample, limit=limit, truncation="left")
-        assert list(prompt.tokens.ids) == [ends[0], *plain[-(limit - 2) :], ends[1]]
-    [prompt] = encode(tokenizer, sample, limit=30, truncation="left")
-    assert prompt.truncated["question"] == len(sample.question or "")  # all of it
+def test_left_truncation_cuts_the_plain_ids(subtests: pytest.Subtests) -> None:
+    for name in [*KINDS, "starter"]:
+        with subtests.test(name=name):
+            tokenizer = kind_of(name)
+            sample = Sample("London and Paris " * 20, ("Paris and London " * 3,), "What is it? " * 10)
+            text = f"{Q}{sample.question}{C}{sample.candidate}{R}{sample.references[0]}"
+            plain = tokenizer.encode(text, add_special_tokens=False).ids
+            ends = tokenizer.encode("").ids
+            for limit in (30, 64, len(plain), len(plain) + 1):
+                [prompt] = encode(tokenizer, sample, limit=limit, truncation="left")
+                assert list(prompt.tokens.ids) == [ends[0], *plain[-(limit - 2) :], ends[1]]
+            [prompt] = encode(tokenizer, sample, limit=30, truncation="left")
+            assert prompt.truncated["question"] == len(sample.question or "")  # all of it
 
 
-@pytest.mark.parametrize("name", [*KINDS, "starter", "words"])
-@pytest.mark.parametrize("text", ["1 Paris, London  und\n", "naïve Überfluss-Москва 北京 of ", "12 ", "🚀 é  "])
-def test_very_long_texts_give_the_tokens_of_the_whole(name: str, text: str) -> None:
+def test_very_long_texts_give_the_tokens_of_the_whole(subtests: pytest.Subtests) -> None:
     """A text that is tokenised at its two ends only keeps what tokenising all of it would keep."""
-    tokenizer = kind_of(name)
-    limit, budgets = 40, {"question_tokens": 10, "candidate_tokens": 20, "reference_tokens": 5}
-    long = "start " + text * 3000 + "the end"
-    sample = Sample(long, (long,), long)
-    [prompt] = encode(tokenizer, sample, limit=limit, **budgets)
-    whole = tokenizer.encode(long, add_special_tokens=False).ids
-    ends = tokenizer.encode("").ids
-    q, c, r = map(tokenizer.token_to_id, MARKERS)
-    expected = [ends[0], q, *whole[:5], *whole[-5:], c, *whole[:4], *whole[-16:], r, *whole[:5], ends[1]]
-    assert list(prompt.tokens.ids) == expected
-    assert set(prompt.truncated) == {"question", "candidate", "reference"}
-    assert all(0 < cut < len(long) for cut in prompt.truncated.values())
-    [left] = encode(tokenizer, sample, limit=limit, truncation="left")
-    assert list(left.tokens.ids) == [ends[0], *whole[-(limit - 2) :], ends[1]]
+    for name, text in product(
+        [*KINDS, "starter", "words"], ["1 Paris, London  und\n", "naïve Überfluss-Москва 北京 of ", "12 ", "🚀 é  "]
+    ):
+        with subtests.test(name=name, text=text):
+            tokenizer = kind_of(name)
+            limit, budgets = 40, {"question_tokens": 10, "candidate_tokens": 20, "reference_tokens": 5}
+            long = "start " + text * 3000 + "the end"
+            sample = Sample(long, (long,), long)
+            [prompt] = encode(tokenizer, sample, limit=limit, **budgets)
+            whole = tokenizer.encode(long, add_special_tokens=False).ids
+            ends = tokenizer.encode("").ids
+            q, c, r = map(tokenizer.token_to_id, MARKERS)
+            expected = [ends[0], q, *whole[:5], *whole[-5:], c, *whole[:4], *whole[-16:], r, *whole[:5], ends[1]]
+            assert list(prompt.tokens.ids) == expected
+            assert set(prompt.truncated) == {"question", "candidate", "reference"}
+            assert all(0 < cut < len(long) for cut in prompt.truncated.values())
+            [left] = encode(tokenizer, sample, limit=limit, truncation="left")
+            assert list(left.tokens.ids) == [ends[0], *whole[-(limit - 2) :], ends[1]]
 
 
 def test_the_middle_of_a_very_long_text_is_counted_and_its_end_marked() -> None:
@@ -405,18 +414,19 @@ def test_a_tokenizers_own_truncation_and_padding_are_not_ours() -> None:
     assert encode(tokenizer, sample) == expected
 
 
-@pytest.mark.parametrize("name", [*KINDS, "starter"])
-def test_tokens_longer_than_expected(name: str) -> None:
+def test_tokens_longer_than_expected(subtests: pytest.Subtests) -> None:
     """Long runs without tokens, or a text without spaces: the short cut does not hold, and all of it is read."""
-    tokenizer = kind_of(name)
-    for long in ("a" + " " * 20_000 + "b", "a b " + "x" * 20_000 + " c d", "x" * 20_000):
-        [prompt] = encode(tokenizer, Sample(long, ("a",), "b"), limit=40)
-        whole = tokenizer.encode(long, add_special_tokens=False).ids
-        kept = list(prompt.tokens.ids)
-        start, stop = (kept.index(tokenizer.token_to_id(marker)) for marker in (C, R))
-        got = kept[start + 1 : stop]
-        head = round(len(got) * 0.2) if prompt.truncated else len(got)
-        assert got == whole[:head] + (whole[-(len(got) - head) :] if head < len(got) else [])
+    for name in [*KINDS, "starter"]:
+        with subtests.test(name=name):
+            tokenizer = kind_of(name)
+            for long in ("a" + " " * 20_000 + "b", "a b " + "x" * 20_000 + " c d", "x" * 20_000):
+                [prompt] = encode(tokenizer, Sample(long, ("a",), "b"), limit=40)
+                whole = tokenizer.encode(long, add_special_tokens=False).ids
+                kept = list(prompt.tokens.ids)
+                start, stop = (kept.index(tokenizer.token_to_id(marker)) for marker in (C, R))
+                got = kept[start + 1 : stop]
+                head = round(len(got) * 0.2) if prompt.truncated else len(got)
+                assert got == whole[:head] + (whole[-(len(got) - head) :] if head < len(got) else [])
 
 
 def test_a_character_of_many_tokens_is_not_cut_less_than_nothing() -> None:
@@ -438,11 +448,12 @@ def test_joined_references_are_at_most_eight_the_best_first() -> None:
     assert " ".join(parts_of(tokenizer, three)[R]).split(" | ") == read[:3]
 
 
-@pytest.mark.parametrize("right", range(5))
-def test_matched_reference_is_the_index_in_the_samples_order(starter: BERTJudge, right: int) -> None:
-    cities = ["London", "Paris", "Berlin", "Rome", "Madrid"]
-    [verdict] = starter.assess([Sample(f"It is {cities[right]}, I think.", tuple(cities), "Which city is it?")])
-    assert verdict.matched_reference == right
+def test_matched_reference_is_the_index_in_the_samples_order(starter: BERTJudge, subtests: pytest.Subtests) -> None:
+    for right in range(5):
+        with subtests.test(right=right):
+            cities = ["London", "Paris", "Berlin", "Rome", "Madrid"]
+            [verdict] = starter.assess([Sample(f"It is {cities[right]}, I think.", tuple(cities), "Which city is it?")])
+            assert verdict.matched_reference == right
 
 
 def test_matched_reference_of_several_passes_is_the_best_scored(make_judge: Callable[..., Path]) -> None:
@@ -494,9 +505,8 @@ def test_a_folder_without_config_is_the_papers(tmp_path: Path) -> None:
     assert config.form.markers == MARKERS
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_broken_config_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for text in [
         "{",
         "",
         "[]",
@@ -510,17 +520,15 @@ def test_a_folder_without_config_is_the_papers(tmp_path: Path) -> None:
         '{"form": {"forms": ["crq"]}, "temperature": 1}',
         '{"form": {"forms": []}, "temperature": 1}',
         '{"form": {"forms": 3}, "temperature": 1}',
-    ],
-)
-def test_a_broken_config_is_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "judge.json").write_text(text)
-    with pytest.raises(ModelError, match=r"judge\.json"):
-        JudgeConfig.load(tmp_path)
+    ]:
+        with subtests.test(text=text):
+            (tmp_path / "judge.json").write_text(text)
+            with pytest.raises(ModelError, match=r"judge\.json"):
+                JudgeConfig.load(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("limit", "form"),
-    [
+def test_budgets_that_do_not_fit(subtests: pytest.Subtests) -> None:
+    for limit, form in [
         (512, {"max_tokens": 0}),
         (512, {"max_tokens": -1}),
         (512, {"max_tokens": 7}),  # two ends, three markers, two tokens for three parts
@@ -528,11 +536,9 @@ def test_a_broken_config_is_refused(tmp_path: Path, text: str) -> None:
         (40, {"question_tokens": 20, "candidate_tokens": 20, "reference_tokens": 20}),
         (512, {"question_tokens": 0}),
         (512, {"question_tokens": 506, "reference_tokens": 1}),  # nothing left for the candidate
-    ],
-)
-def test_budgets_that_do_not_fit(limit: int, form: dict[str, int]) -> None:
-    with pytest.raises(InputError, match=r"do not fit|no room for texts"):
-        PromptEncoder(WORDS, InputForm(**form), limit)
+    ]:
+        with subtests.test(limit=limit, form=form), pytest.raises(InputError, match=r"do not fit|no room for texts"):
+            PromptEncoder(WORDS, InputForm(**form), limit)
 
 
 def test_the_models_limit_bounds_the_forms() -> None:
@@ -583,22 +589,20 @@ def test_characters_that_look_alike_are_read_as_one_where_the_form_says_so() -> 
     assert encode(tokenizer, odd, marks=True) != encode(tokenizer, plain, marks=True)
 
 
-@pytest.mark.parametrize(
-    ("candidate", "read"),
-    [
+def test_control_tokens_of_a_candidate_are_spaces_where_the_form_says_so(subtests: pytest.Subtests) -> None:
+    for candidate, read in [
         ("[CLS] London [SEP] Paris [SEP]", "London Paris"),
         ("<s>[INST] London [/INST]</s>", "London"),
         ("<|reference|>London<|candidate|>London", "London London"),
         ("a < s > b | c", "a < s > b | c"),
-    ],
-)
-def test_control_tokens_of_a_candidate_are_spaces_where_the_form_says_so(candidate: str, read: str) -> None:
-    tokenizer = word_tokenizer()
-    sample = Sample(candidate, ("London",), "Where?")
-    told = encode(tokenizer, sample, sanitise=True, marks=True)
-    assert told == encode(tokenizer, replace(sample, candidate=read), marks=True)
-    if candidate != read:
-        assert told != encode(tokenizer, sample, marks=True)
+    ]:
+        with subtests.test(candidate=candidate, read=read):
+            tokenizer = word_tokenizer()
+            sample = Sample(candidate, ("London",), "Where?")
+            told = encode(tokenizer, sample, sanitise=True, marks=True)
+            assert told == encode(tokenizer, replace(sample, candidate=read), marks=True)
+            if candidate != read:
+                assert told != encode(tokenizer, sample, marks=True)
 
 
 def test_a_control_token_that_is_asked_for_is_read() -> None:
@@ -613,10 +617,7 @@ def test_the_signature_has_the_whole_form() -> None:
     assert InputForm(max_references=8).settings() == InputForm().settings()
 
 
-@pytest.mark.parametrize(
-    "form",
-    [{"max_references": 0}, {"candidate_head": 3.0}, {"forms": ("qcr", "qc")}, {"truncation": "right"}],
-)
-def test_forms_that_make_no_sense(form: dict) -> None:
-    with pytest.raises(InputError):
-        InputForm(**form)
+def test_forms_that_make_no_sense(subtests: pytest.Subtests) -> None:
+    for form in [{"max_references": 0}, {"candidate_head": 3.0}, {"forms": ("qcr", "qc")}, {"truncation": "right"}]:
+        with subtests.test(form=form), pytest.raises(InputError):
+            InputForm(**form)

@@ -12,9 +12,8 @@ from bert_judge.errors import InputError
 from bert_judge.evidence import SIGNALS, Combiner, find_signals
 
 
-@pytest.mark.parametrize(
-    ("candidate", "references", "expected"),
-    [
+def test_signals(subtests: pytest.Subtests) -> None:
+    for candidate, references, expected in [
         ("Paris.", ["paris"], {"equal": 1, "contains": 1, "inside": 1, "precision": 1, "recall": 1, "added": 0}),
         ("It is Paris, France", ["Paris"], {"equal": 0, "contains": 1, "inside": 0, "precision": 0.5, "added": 0.5}),
         ("Parisian", ["Paris"], {"contains": 0, "recall": 0}),
@@ -33,11 +32,10 @@ from bert_judge.evidence import SIGNALS, Combiner, find_signals
         ("Sorry, I don't know.", ["Paris"], {"refusal": 1}),
         ("I cannot answer that", ["Paris"], {"refusal": 1, "negation": 1}),
         ("", ["Paris"], {"recall": 0, "contains": 0, "inside": 0, "added": 0}),
-    ],
-)
-def test_signals(candidate: str, references: list[str], expected: dict[str, float]) -> None:
-    found = find_signals(candidate, references)
-    assert {name: getattr(found, name) for name in expected} == expected
+    ]:
+        with subtests.test(candidate=candidate, references=references, expected=expected):
+            found = find_signals(candidate, references)
+            assert {name: getattr(found, name) for name in expected} == expected
 
 
 def test_words_of_the_question_are_no_addition() -> None:
@@ -45,9 +43,8 @@ def test_words_of_the_question_are_no_addition() -> None:
     assert told.added == pytest.approx(1 / 3)
 
 
-@pytest.mark.parametrize(
-    ("candidate", "reference", "words"),
-    [
+def test_signals_in_words(subtests: pytest.Subtests) -> None:
+    for candidate, reference, words in [
         ("so it is 42", "42", "last number 42 = 42, contains the reference"),
         ("so it is 43", "42", "last number 43, not 42, 0% of the reference's words"),
         ("The answer is (B).", "(B) Paris", "option B chosen, 50% of the reference's words"),
@@ -55,10 +52,9 @@ def test_words_of_the_question_are_no_addition() -> None:
         ("Shelley", "Mary Shelley", "a part of the reference"),
         ("mary shelley", "Mary Shelley", "the same words as the reference"),
         ("I don't know", "Mary Shelley", "refuses to answer, 0% of the reference's words"),
-    ],
-)
-def test_signals_in_words(candidate: str, reference: str, words: str) -> None:
-    assert find_signals(candidate, [reference]).describe() == words
+    ]:
+        with subtests.test(candidate=candidate, reference=reference, words=words):
+            assert find_signals(candidate, [reference]).describe() == words
 
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=30), min_size=1, max_size=3))
@@ -93,17 +89,15 @@ def test_a_soft_label_is_a_probability() -> None:
     assert 1 / (1 + math.exp(-combiner.combine(0.0, signals[0]))) == pytest.approx(0.8, abs=0.01)
 
 
-@pytest.mark.parametrize(
-    ("logits", "golds", "message"),
-    [
+def test_bad_rows_are_told(subtests: pytest.Subtests) -> None:
+    for logits, golds, message in [
         ([1.0], [1, 0], "1 logits, 1 signals and 2 labels were given; one each was expected."),
         ([1.0], [1], "a combiner needs right and wrong rows to be fitted on; only one kind was given."),
-    ],
-)
-def test_bad_rows_are_told(logits: list[float], golds: list[float], message: str) -> None:
-    with pytest.raises(InputError) as told:
-        Combiner.fit(logits, [find_signals("a", ["b"])] * len(logits), golds)
-    assert str(told.value) == message
+    ]:
+        with subtests.test(logits=logits, golds=golds, message=message):
+            with pytest.raises(InputError) as told:
+                Combiner.fit(logits, [find_signals("a", ["b"])] * len(logits), golds)
+            assert str(told.value) == message
 
 
 def test_an_unknown_signal_is_told() -> None:

@@ -71,13 +71,16 @@ def test_tokens_and_time_can_be_read_with_sqlite(tmp_path: Path):
     assert kept_at > 1.7e9
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [(("a", "b"), ("ab", "")), (("a", "b"), ("a", "c")), (("a", "b"), ("c", "b")), (("a", "\ud83d"), ("a", "\ud83e"))],
-)
-def test_keys_differ_where_anything_differs(one: tuple[str, str], other: tuple[str, str]):
-    assert reply_key(*one) != reply_key(*other)
-    assert reply_key(*one) == reply_key(*one)
+def test_keys_differ_where_anything_differs(subtests: pytest.Subtests):
+    for one, other in [
+        (("a", "b"), ("ab", "")),
+        (("a", "b"), ("a", "c")),
+        (("a", "b"), ("c", "b")),
+        (("a", "\ud83d"), ("a", "\ud83e")),
+    ]:
+        with subtests.test(one=one, other=other):
+            assert reply_key(*one) != reply_key(*other)
+            assert reply_key(*one) == reply_key(*one)
 
 
 def test_threads_share_a_store(tmp_path: Path):
@@ -154,12 +157,13 @@ for number in count():
     assert all(store.get(str(number)) for number in range(last + 1))
 
 
-@pytest.mark.parametrize("what", ["folder", "text", "no folder"])
-def test_a_file_that_is_no_store_is_told_in_a_sentence(tmp_path: Path, what: str):
-    path = tmp_path / "replies.sqlite"
-    if what == "folder":
-        path.mkdir()
-    else:
-        path.write_text("this is a text, not a database; " * 100)
-    with pytest.raises(OutputError, match=r"the store of replies .* can't be used .*'off' to keep none"):
-        ReplyStore(path / "below" if what == "no folder" else path)
+def test_a_file_that_is_no_store_is_told_in_a_sentence(tmp_path: Path, subtests: pytest.Subtests):
+    for what in ["folder", "text", "no folder"]:
+        with subtests.test(what=what):
+            path = tmp_path / f"{what}.sqlite"
+            if what == "folder":
+                path.mkdir()
+            else:
+                path.write_text("this is a text, not a database; " * 100)
+            with pytest.raises(OutputError, match=r"the store of replies .* can't be used .*'off' to keep none"):
+                ReplyStore(path / "below" if what == "no folder" else path)

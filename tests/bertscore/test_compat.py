@@ -46,17 +46,18 @@ def test_padding_wins_over_negative_similarities(make_base: Callable[..., Path])
     assert_equal([part[:-1] for part in ours], alone)
 
 
-@pytest.mark.parametrize("architecture", ["bert", "roberta", "xlnet", "bart"])
-def test_an_empty_text_scores_nothing(make_base: Callable[..., Path], architecture: str) -> None:
-    path = make_base(architecture)
-    cands, refs = ["", "Paris", " \n", "Paris"], ["Paris", "", "", "Paris"]
-    theirs = reference_scorer(path, num_layers=2)
-    ends = theirs._tokenizer("Paris")["input_ids"]
-    restore_empty_texts(theirs, [token for token in ends if token in theirs._tokenizer.all_special_ids])
-    expected = reference_scores(theirs, cands, refs)
-    assert expected[2].tolist() == pytest.approx([0, 0, 0, 1])
-    for options in ({}, COMPAT):
-        assert_equal(own_scorer(path, num_layers=2, **options).score(cands, refs), expected)
+def test_an_empty_text_scores_nothing(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:
+    for architecture in ["bert", "roberta", "xlnet", "bart"]:
+        with subtests.test(architecture=architecture):
+            path = make_base(architecture)
+            cands, refs = ["", "Paris", " \n", "Paris"], ["Paris", "", "", "Paris"]
+            theirs = reference_scorer(path, num_layers=2)
+            ends = theirs._tokenizer("Paris")["input_ids"]
+            restore_empty_texts(theirs, [token for token in ends if token in theirs._tokenizer.all_special_ids])
+            expected = reference_scores(theirs, cands, refs)
+            assert expected[2].tolist() == pytest.approx([0, 0, 0, 1])
+            for options in ({}, COMPAT):
+                assert_equal(own_scorer(path, num_layers=2, **options).score(cands, refs), expected)
 
 
 def restore_empty_texts(theirs: Any, ids: list[int]) -> None:
@@ -64,47 +65,52 @@ def restore_empty_texts(theirs: Any, ids: list[int]) -> None:
     theirs._tokenizer.build_inputs_with_special_tokens = lambda _: ids
 
 
-@pytest.mark.parametrize("architecture", ["t5", "mt5", "pegasus"])
-def test_a_text_of_one_token_is_not_empty(make_base: Callable[..., Path], architecture: str) -> None:
+def test_a_text_of_one_token_is_not_empty(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:
     """bert-score takes two tokens for nothing, but T5 puts one only around a text; and then keeps the F1 of it."""
-    path = make_base(architecture)
-    theirs = reference_scorer(path, num_layers=2)
-    short = next(word for word in WORDS if len(theirs._tokenizer(word)["input_ids"]) == 2)
-    cands, refs = [short, "It was Paris", "Paris it is"], ["It was Paris", short, "Paris is the capital"]
-    expected = reference_scores(theirs, cands, refs)
-    assert expected[0].tolist()[:2] == expected[1].tolist()[:2] == [0, 0]
-    assert_equal(own_scorer(path, num_layers=2, **COMPAT).score(cands, refs), expected)
-    ours = own_scorer(path, num_layers=2)
-    assert all(part.abs().min() > 1e-3 for part in ours.score(cands, refs))
-    pairs = [(short, [short]), ("", [short]), (short, [" "])]
-    assert [score.empty for score in ours.score_each(pairs)] == [None, "candidate", "reference"]
+    for architecture in ["t5", "mt5", "pegasus"]:
+        with subtests.test(architecture=architecture):
+            path = make_base(architecture)
+            theirs = reference_scorer(path, num_layers=2)
+            short = next(word for word in WORDS if len(theirs._tokenizer(word)["input_ids"]) == 2)
+            cands, refs = [short, "It was Paris", "Paris it is"], ["It was Paris", short, "Paris is the capital"]
+            expected = reference_scores(theirs, cands, refs)
+            assert expected[0].tolist()[:2] == expected[1].tolist()[:2] == [0, 0]
+            assert_equal(own_scorer(path, num_layers=2, **COMPAT).score(cands, refs), expected)
+            ours = own_scorer(path, num_layers=2)
+            assert all(part.abs().min() > 1e-3 for part in ours.score(cands, refs))
+            pairs = [(short, [short]), ("", [short]), (short, [" "])]
+            assert [score.empty for score in ours.score_each(pairs)] == [None, "candidate", "reference"]
 
 
-@pytest.mark.parametrize("architecture", ["t5", "mt5", "pegasus"])
-def test_nothing_is_nothing_for_one_special_token_too(make_base: Callable[..., Path], architecture: str) -> None:
+def test_nothing_is_nothing_for_one_special_token_too(
+    make_base: Callable[..., Path], subtests: pytest.Subtests
+) -> None:
     """bert-score compares the </s> that is all there is of an empty text."""
-    path = make_base(architecture)
-    theirs = reference_scorer(path, num_layers=2)
-    restore_empty_texts(theirs, [theirs._tokenizer.eos_token_id])
-    cands, refs = ["", "It is Paris"], ["It is Paris", ""]
-    expected = reference_scores(theirs, cands, refs)
-    assert expected[2].abs().min() > 1e-3
-    assert_equal(own_scorer(path, num_layers=2, **COMPAT).score(cands, refs), expected)
-    assert all(part.tolist() == [0, 0] for part in own_scorer(path, num_layers=2).score(cands, refs))
+    for architecture in ["t5", "mt5", "pegasus"]:
+        with subtests.test(architecture=architecture):
+            path = make_base(architecture)
+            theirs = reference_scorer(path, num_layers=2)
+            restore_empty_texts(theirs, [theirs._tokenizer.eos_token_id])
+            cands, refs = ["", "It is Paris"], ["It is Paris", ""]
+            expected = reference_scores(theirs, cands, refs)
+            assert expected[2].abs().min() > 1e-3
+            assert_equal(own_scorer(path, num_layers=2, **COMPAT).score(cands, refs), expected)
+            assert all(part.tolist() == [0, 0] for part in own_scorer(path, num_layers=2).score(cands, refs))
 
 
-@pytest.mark.parametrize("architecture", ["t5", "mt5", "pegasus"])
-def test_special_tokens_have_no_weight(make_base: Callable[..., Path], architecture: str) -> None:
+def test_special_tokens_have_no_weight(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:
     """bert-score knows of two, and T5's </s> is neither."""
-    path = make_base(architecture)
     cands, refs = ["The capital is Paris.", "London it was"], ["It is Berlin", "Paris is the capital of France."]
-    theirs = reference_scorer(path, num_layers=2)
-    with_end = reference_scores(theirs, cands, refs)
-    theirs._idf, theirs._idf_dict = True, defaultdict(lambda: 1.0, {theirs._tokenizer.eos_token_id: 0.0})
-    without = reference_scores(theirs, cands, refs)
-    assert (with_end[2] - without[2]).abs().max() > 1e-3
-    assert_equal(own_scorer(path, num_layers=2, **COMPAT).score(cands, refs), with_end)
-    assert_equal(own_scorer(path, num_layers=2).score(cands, refs), without)
+    for architecture in ["t5", "mt5", "pegasus"]:
+        with subtests.test(architecture=architecture):
+            path = make_base(architecture)
+            theirs = reference_scorer(path, num_layers=2)
+            with_end = reference_scores(theirs, cands, refs)
+            theirs._idf, theirs._idf_dict = True, defaultdict(lambda: 1.0, {theirs._tokenizer.eos_token_id: 0.0})
+            without = reference_scores(theirs, cands, refs)
+            assert (with_end[2] - without[2]).abs().max() > 1e-3
+            assert_equal(own_scorer(path, num_layers=2, **COMPAT).score(cands, refs), with_end)
+            assert_equal(own_scorer(path, num_layers=2).score(cands, refs), without)
 
 
 def test_a_word_at_the_start_is_a_word_for_roberta(make_base: Callable[..., Path], tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -65,40 +66,40 @@ def test_the_names_are_those_of_bert_score(theirs: Any) -> None:
     assert utils.cache_scibert("roberta-large") == "roberta-large"
 
 
-@pytest.mark.parametrize("architecture", ["bert", "roberta", "t5", "albert"])
-@pytest.mark.parametrize("all_layers", [False, True])
 def test_the_functions_of_utils_give_the_same(
-    make_base: Callable[..., Path], theirs: Any, architecture: str, all_layers: bool
+    make_base: Callable[..., Path], theirs: Any, subtests: pytest.Subtests
 ) -> None:
-    path, refs = str(make_base(architecture)), REFS[:3]
-    with quietly():
-        model, tokenizer = theirs.utils.get_model(path, 2, all_layers), theirs.utils.get_tokenizer(path)
-        own_model, own_tokenizer = utils.get_model(path, 2, all_layers), utils.get_tokenizer(path)
-        for text in [*CANDS[:3], " Paris "]:
-            assert utils.sent_encode(own_tokenizer, text) == theirs.utils.sent_encode(tokenizer, text)
-        weights = theirs.utils.get_idf_dict(refs, tokenizer, nthreads=0)
-        own_weights = utils.get_idf_dict(refs, own_tokenizer)
-        assert own_weights == weights
-        assert own_weights[-1] == weights[-1]
-        call = {"device": "cpu", "all_layers": all_layers}
-        expected = theirs.utils.get_bert_embedding(refs, model, tokenizer, weights, **call)
-        found = utils.get_bert_embedding(refs, own_model, own_tokenizer, own_weights, batch_size=2, **call)
-        for one, other in zip(found, expected, strict=True):
-            assert one.shape == other.shape
-            assert torch.allclose(
-                one.float() * found[1].view(*found[1].shape, *[1] * (one.dim() - 2)),
-                other.float() * expected[1].view(*found[1].shape, *[1] * (one.dim() - 2)),
-                atol=1e-5,
-            )
-        for batch_size in (1, 64):
-            expected = theirs.utils.bert_cos_score_idf(
-                model, refs, CANDS[:3], tokenizer, weights, batch_size=batch_size, **call
-            )
-            found = utils.bert_cos_score_idf(
-                own_model, refs, CANDS[:3], own_tokenizer, own_weights, batch_size=batch_size, **call
-            )
-            assert found.shape == expected.shape
-            assert torch.allclose(found, expected, atol=1e-5)
+    for architecture, all_layers in product(["bert", "roberta", "t5", "albert"], [False, True]):
+        with subtests.test(architecture=architecture, all_layers=all_layers):
+            path, refs = str(make_base(architecture)), REFS[:3]
+            with quietly():
+                model, tokenizer = theirs.utils.get_model(path, 2, all_layers), theirs.utils.get_tokenizer(path)
+                own_model, own_tokenizer = utils.get_model(path, 2, all_layers), utils.get_tokenizer(path)
+                for text in [*CANDS[:3], " Paris "]:
+                    assert utils.sent_encode(own_tokenizer, text) == theirs.utils.sent_encode(tokenizer, text)
+                weights = theirs.utils.get_idf_dict(refs, tokenizer, nthreads=0)
+                own_weights = utils.get_idf_dict(refs, own_tokenizer)
+                assert own_weights == weights
+                assert own_weights[-1] == weights[-1]
+                call = {"device": "cpu", "all_layers": all_layers}
+                expected = theirs.utils.get_bert_embedding(refs, model, tokenizer, weights, **call)
+                found = utils.get_bert_embedding(refs, own_model, own_tokenizer, own_weights, batch_size=2, **call)
+                for one, other in zip(found, expected, strict=True):
+                    assert one.shape == other.shape
+                    assert torch.allclose(
+                        one.float() * found[1].view(*found[1].shape, *[1] * (one.dim() - 2)),
+                        other.float() * expected[1].view(*found[1].shape, *[1] * (one.dim() - 2)),
+                        atol=1e-5,
+                    )
+                for batch_size in (1, 64):
+                    expected = theirs.utils.bert_cos_score_idf(
+                        model, refs, CANDS[:3], tokenizer, weights, batch_size=batch_size, **call
+                    )
+                    found = utils.bert_cos_score_idf(
+                        own_model, refs, CANDS[:3], own_tokenizer, own_weights, batch_size=batch_size, **call
+                    )
+                    assert found.shape == expected.shape
+                    assert torch.allclose(found, expected, atol=1e-5)
 
 
 def test_empty_texts_score_nothing_in_the_functions(make_base: Callable[..., Path]) -> None:
@@ -110,35 +111,47 @@ def test_empty_texts_score_nothing_in_the_functions(make_base: Callable[..., Pat
     assert found.tolist()[1] == pytest.approx([1, 1, 1], abs=1e-6)
 
 
-@pytest.mark.parametrize("idf", [False, True])
-@pytest.mark.parametrize("architecture", ["bert", "roberta"])
 def test_the_scorer_and_the_function_give_the_same(
-    make_base: Callable[..., Path], theirs: Any, architecture: str, idf: bool
+    make_base: Callable[..., Path], theirs: Any, subtests: pytest.Subtests
 ) -> None:
     """As `evaluate` calls them: get_hash and BERTScorer, the fast tokenizer by partial."""
-    path, refs = str(make_base(architecture)), REFS[:3]
-    with quietly():
-        settings = {"model_type": path, "num_layers": 2, "idf": idf, "lang": None, "nthreads": 0, "device": "cpu"}
-        expected = theirs.BERTScorer(idf_sents=refs, **settings)
-        scorer = partial(bert_score.BERTScorer, use_fast_tokenizer=False)(idf_sents=refs, **settings)
-        hashed = partial(bert_score.utils.get_hash, use_fast_tokenizer=False)(
-            model=path, num_layers=2, idf=idf, rescale_with_baseline=False, use_custom_baseline=False
-        )
-        assert scorer.hash == expected.hash == hashed
-        found, code = scorer.score(cands=CANDS[:3], refs=refs, verbose=False, batch_size=1, return_hash=True)
-        assert_equal(found, reference_scores(expected, CANDS[:3], refs))
-        assert code == expected.hash
-        several = [[refs[0], "London"], [refs[1]], [refs[2], "Paris"]]
-        assert_equal(
-            bert_score.score(CANDS[:3], several, path, 2, batch_size=1),
-            theirs.score(CANDS[:3], several, path, 2, batch_size=1),
-        )
-        (_, _, one), code = bert_score.score(CANDS[:3], refs, path, 2, idf=idf, return_hash=True)
-        (_, _, other), expected_code = theirs.score(CANDS[:3], refs, path, 2, idf=idf, nthreads=0, return_hash=True)
-        assert torch.allclose(one, other, atol=1e-5)
-        assert code == expected_code
-        weights = utils.get_idf_dict(refs, scorer._tokenizer) if idf else defaultdict(lambda: 1.0)
-        assert utils.bert_cos_score_idf(scorer._model, refs, CANDS[:3], scorer._tokenizer, weights).shape == (3, 3)
+    for idf, architecture in product([False, True], ["bert", "roberta"]):
+        with subtests.test(idf=idf, architecture=architecture):
+            path, refs = str(make_base(architecture)), REFS[:3]
+            with quietly():
+                settings = {
+                    "model_type": path,
+                    "num_layers": 2,
+                    "idf": idf,
+                    "lang": None,
+                    "nthreads": 0,
+                    "device": "cpu",
+                }
+                expected = theirs.BERTScorer(idf_sents=refs, **settings)
+                scorer = partial(bert_score.BERTScorer, use_fast_tokenizer=False)(idf_sents=refs, **settings)
+                hashed = partial(bert_score.utils.get_hash, use_fast_tokenizer=False)(
+                    model=path, num_layers=2, idf=idf, rescale_with_baseline=False, use_custom_baseline=False
+                )
+                assert scorer.hash == expected.hash == hashed
+                found, code = scorer.score(cands=CANDS[:3], refs=refs, verbose=False, batch_size=1, return_hash=True)
+                assert_equal(found, reference_scores(expected, CANDS[:3], refs))
+                assert code == expected.hash
+                several = [[refs[0], "London"], [refs[1]], [refs[2], "Paris"]]
+                assert_equal(
+                    bert_score.score(CANDS[:3], several, path, 2, batch_size=1),
+                    theirs.score(CANDS[:3], several, path, 2, batch_size=1),
+                )
+                (_, _, one), code = bert_score.score(CANDS[:3], refs, path, 2, idf=idf, return_hash=True)
+                (_, _, other), expected_code = theirs.score(
+                    CANDS[:3], refs, path, 2, idf=idf, nthreads=0, return_hash=True
+                )
+                assert torch.allclose(one, other, atol=1e-5)
+                assert code == expected_code
+                weights = utils.get_idf_dict(refs, scorer._tokenizer) if idf else defaultdict(lambda: 1.0)
+                assert utils.bert_cos_score_idf(scorer._model, refs, CANDS[:3], scorer._tokenizer, weights).shape == (
+                    3,
+                    3,
+                )
 
 
 def test_a_model_can_be_added_to_the_table(make_base: Callable[..., Path]) -> None:

@@ -75,20 +75,17 @@ def test_ids_of_numpy_are_ids(scorer: BERTScorer) -> None:
     assert found[0] != pytest.approx(scorer.score(["A cat."], ["The cat."])[2].item(), abs=1e-2)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_bad_arguments_are_told_in_a_sentence(subtests: pytest.Subtests) -> None:
+    for options, said in [
         ({"idf": {"a": 1.0}}, "the idf dictionary holds 'a'"),
         ({"idf": {5: "x"}}, "the idf dictionary holds 5: 'x'"),
         ({"idf": {5: -1.0}}, "holds a weight below 0"),
         ({"runtime": "jax"}, "runtime is 'jax'"),
         ({"memory": -1}, "memory is -1; a number of at least 0"),
         ({"lang": "de", "model_type": "starter", "rescale_with_baseline": True}, "is of texts in the language 'en'"),
-    ],
-)
-def test_bad_arguments_are_told_in_a_sentence(options: dict, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        BERTScorer(**options)
+    ]:
+        with subtests.test(options=options, said=said), pytest.raises(InputError, match=said):
+            BERTScorer(**options)
 
 
 def test_lists_that_are_none(scorer: BERTScorer) -> None:

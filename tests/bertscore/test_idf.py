@@ -15,6 +15,7 @@ from base_encoders import assert_equal, base_maker, own_scorer, quietly
 from bert_judge import BERTScorer, bert_score
 from bert_judge.bertscore.idf import Idf
 from bert_judge.errors import InputError, OutputError
+from bert_judge.utils import load_tokenizer
 
 SENTENCES = ["Paris is the capital", "London is the the capital", "It is Paris, Paris"]
 CANDIDATES = ["the capital is Paris", "London it is, London", "Berlin and Paris"]
@@ -33,7 +34,7 @@ def plain(make_base: Callable[..., Path]) -> BERTScorer:
 
 def ids_of(scorer: BERTScorer, text: str) -> list[int]:
     """The ids of a text without those around it."""
-    return list(scorer._pairs.reader.read([text])[0].tokens.ids[1:-1])
+    return load_tokenizer(Path(scorer.model_type)).encode(text, add_special_tokens=False).ids
 
 
 def test_documents_are_counted() -> None:
@@ -131,9 +132,8 @@ def test_a_file_is_of_its_tokenizer(make_base: Callable[..., Path], tmp_path: Pa
         own_scorer(make_base("roberta"), num_layers=2).load_idf(tmp_path / "idf.json")
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_what_is_no_idf_file_is_said(plain: BERTScorer, tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for content in [
         "",
         "[]",
         "7",
@@ -142,21 +142,25 @@ def test_a_file_is_of_its_tokenizer(make_base: Callable[..., Path], tmp_path: Pa
         '{"documents": 3, "tokenizer": "a", "counts": [1]}',
         "\udcff",
         '{"documents"',
-    ],
-)
-def test_what_is_no_idf_file_is_said(plain: BERTScorer, tmp_path: Path, content: str) -> None:
-    (tmp_path / "idf.json").write_bytes(content.encode(errors="surrogateescape"))
-    with pytest.raises(InputError, match=r"idf\.json is no idf file \(documents, tokenizer and counts were expected\)"):
-        plain.load_idf(tmp_path / "idf.json")
+    ]:
+        with subtests.test(content=content):
+            (tmp_path / "idf.json").write_bytes(content.encode(errors="surrogateescape"))
+            with pytest.raises(
+                InputError, match=r"idf\.json is no idf file \(documents, tokenizer and counts were expected\)"
+            ):
+                plain.load_idf(tmp_path / "idf.json")
 
 
-@pytest.mark.parametrize("counts", [{"-1": 1}, {"5": -1}, {"5": 0}, {"5": 9}])
-def test_counts_that_cannot_be_are_said(plain: BERTScorer, tmp_path: Path, counts: dict[str, int]) -> None:
+def test_counts_that_cannot_be_are_said(plain: BERTScorer, tmp_path: Path, subtests: pytest.Subtests) -> None:
     """A token below 0; one that occurs less than never, or never, or in more documents than there are."""
-    content = {"documents": 3, "tokenizer": plain._model.tokenizer_hash, "counts": counts}
-    (tmp_path / "idf.json").write_text(json.dumps(content))
-    with pytest.raises(InputError, match=r"idf\.json is no idf file .*: a token is in no document, or in more"):
-        plain.load_idf(tmp_path / "idf.json")
+    plain.compute_idf(SENTENCES)
+    plain.save_idf(tmp_path / "saved.json")
+    saved = json.loads((tmp_path / "saved.json").read_text())
+    for counts in [{"-1": 1}, {"5": -1}, {"5": 0}, {"5": 9}]:
+        with subtests.test(counts=counts):
+            (tmp_path / "idf.json").write_text(json.dumps(saved | {"documents": 3, "counts": counts}))
+            with pytest.raises(InputError, match=r"idf\.json is no idf file .*: a token is in no document, or in more"):
+                plain.load_idf(tmp_path / "idf.json")
 
 
 def test_files_that_cannot_be_opened_are_said(make_base: Callable[..., Path], tmp_path: Path) -> None:
@@ -218,10 +222,10 @@ def test_sentences_are_texts(make_base: Callable[..., Path], plain: BERTScorer) 
 
 
 @pytest.mark.parametrize("special", ["bert", "t5"])
-def test_special_tokens_count_in_no_document(make_base: Callable[..., Path], special: str) -> None:
+def test_special_tokens_count_in_no_document(make_base: Callable[..., Path], tmp_path: Path, special: str) -> None:
     """With them, a stopword that is everywhere would still weigh more than the end of a text."""
-    scorer = own_scorer(make_base(special), num_layers=2, idf=SENTENCES)
-    counts = scorer._counts
-    assert counts is not None
-    assert scorer._model.tokenizer.token_to_id("</s>") not in counts.counts
-    assert max(counts.counts.values()) == 3
+    path = make_base(special)
+    own_scorer(path, num_layers=2, idf=SENTENCES).save_idf(tmp_path / "idf.json")
+    counts = json.loads((tmp_path / "idf.json").read_text())["counts"]
+    assert str(load_tokenizer(path).token_to_id("</s>")) not in counts
+    assert max(counts.values()) == 3

@@ -7,8 +7,8 @@ import shutil
 import sys
 import warnings
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sentencepiece
@@ -49,9 +49,8 @@ def scorer(make_base: Callable[..., Path]) -> BERTScorer:
     return own_scorer(make_base("bert"), num_layers=2)
 
 
-@pytest.mark.parametrize(
-    ("cands", "refs", "message"),
-    [
+def test_lists_that_do_not_fit_are_said(scorer: BERTScorer, subtests: pytest.Subtests) -> None:
+    for cands, refs, message in [
         (["a", "b"], ["a"], r"^there are 2 candidates but 1 references; one entry each was expected\.$"),
         ([], ["a"], r"^there are 0 candidates but 1 references"),
         ("a", ["a"], r"^the candidates are one text; a list with one entry for each candidate was expected\.$"),
@@ -63,13 +62,12 @@ def scorer(make_base: Callable[..., Path]) -> BERTScorer:
         ([b"a"], ["a"], r"^entry 0 holds b'a' \(bytes\); texts were expected\.$"),
         (["a"], [None], r"^entry 0 holds None \(NoneType\); texts were expected\.$"),
         (["a"], [float("nan")], r"^entry 0 holds nan \(float\); texts were expected\.$"),
-    ],
-)
-def test_lists_that_do_not_fit_are_said(scorer: BERTScorer, cands: Any, refs: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        scorer.score(cands, refs)
-    with pytest.raises(InputError, match=message):
-        bert_score(cands, refs, "a model that is not looked for")
+    ]:
+        with subtests.test(cands=cands, refs=refs, message=message):
+            with pytest.raises(InputError, match=message):
+                scorer.score(cands, refs)
+            with pytest.raises(InputError, match=message):
+                bert_score(cands, refs, "a model that is not looked for")
 
 
 def test_streams_are_checked_too(scorer: BERTScorer) -> None:
@@ -84,9 +82,8 @@ def test_streams_are_checked_too(scorer: BERTScorer) -> None:
             list(scorer.score_each([("a", ["b"]), pair]))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_arguments_that_cannot_be_are_said(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:
+    for options, message in [
         ({"compat": "bertscore"}, r"^compat is 'bertscore'; None or 'bert_score' was expected\.$"),
         ({"num_layers": 4}, r"^num_layers is 4, but \S+ has layers 0 \(the embeddings\) to 3\.$"),
         ({"num_layers": -1}, r"^num_layers is -1"),
@@ -99,14 +96,11 @@ def test_streams_are_checked_too(scorer: BERTScorer) -> None:
         ({"rescale_with_baseline": True}, r"^there is no rescaling baseline for \S+; make one with"),
         ({"rescale_with_baseline": True, "baseline_path": "gone.csv"}, r"^the baseline file gone\.csv can't be read"),
         ({"idf": "Paris"}, r"^the sentences for idf are one text; a list of texts was expected\.$"),
-    ],
-)
-def test_arguments_that_cannot_be_are_said(
-    make_base: Callable[..., Path], options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(InputError, match=message) as error:
-        own_scorer(make_base("bert"), **options)
-    assert "\n" not in str(error.value)
+    ]:
+        with subtests.test(options=options, message=message):
+            with pytest.raises(InputError, match=message) as error:
+                own_scorer(make_base("bert"), **options)
+            assert "\n" not in str(error.value)
 
 
 def test_a_model_that_is_not_there_is_said(tmp_path: Path) -> None:
@@ -169,28 +163,29 @@ def test_a_tokenizer_without_a_limit_breaks_bert_score(unlimited: Callable[[str]
         reference_scores(theirs, ["Paris"], ["London"])
 
 
-@pytest.mark.parametrize("architecture", ["bert", "roberta", "t5", "deberta-v2", "modernbert"])
-@pytest.mark.parametrize("limit", [4, 5, 33, 100])
 def test_max_tokens_is_kept_and_what_is_cut_is_counted(
-    make_base: Callable[..., Path], architecture: str, limit: int
+    make_base: Callable[..., Path], subtests: pytest.Subtests
 ) -> None:
-    path = make_base(architecture)
-    scorer = own_scorer(path, num_layers=2, max_tokens=limit)
-    cut = characters_after(path, LONG.strip(), limit)
-    pairs = [(LONG, ["."]), (".", [LONG]), (LONG, [LONG, "."]), (".", [","]), ("", [LONG])]
-    found = [dict(score.truncated) for score in scorer.score_each(pairs)]
-    both = {"candidate": cut, "reference": cut}
-    assert found == [{"candidate": cut}, {"reference": cut}, both, {}, {"reference": cut}]
-    assert len(scorer._pairs.reader.read([LONG])[0].tokens.ids) == limit
+    for architecture, limit in product(["bert", "roberta", "t5", "deberta-v2", "modernbert"], [4, 5, 33, 100]):
+        with subtests.test(architecture=architecture, limit=limit):
+            path = make_base(architecture)
+            scorer = own_scorer(path, num_layers=2, max_tokens=limit)
+            cut = characters_after(path, LONG.strip(), limit)
+            pairs = [(LONG, ["."]), (".", [LONG]), (LONG, [LONG, "."]), (".", [","]), ("", [LONG])]
+            found = [dict(score.truncated) for score in scorer.score_each(pairs)]
+            both = {"candidate": cut, "reference": cut}
+            assert found == [{"candidate": cut}, {"reference": cut}, both, {}, {"reference": cut}]
+            assert len(scorer._pairs.reader.read([LONG])[0].tokens.ids) == limit
 
 
-@pytest.mark.parametrize("architecture", ["t5", "mt5", "xlnet"])
-def test_relative_positions_have_no_end(make_base: Callable[..., Path], architecture: str) -> None:
-    scorer = own_scorer(make_base(architecture), num_layers=2, max_tokens=3000)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # one would say that a text was cut
-        [f1] = scorer.score([LONG[:2000]], [LONG[:1500]])[2].tolist()
-    assert 0.5 < f1 < 1
+def test_relative_positions_have_no_end(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:
+    for architecture in ["t5", "mt5", "xlnet"]:
+        with subtests.test(architecture=architecture):
+            scorer = own_scorer(make_base(architecture), num_layers=2, max_tokens=3000)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # one would say that a text was cut
+                [f1] = scorer.score([LONG[:2000]], [LONG[:1500]])[2].tolist()
+            assert 0.5 < f1 < 1
 
 
 def test_a_text_of_exactly_the_limit_is_whole(make_base: Callable[..., Path]) -> None:
@@ -206,15 +201,16 @@ def test_score_says_how_many_pairs_were_cut(make_base: Callable[..., Path], scor
         scorer.score([LONG, "Paris", LONG], ["Paris", "Paris", LONG])
 
 
-@pytest.mark.parametrize(
-    "text", ["", " ", "\n\t", "\x00", "\u202e", "\U0001f680" * 400, "a" * 5000, "</s>" * 300, "\u0301"]
-)
-@pytest.mark.parametrize("architecture", ["bert", "roberta", "xlm-roberta", "t5"])
-def test_odd_texts_have_a_score(make_base: Callable[..., Path], architecture: str, text: str) -> None:
-    scorer = own_scorer(make_base(architecture), num_layers=2)
-    for score in scorer.score_each([(text, ["Paris"]), ("Paris", [text]), (text, [text]), (text, ["", text])]):
-        assert -1 <= score.f1[0] <= 1 + 1e-6
-        assert (score.f1[0] == 0) == (score.empty is not None)
+def test_odd_texts_have_a_score(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:
+    texts = ("", " ", "\n\t", "\x00", "\u202e", "\U0001f680" * 400, "a" * 5000, "</s>" * 300, "\u0301")
+    for architecture in ("bert", "roberta", "xlm-roberta", "t5"):
+        scorer = own_scorer(make_base(architecture), num_layers=2)
+        for text in texts:
+            with subtests.test(architecture=architecture, text=text[:9]):
+                pairs = [(text, ["Paris"]), ("Paris", [text]), (text, [text]), (text, ["", text])]
+                for score in scorer.score_each(pairs):
+                    assert -1 <= score.f1[0] <= 1 + 1e-6
+                    assert (score.f1[0] == 0) == (score.empty is not None)
 
 
 def test_two_texts_are_a_pair(make_base: Callable[..., Path]) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import fields, replace
+from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -81,23 +82,27 @@ def recomputed(shown: Alignment) -> list[float]:
     return [(score - base) / (1 - base) for score, base in zip(scores, bases, strict=True)]
 
 
-@pytest.mark.parametrize("texts", [SHORT, LONG, ODD, SHORT[::-1], ("same words", "same words")])
-@pytest.mark.parametrize("kind", ["plain", "idf", "rescaled", "compat"])
-def test_the_scores_follow_from_what_is_shown(kind: str, texts: tuple[str, str], baseline: Path, made: dict):
-    if kind not in made:
-        more = {
-            "plain": {},
-            "idf": {"idf_sents": [*SHORT, *LONG, "The end."]},
-            "rescaled": {"rescale_with_baseline": True, "baseline_path": str(baseline)},
-            "compat": {"compat": "bert_score"},
-        }
-        made[kind] = BERTScorer(dtype="float32", runtime="torch", **more[kind])
-    shown = made[kind].align(*texts)
-    scores = [shown.precision, shown.recall, shown.f1]
-    assert recomputed(shown) == pytest.approx(scores, abs=1e-5)
-    assert [part.item() for part in made[kind].score(*([text] for text in texts))] == pytest.approx(scores, abs=1e-5)
-    assert (shown.baseline is not None) == (kind == "rescaled")
-    assert shown.signature == made[kind].signature
+def test_the_scores_follow_from_what_is_shown(baseline: Path, made: dict, subtests: pytest.Subtests):
+    for texts, kind in product(
+        [SHORT, LONG, ODD, SHORT[::-1], ("same words", "same words")], ["plain", "idf", "rescaled", "compat"]
+    ):
+        with subtests.test(texts=texts, kind=kind):
+            if kind not in made:
+                more = {
+                    "plain": {},
+                    "idf": {"idf_sents": [*SHORT, *LONG, "The end."]},
+                    "rescaled": {"rescale_with_baseline": True, "baseline_path": str(baseline)},
+                    "compat": {"compat": "bert_score"},
+                }
+                made[kind] = BERTScorer(dtype="float32", runtime="torch", **more[kind])
+            shown = made[kind].align(*texts)
+            scores = [shown.precision, shown.recall, shown.f1]
+            assert recomputed(shown) == pytest.approx(scores, abs=1e-5)
+            assert [part.item() for part in made[kind].score(*([text] for text in texts))] == pytest.approx(
+                scores, abs=1e-5
+            )
+            assert (shown.baseline is not None) == (kind == "rescaled")
+            assert shown.signature == made[kind].signature
 
 
 @pytest.fixture(scope="module")
@@ -185,17 +190,14 @@ def test_truncation_is_said(make_judge: Callable[..., Path]):
     assert f"candidate cut by {shown.truncated['candidate']} characters" in to_html(shown)
 
 
-@pytest.mark.parametrize(
-    ("candidate", "reference", "message"),
-    [
+def test_texts_without_tokens_are_refused(scorer: BERTScorer, subtests: pytest.Subtests):
+    for candidate, reference, message in [
         ("", "x", "the candidate is '', which has no tokens"),
         ("x", " \n", "the reference is ' .n', which has no tokens"),
         (["x"], "x", r"the candidate is \['x'\] \(list\); one text was expected"),
-    ],
-)
-def test_texts_without_tokens_are_refused(scorer: BERTScorer, candidate: str, reference: str, message: str):
-    with pytest.raises(InputError, match=message):
-        scorer.align(candidate, reference)
+    ]:
+        with subtests.test(message=message), pytest.raises(InputError, match=message):
+            scorer.align(candidate, reference)
 
 
 def test_scorers_that_cannot_align_say_so(make_judge: Callable[..., Path]):
@@ -253,11 +255,11 @@ def test_pyplot_does_not_know_the_figure(short: Alignment):
     assert pyplot.get_fignums() == []
 
 
-@pytest.mark.parametrize("texts", [ODD, HOSTILE])
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html", ".json"])
-def test_any_text_can_be_drawn(scorer: BERTScorer, tmp_path: Path, suffix: str, texts: tuple[str, str]):
-    save(scorer.align(*texts), tmp_path / f"x{suffix}")  # a warning would be an error here
-    assert (tmp_path / f"x{suffix}").stat().st_size > 1000
+def test_any_text_can_be_drawn(scorer: BERTScorer, tmp_path: Path, subtests: pytest.Subtests):
+    for texts, suffix in product([ODD, HOSTILE], [".png", ".svg", ".pdf", ".html", ".json"]):
+        with subtests.test(texts=texts, suffix=suffix):
+            save(scorer.align(*texts), tmp_path / f"x{suffix}")  # a warning would be an error here
+            assert (tmp_path / f"x{suffix}").stat().st_size > 1000
 
 
 @pytest.mark.parametrize(
@@ -281,19 +283,16 @@ def test_files_are_what_their_names_say(short: Alignment, tmp_path: Path, name: 
         assert short.signature.settings["model"].encode() in first
 
 
-@pytest.mark.parametrize(
-    ("name", "error", "message"),
-    [
+def test_a_wrong_file_is_told_at_once(tmp_path: Path, subtests: pytest.Subtests):
+    (tmp_path / "folder.png").mkdir()
+    for name, error, message in [
         ("a.gif", InputError, "a name that ends with .png, .svg, .pdf, .html, .json was expected"),
         ("a", InputError, "a name that ends with"),
         ("none/a.png", OutputError, "the folder .*none is not there"),
         ("folder.png", OutputError, "is a folder"),
-    ],
-)
-def test_a_wrong_file_is_told_at_once(tmp_path: Path, name: str, error: type[Exception], message: str):
-    (tmp_path / "folder.png").mkdir()
-    with pytest.raises(error, match=message):
-        check_target(tmp_path / name)
+    ]:
+        with subtests.test(name=name, error=error, message=message), pytest.raises(error, match=message):
+            check_target(tmp_path / name)
 
 
 def test_a_missing_matplotlib_is_told(short: Alignment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

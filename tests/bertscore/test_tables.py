@@ -74,9 +74,10 @@ def test_every_baseline_is_that_of_bert_score(make_model: Callable[..., None]) -
         assert np.array_equal(np.array(found.rows, np.float32), np.array(rows, np.float32)), path
 
 
-@pytest.mark.parametrize("lang", ["en", "EN", "zh", "tr", "en-sci", "de", "sw", "fr"])
-def test_default_models_are_those_of_bert_score(lang: str) -> None:
-    assert default_model(lang) == reference().lang2model[lang.lower()]
+def test_default_models_are_those_of_bert_score(subtests: pytest.Subtests) -> None:
+    for lang in ["en", "EN", "zh", "tr", "en-sci", "de", "sw", "fr"]:
+        with subtests.test(lang=lang):
+            assert default_model(lang) == reference().lang2model[lang.lower()]
 
 
 def test_every_language_with_a_baseline_has_one_for_its_model(make_model: Callable[..., None]) -> None:
@@ -94,23 +95,19 @@ def test_no_language_is_the_starter_and_an_unknown_one_is_an_error() -> None:
     assert default_model("xx", any_language=True) == reference().lang2model["xx"]
 
 
-@pytest.mark.parametrize(
-    ("name", "layer", "chosen"),
-    [
+def test_names_are_known_by_their_last_part(make_model: Callable[..., None], subtests: pytest.Subtests) -> None:
+    for name, layer, chosen in [
         ("roberta-large", 17, "bert-score"),
         ("FacebookAI/roberta-large", 17, "bert-score"),  # as the Hub calls it since 2024
         ("google-bert/bert-base-uncased", 9, "bert-score"),
         ("someone/roberta-large-of-mine", 18, "rule"),
         ("mdeberta-v3-base", 10, "bert-score"),
         ("allenai/scibert_scivocab_uncased", 8, "bert-score"),
-    ],
-)
-def test_names_are_known_by_their_last_part(
-    make_model: Callable[..., None], name: str, layer: int, chosen: str
-) -> None:
-    make_model(name, 24)
-    found = choose_layer(name, None)
-    assert (found.number, found.chosen) == (layer, chosen)
+    ]:
+        with subtests.test(name=name, layer=layer, chosen=chosen):
+            make_model(name, 24)
+            found = choose_layer(name, None)
+            assert (found.number, found.chosen) == (layer, chosen)
 
 
 def test_a_folder_is_known_by_its_name(make_model: Callable[..., None], tmp_path: Path) -> None:
@@ -126,17 +123,23 @@ def test_a_slash_at_the_end_of_a_folder_changes_nothing(make_model: Callable[...
     assert choose_layer(f"{tmp_path}/roberta-large/", None).number == 17
 
 
-@pytest.mark.parametrize(("layers", "rule"), [(1, 1), (2, 2), (3, 3), (4, 3), (6, 5), (12, 9), (24, 18), (28, 21)])
-def test_an_unknown_model_is_read_at_three_quarters(make_model: Callable[..., None], layers: int, rule: int) -> None:
-    make_model("mine", layers)
-    found = choose_layer("mine", None)
-    assert (found.number, found.chosen) == (rule, "rule")
+def test_an_unknown_model_is_read_at_three_quarters(make_model: Callable[..., None], subtests: pytest.Subtests) -> None:
+    for layers, rule in [(1, 1), (2, 2), (3, 3), (4, 3), (6, 5), (12, 9), (24, 18), (28, 21)]:
+        with subtests.test(layers=layers, rule=rule):
+            make_model("mine", layers)
+            found = choose_layer("mine", None)
+            assert (found.number, found.chosen) == (rule, "rule")
 
 
-@pytest.mark.parametrize("number", [-1, LAYERS + 1, 100])
-def test_a_layer_that_is_not_there_is_an_error(make_base: Callable[..., Path], number: int) -> None:
-    with pytest.raises(InputError, match=rf"^num_layers is {number}, but \S+ has layers 0 \(the embeddings\) to 3\.$"):
-        BERTScorer(str(make_base("bert")), number)
+def test_a_layer_that_is_not_there_is_an_error(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:
+    for number in [-1, LAYERS + 1, 100]:
+        with (
+            subtests.test(number=number),
+            pytest.raises(
+                InputError, match=rf"^num_layers is {number}, but \S+ has layers 0 \(the embeddings\) to 3\.$"
+            ),
+        ):
+            BERTScorer(str(make_base("bert")), number)
 
 
 def test_the_starter_has_its_own_layer_and_baseline() -> None:
@@ -167,9 +170,8 @@ def test_a_model_brings_its_own_figures(own_model: Path) -> None:
         assert found.item() == pytest.approx((raw.item() - mean) / (1 - mean), abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_broken_figures_of_a_model_are_an_error(own_model: Path, subtests: pytest.Subtests) -> None:
+    for content in [
         "",
         "[]",
         "{}",
@@ -179,14 +181,13 @@ def test_a_model_brings_its_own_figures(own_model: Path) -> None:
         '{"num_layers": 2, "baseline": [[0.1, 0.2]]}',
         '{"num_layers": 2, "baseline": [["a", "b", "c"]]}',
         '{"num_layers": 2, "baseline": 7}',
-    ],
-)
-def test_broken_figures_of_a_model_are_an_error(own_model: Path, content: str) -> None:
-    (own_model / "bertscore.json").write_text(content)
-    with pytest.raises(
-        ModelError, match=r"bertscore\.json can't be read \(.*\); num_layers and baseline were expected"
-    ):
-        BERTScorer(str(own_model))
+    ]:
+        with subtests.test(content=content):
+            (own_model / "bertscore.json").write_text(content)
+            with pytest.raises(
+                ModelError, match=r"bertscore\.json can't be read \(.*\); num_layers and baseline were expected"
+            ):
+                BERTScorer(str(own_model))
 
 
 def test_a_layer_of_its_own_figures_must_be_there(own_model: Path) -> None:
@@ -200,20 +201,16 @@ def test_a_layer_of_its_own_figures_must_be_there(own_model: Path) -> None:
         BERTScorer(str(own_model), rescale_with_baseline=True, all_layers=True)
 
 
-@pytest.mark.parametrize(
-    ("model", "lang", "message"),
-    [
+def test_a_missing_baseline_is_an_error(make_model: Callable[..., None], subtests: pytest.Subtests) -> None:
+    for model, lang, message in [
         ("roberta-large", None, r"^roberta-large has rescaling baselines for .*en.*, but no language was given"),
         ("roberta-large", "de", r"^roberta-large has rescaling baselines for .*en.*, but none for 'de'"),
         ("mine", "en", r"^there is no rescaling baseline for mine; make one with `bert-judge bertscore-baseline"),
-    ],
-)
-def test_a_missing_baseline_is_an_error(
-    make_model: Callable[..., None], model: str, lang: str | None, message: str
-) -> None:
-    make_model(model)
-    with pytest.raises(InputError, match=message):
-        find_baseline(model, lang, None)
+    ]:
+        with subtests.test(model=model, lang=lang, message=message):
+            make_model(model)
+            with pytest.raises(InputError, match=message):
+                find_baseline(model, lang, None)
 
 
 def test_the_language_of_a_baseline_counts(make_model: Callable[..., None]) -> None:
@@ -237,9 +234,8 @@ def test_bert_scores_own_files_can_be_read() -> None:
     assert len(read_baseline(path).rows) == 25
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
+def test_a_broken_baseline_file_is_an_error(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for content, reason in [
         ("", "its first line is ''"),
         ("0,0.1,0.2,0.3\n", "its first line is '0,0.1,0.2,0.3'"),
         ("LAYER,P,R\n0,0.1,0.2\n", "its first line is 'LAYER,P,R'"),
@@ -251,16 +247,15 @@ def test_bert_scores_own_files_can_be_read() -> None:
         ("LAYER,P,R,F\n0,0.1,0.2,1.0\n", "a mean that is not from -1 to below 1"),
         ("LAYER\tP\tR\tF\n0\t0.1\t0.2\t0.3\n", "its first line is"),
         ("LAYER,P,R,F\n", "layer 0 is read"),
-    ],
-)
-def test_a_broken_baseline_file_is_an_error(tmp_path: Path, content: str, reason: str) -> None:
-    path = tmp_path / "own.csv"
-    path.write_text(content)
-    with pytest.raises(InputError) as error:
-        BERTScorer("starter", baseline_path=str(path), rescale_with_baseline=True, num_layers=0)
-    assert str(path) in str(error.value)
-    assert reason in str(error.value)
-    assert "\n" not in str(error.value)
+    ]:
+        with subtests.test(content=content, reason=reason):
+            path = tmp_path / "own.csv"
+            path.write_text(content)
+            with pytest.raises(InputError) as error:
+                BERTScorer("starter", baseline_path=str(path), rescale_with_baseline=True, num_layers=0)
+            assert str(path) in str(error.value)
+            assert reason in str(error.value)
+            assert "\n" not in str(error.value)
 
 
 def test_a_baseline_file_that_is_missing_or_no_text_is_an_error(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,21 +10,16 @@ import pytest
 
 from bert_judge.cli.audit import GATE_MISSED, main
 from bert_judge.errors import InputError, OutputError
+from json_lines import read_rows, write_rows
 
 CONTAINMENT = ["--judge_type", "RegexJudge", "--pattern", "none", "--metric", "containment"]
+pytestmark = pytest.mark.usefixtures("folder")
 ROWS = [
     {"question": "Who wrote it?", "reference": "Mary Smith", "candidate": "It was Mary Smith.", "label": 1},
     {"question": "Who wrote it?", "reference": "Mary Smith", "candidate": "It was Paul.", "label": 0},
     {"question": "In which year?", "reference": "1984", "candidate": "in 1984", "label": 1},
     {"question": "In which year?", "reference": "1984", "candidate": "in 1985", "label": 0},
 ]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    return tmp_path
 
 
 @pytest.fixture
@@ -49,7 +43,7 @@ def test_the_starter_prints_and_writes_what_it_found(audit):
     assert [family["name"] for family in record["families"]] == ["negated", "cut-off reasoning", "case"]
     assert record["plain"]["trials"] == 48
     assert record["signature"]["settings"]["model"].startswith("starter")
-    failures = [json.loads(line) for line in Path("out/audit_failures.jsonl").read_text(encoding="utf-8").splitlines()]
+    failures = read_rows("out/audit_failures.jsonl")
     counted = sum(sum(family["failed_patterns"].values()) for family in record["families"])
     assert counted == sum(row["family"] != "plain" for row in failures)
     for row in failures:
@@ -69,34 +63,32 @@ def test_two_runs_find_the_same(audit):
         assert Path("a", file).read_bytes() == Path("b", file).read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("gate", "missed"),
-    [
+def test_the_gate_ends_with_a_status_of_its_own(audit, subtests: pytest.Subtests):
+    families = ["--families", "negated", "case", "look-alikes"]
+    for gate, missed in [
         (["--max_accept", 0.02], ["gate missed: negated: "]),
         (["--min_kept", 1, "--max_accept", 1], ["gate missed: look-alikes: "]),
         (["--max-accept", 1, "--min-kept", 0, "--min-plain", 0.9], []),
         ([], []),
-    ],
-)
-def test_the_gate_ends_with_a_status_of_its_own(audit, gate: list[object], missed: list[str]):
-    families = ["--families", "negated", "case", "look-alikes"]
-    status, out, err = audit(*CONTAINMENT, *gate, "--items", 40, *families, "--quiet", "--output_dir", "out")
-    assert status == (GATE_MISSED if missed else 0)
-    assert out == ""
-    lines = err.splitlines()
-    assert len(lines) == len(missed)
-    assert all(line.startswith(start) for line, start in zip(lines, missed, strict=True))
-    page, record = Path("out/audit.md").read_text("utf-8"), json.loads(Path("out/audit.json").read_text("utf-8"))
-    assert ("The gate is missed" in page) == bool(missed)
-    assert len(record["gate"]["misses"]) == len(missed)
+    ]:
+        with subtests.test(gate=gate, missed=missed):
+            status, out, err = audit(*CONTAINMENT, *gate, "--items", 40, *families, "--quiet", "--output_dir", "out")
+            assert status == (GATE_MISSED if missed else 0)
+            assert out == ""
+            lines = err.splitlines()
+            assert len(lines) == len(missed)
+            assert all(line.startswith(start) for line, start in zip(lines, missed, strict=True))
+            assert ("The gate is missed" in Path("out/audit.md").read_text("utf-8")) == bool(missed)
+            record = json.loads(Path("out/audit.json").read_text("utf-8"))
+            assert len(record["gate"]["misses"]) == len(missed)
 
 
 def test_a_users_own_rows(audit):
-    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    write_rows("rows.jsonl", ROWS)
     status, out, _ = audit(*CONTAINMENT, "--data", "rows.jsonl", "--output_dir", "out")
     assert status == 0
     assert "2 questions; plain answers judged correctly: 100.0% of 4" in out
-    failures = [json.loads(line) for line in Path("out/audit_failures.jsonl").read_text(encoding="utf-8").splitlines()]
+    failures = read_rows("out/audit_failures.jsonl")
     negated = [row["candidate"] for row in failures if row["family"] == "negated"]
     assert len(negated) == 2
     assert any("Mary Smith" in text for text in negated)
@@ -115,21 +107,18 @@ def test_flags_may_stand_in_a_file(audit):
     assert "\ncase" not in out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "sentence"),
-    [
+def test_what_is_refused_before_a_judge_is_asked(audit, subtests: pytest.Subtests):
+    Path("rows.jsonl").write_text(json.dumps(ROWS[0]) + "\n", encoding="utf-8")
+    for arguments, error, sentence in [
         (["--families", "negatd"], InputError, "did you mean 'negated'"),
         (["--max_accept", "2"], InputError, "max_accept is 2.0; a share between 0 and 1"),
         (["--data", "rows.jsonl", "--map", "label="], InputError, "no row has a label"),
         (["--data", "none.jsonl"], InputError, "none.jsonl"),
         (["--output_dir", "rows.jsonl"], OutputError, "is a file"),
         (["--judge_type", "RegexJudg"], InputError, "did you mean RegexJudge"),
-    ],
-)
-def test_what_is_refused_before_a_judge_is_asked(audit, arguments: list[str], error: type[Exception], sentence: str):
-    Path("rows.jsonl").write_text(json.dumps(ROWS[0]) + "\n", encoding="utf-8")
-    with pytest.raises(error, match=sentence):
-        audit(*arguments)
+    ]:
+        with subtests.test(arguments=arguments), pytest.raises(error, match=sentence):
+            audit(*arguments)
 
 
 def test_a_wrong_number_of_items_is_wrong_usage(audit, capsys: pytest.CaptureFixture[str]):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import shutil
 from pathlib import Path
 
 import bert_score_cli.score
@@ -13,7 +12,7 @@ import pytest
 
 from bert_judge import BERTScorer
 from bert_judge.cli import main
-from bert_judge.utils import STARTER_FOLDER
+from json_lines import write_rows
 
 CANDIDATES = ["A cat was sitting.", "London is big.", ""]
 REFERENCES = ["The cat sat.", "Paris is big.", "x"]
@@ -21,12 +20,11 @@ OTHERS = ["There is a cat.", "London is large.", "x y"]
 
 
 @pytest.fixture(autouse=True)
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def files(folder: Path) -> None:
     for name, lines in (("c.txt", CANDIDATES), ("r.txt", REFERENCES), ("r2.txt", OTHERS)):
         Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     rows = [{"candidate": c, "references": [r]} for c, r in zip(CANDIDATES, REFERENCES, strict=True)]
-    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_rows("rows.jsonl", rows)
 
 
 def run(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[str], str]:
@@ -52,17 +50,6 @@ def test_the_hash_of_bert_score_with_compat(capsys: pytest.CaptureFixture[str]) 
     assert re.fullmatch(
         r"starter_L2_no-idf_version=0\.3\.12\(hug_trans=[\d.]+\)_fast-tokenizer P: \S+ R: \S+ F1: \S+", out[0]
     )
-
-
-@pytest.fixture(scope="module")
-def starter_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The starter as bert-score can read it: it asks the tokenizer's configuration for the limit."""
-    folder = tmp_path_factory.mktemp("starter") / "starter"
-    shutil.copytree(STARTER_FOLDER, folder)
-    names = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}
-    config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512, **names}
-    (folder / "tokenizer_config.json").write_text(json.dumps(config))
-    return folder
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -160,9 +147,11 @@ def test_a_long_text_is_said_to_be_cut(capsys: pytest.CaptureFixture[str]) -> No
     assert err.startswith("note: 1 of 3 pairs hold a text of more than 512 tokens")
 
 
-@pytest.mark.parametrize(
-    ("line", "status", "said"),
-    [
+def test_bad_input_is_one_sentence(capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests) -> None:
+    Path("short.txt").write_text("one\n", encoding="utf-8")
+    Path("empty.txt").write_text("", encoding="utf-8")
+    Path("bytes.txt").write_bytes(b"\xff\xfe\x00")
+    for line, status, said in [
         ("-r nowhere.txt -c c.txt", 1, "the file 'nowhere.txt' can't be read (No such file or directory)"),
         ("-r r.txt -c nowhere", 1, "to compare two texts given here, add --texts"),
         ("-r r.txt -c short.txt", 1, "r.txt has 3 lines, but short.txt has 1; one reference for each candidate"),
@@ -179,33 +168,27 @@ def test_a_long_text_is_said_to_be_cut(capsys: pytest.CaptureFixture[str]) -> No
         ("-r r.txt -c c.txt --langg en", 2, "there is no flag --langg, did you mean --lang?"),
         ("-r r.txt -c c.txt -l two", 2, "argument -l"),
         ("word -r r.txt -c c.txt", 2, "nothing was expected here, not word"),
-    ],
-)
-def test_bad_input_is_one_sentence(line: str, status: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("short.txt").write_text("one\n", encoding="utf-8")
-    Path("empty.txt").write_text("", encoding="utf-8")
-    Path("bytes.txt").write_bytes(b"\xff\xfe\x00")
-    found, out, err = run(f"bertscore {line}", capsys)
-    assert (found, out) == (status, [])
-    assert said in err
-    assert err.count("\n") == 1
+    ]:
+        with subtests.test(line=line, status=status, said=said):
+            found, out, err = run(f"bertscore {line}", capsys)
+            assert (found, out) == (status, [])
+            assert said in err
+            assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("line", "status", "said"),
-    [
+def test_bad_input_of_the_baseline(capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests) -> None:
+    Path("one.txt").write_text("one\none\n", encoding="utf-8")
+    for line, status, said in [
         ("-m starter --texts nowhere.txt", 1, "'nowhere.txt' can't be read"),
         ("-m starter --texts one.txt", 1, "1 different texts were given; a baseline needs two"),
         ("-m starter --texts r.txt --pairs 0", 1, "pairs is 0"),
         ("-m starter --texts r.txt -o no/where.csv", 1, "there is no folder no"),
         ("--texts r.txt", 2, "the following arguments are required"),
-    ],
-)
-def test_bad_input_of_the_baseline(line: str, status: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("one.txt").write_text("one\none\n", encoding="utf-8")
-    found, _, err = run(f"bertscore-baseline {line}", capsys)
-    assert found == status
-    assert said in err
+    ]:
+        with subtests.test(line=line, status=status, said=said):
+            found, _, err = run(f"bertscore-baseline {line}", capsys)
+            assert found == status
+            assert said in err
 
 
 @pytest.mark.parametrize("command", ["bertscore", "bertscore-baseline"])

@@ -39,18 +39,16 @@ def test_the_starter_draws_and_prints_the_scores(tmp_path: Path, capsys: pytest.
     assert lines["file"] == str(path)
 
 
-@pytest.mark.parametrize(
-    ("flag", "name", "start"),
-    [
+def test_the_name_says_what_is_written(model: str, tmp_path: Path, subtests: pytest.Subtests):
+    for flag, name, start in [
         ("-o", "a.png", b"\x89PNG"),
         ("--output", "a.svg", b"<?xml"),
         ("-f", "a.pdf", b"%PDF"),
         ("--file", "a.html", b"<!doctype"),
-    ],
-)
-def test_the_name_says_what_is_written(model: str, tmp_path: Path, flag: str, name: str, start: bytes):
-    assert main([*TEXTS, "-m", model, "-l", "1", flag, str(tmp_path / name)]) == 0
-    assert (tmp_path / name).read_bytes().startswith(start)
+    ]:
+        with subtests.test(flag=flag, name=name, start=start):
+            assert main([*TEXTS, "-m", model, "-l", "1", flag, str(tmp_path / name)]) == 0
+            assert (tmp_path / name).read_bytes().startswith(start)
 
 
 @pytest.mark.parametrize(
@@ -90,23 +88,21 @@ def test_a_cut_is_said(tmp_path: Path, model: str, capsys: pytest.CaptureFixture
     assert printed(capsys)["cut"].startswith("candidate: ")
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
+def test_mistakes_are_told_before_a_model_loads(monkeypatch, tmp_path: Path, subtests: pytest.Subtests):
+    for given, message in [
         (["-o", "a.gif"], "a name that ends with .png, .svg, .pdf, .html, .json was expected"),
         (["-o", "none/a.png"], "the folder .*none is not there; make it first"),
         (["-o", "."], "a name that ends with"),
         (["-r", " "], "the text of --ref is empty"),
         (["-c", ""], "the text of --cand is empty"),
         (["--idf_path", "none.json"], "the idf file none.json is not there"),
-    ],
-)
-def test_mistakes_are_told_before_a_model_loads(given: list[str], message: str, monkeypatch, tmp_path: Path):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(BertJudgeError, match=message) as error:
-        main([*TEXTS, "-m", "no/such-model", *given])
-    assert str(error.value).endswith(".")
-    assert not list(tmp_path.iterdir())
+    ]:
+        with subtests.test(given=given, message=message):
+            monkeypatch.chdir(tmp_path)
+            with pytest.raises(BertJudgeError, match=message) as error:
+                main([*TEXTS, "-m", "no/such-model", *given])
+            assert str(error.value).endswith(".")
+            assert not list(tmp_path.iterdir())
 
 
 def test_a_missing_model_or_baseline_is_told(model: str, tmp_path: Path):
@@ -116,19 +112,17 @@ def test_a_missing_model_or_baseline_is_told(model: str, tmp_path: Path):
         main([*TEXTS, "-m", model, "--rescale_with_baseline", "-o", str(tmp_path / "a.json")])
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
+def test_a_wrong_command_line_is_told(capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests):
+    for given, message in [
         (["-c", "She", "died", "-r", "x"], "a text without a flag, 'died': put each text in quotation marks"),
         (["-c", "x"], "the following arguments are required: --ref/-r"),
         ([*TEXTS, "--rescale"], "there is no flag --rescale"),
         ([*TEXTS, "-l", "x"], "invalid int value: 'x'"),
-    ],
-)
-def test_a_wrong_command_line_is_told(given: list[str], message: str, capsys: pytest.CaptureFixture[str]):
-    with pytest.raises(SystemExit, match="2"):
-        main(given)
-    assert message in capsys.readouterr().err
+    ]:
+        with subtests.test(given=given, message=message):
+            with pytest.raises(SystemExit, match="2"):
+                main(given)
+            assert message in capsys.readouterr().err
 
 
 def test_help_has_an_example(capsys: pytest.CaptureFixture[str]):

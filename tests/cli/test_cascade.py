@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -15,7 +14,9 @@ from bert_judge.cli.cascade import main
 from bert_judge.errors import BertJudgeError, ModelError
 from bert_judge.judges import Judge
 from bert_judge.types import Sample, Verdict
+from json_lines import read_rows, write_rows
 
+pytestmark = pytest.mark.usefixtures("folder")
 CASCADE = ["--judge_type", "bert_judge.judges.cascade:Cascade", "--model_path", "cascade.json", "--output_dir", "out"]
 TOWNS = "Paris Rome Berlin Madrid Vienna Lisbon Athens Dublin Oslo Prague".split()
 
@@ -31,13 +32,6 @@ class Oracle(Judge):
             if number == 5 and Path("gone").exists():
                 raise ModelError("the endpoint is gone; start it again.")
             yield Verdict(1.0, 1) if "!" not in sample.candidate else Verdict(0.0, 0)
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    return tmp_path
 
 
 @pytest.fixture
@@ -91,7 +85,7 @@ def test_calibrate_and_score(run) -> None:
 
     out = run(score.main, write("answers.jsonl", 200, 2), *CASCADE)
     table = {line.split()[0]: line.split() for line in out.splitlines() if line.split()}
-    verdicts = [json.loads(line) for line in Path("out/verdicts.jsonl").read_text().splitlines()]
+    verdicts = read_rows("out/verdicts.jsonl")
     early = sum("It is" in v["candidate"] and v["references"][0] in v["candidate"] for v in verdicts)
     assert table["exact_match"][1:3] == ["200", "0"]
     assert table["containment"][1:3] == ["200", str(early)]
@@ -111,8 +105,8 @@ def test_calibrate_and_score(run) -> None:
 def test_rows_of_another_kind_are_noticed(run) -> None:
     write("labelled.jsonl", 400, 1)
     run(main, *stages("containment", "test_cascade:Oracle"))
-    rows = [json.loads(line) for line in Path(write("answers.jsonl", 100, 3)).read_text().splitlines()]
-    Path("answers.jsonl").write_text("".join(json.dumps({**row, "label": 0}) + "\n" for row in rows))
+    rows = read_rows(write("answers.jsonl", 100, 3))
+    write_rows("answers.jsonl", [{**row, "label": 0} for row in rows])
     out = run(score.main, "answers.jsonl", *CASCADE)
     assert "note: 0.0% of the" in out
     assert "were decided early agree, not 0.95; the cascade was calibrated on rows of another kind" in out
@@ -180,9 +174,9 @@ def test_an_encoder_as_a_stage(run, make_judge) -> None:
     assert run(score.main, "labelled.jsonl", *CASCADE)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_bad_input_is_told_in_a_sentence(subtests: pytest.Subtests) -> None:
+    write("labelled.jsonl", 700, 1)
+    for arguments, said in [
         (["--stages", "containment"], "1 stage was named; two or more were expected"),
         (["--stages", "containment,nobody_knows"], "nobody_knows"),
         (["--stages", "containment,startr"], "did you mean starter?"),
@@ -196,15 +190,13 @@ def test_an_encoder_as_a_stage(run, make_judge) -> None:
         (["-o", "."], "is a folder; a file for the cascade was expected"),
         (["--calibration", "nowhere.jsonl"], "nowhere.jsonl"),
         (["--target_agreement", "0.995"], "can be certified for no stage on these 700 questions"),
-    ],
-)
-def test_bad_input_is_told_in_a_sentence(arguments: list[str], said: str) -> None:
-    write("labelled.jsonl", 700, 1)
-    with pytest.raises(BertJudgeError) as error:
-        main([*stages("containment", "test_cascade:Oracle"), *arguments])
-    assert said in str(error.value)
-    assert "\n" not in str(error.value)
-    assert not Path("cascade.json").exists()
+    ]:
+        with subtests.test(arguments=arguments, said=said):
+            with pytest.raises(BertJudgeError) as error:
+                main([*stages("containment", "test_cascade:Oracle"), *arguments])
+            assert said in str(error.value)
+            assert "\n" not in str(error.value)
+            assert not Path("cascade.json").exists()
 
 
 def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,18 +11,12 @@ import pytest
 from bert_judge.cli import main as bert_judge
 from bert_judge.cli.compare import main
 from bert_judge.errors import InputError, OutputError
+from json_lines import EXAMPLES, write_rows
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
+pytestmark = pytest.mark.usefixtures("folder")
 CONTAINMENT = ("--judge_type", "RegexJudge", "--metric", "containment", "--pattern", "(?s)(.+)")
 EXACT = ("--judge_type", "RegexJudge", "--metric", "EM", "--pattern", "(?s)(.+)")
 QUICK = ("--resamples", "200")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Each test works in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.fixture
@@ -43,8 +37,7 @@ def answers(name: str, candidates: list[str], **more) -> str:
         {"question": f"Is {i} a number?", "reference": "yes", "candidate": text, **more}
         for i, text in enumerate(candidates)
     ]
-    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return name
+    return write_rows(name, rows)
 
 
 def score(file: object, output_dir: str, *judge: str) -> str:
@@ -142,7 +135,7 @@ def test_many_models_show_neighbours_and_write_all(compare):
         for i in range(20)
         for m, name in enumerate(names)
     ]
-    Path("all.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_rows("all.jsonl", rows)
     out = compare(score("all.jsonl", "out"), "--by", "model", "--output_dir", "c")
     assert out.count(" less m") == 6
     assert "15 more pairs" in out
@@ -161,9 +154,13 @@ def test_settings_of_a_file(compare):
     assert compare(a, b, "--quiet") == ""
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_what_is_wrong_is_said_in_a_sentence(subtests: pytest.Subtests):
+    score(answers("a.jsonl", ["yes", "no", "no"]), "a")
+    score(answers("b.jsonl", ["yes", "yes", "never"]), "b")
+    score(answers("named.jsonl", ["yes", "no"], model="m"), "named")
+    Path("other.jsonl").write_text('{"question": "What?", "reference": "that", "candidate": "this"}\n')
+    score("other.jsonl", "other")
+    for arguments, message in [
         (["a"], "a single run was given; give two or more, or the column"),
         (["a", "nothing"], "nothing holds no result"),
         (["a", "other"], "of the 3 rows of a and the 1 of other, none match"),
@@ -173,19 +170,13 @@ def test_settings_of_a_file(compare):
         (["a", "b", "--resamples", "5"], "resamples is 5"),
         (["a", "b", "--flips", "-1"], "flips is -1"),
         (["a", "b", "--output_dir", "a.jsonl"], "a.jsonl is a file"),
-    ],
-)
-def test_what_is_wrong_is_said_in_a_sentence(arguments: list[str], message: str):
-    score(answers("a.jsonl", ["yes", "no", "no"]), "a")
-    score(answers("b.jsonl", ["yes", "yes", "never"]), "b")
-    score(answers("named.jsonl", ["yes", "no"], model="m"), "named")
-    Path("other.jsonl").write_text('{"question": "What?", "reference": "that", "candidate": "this"}\n')
-    score("other.jsonl", "other")
-    with pytest.raises((InputError, OutputError)) as error:
-        main(arguments)
-    assert message in str(error.value)
-    assert str(error.value).endswith(".")
-    assert "\n" not in str(error.value)
+    ]:
+        with subtests.test(arguments=arguments, message=message):
+            with pytest.raises((InputError, OutputError)) as error:
+                main(arguments)
+            assert message in str(error.value)
+            assert str(error.value).endswith(".")
+            assert "\n" not in str(error.value)
 
 
 def test_help_has_examples(capsys: pytest.CaptureFixture[str]):

@@ -17,6 +17,7 @@ import pytest
 from bert_judge.cli import correct as correct_command
 from bert_judge.cli import label as label_command
 from bert_judge.errors import InputError
+from json_lines import write_rows
 from saved_runs import judged_rows, saved_run
 
 ROWS = judged_rows(0, 400, 0.8, 0.1)
@@ -30,8 +31,7 @@ def run(tmp_path: Path) -> str:
 @pytest.fixture
 def labels(tmp_path: Path) -> str:
     lines = [{"id": str(number), "label": row["truth"]} for number, row in enumerate(ROWS[:60], 1)]
-    (tmp_path / "labels.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    return str(tmp_path / "labels.jsonl")
+    return write_rows(tmp_path / "labels.jsonl", lines)
 
 
 # ------------------------------------------------------------------------------------------------------------- correct
@@ -78,18 +78,15 @@ def test_labels_of_the_run_suffice(tmp_path: Path, capsys: pytest.CaptureFixture
     assert shown.count("take this one") == shown.count("note    all rows are labelled: the accuracy of these rows") == 1
 
 
-@pytest.mark.parametrize(
-    ("flags", "sentence"),
-    [
+def test_what_is_missing_is_said(run: str, labels: str, subtests: pytest.Subtests) -> None:
+    for flags, sentence in [
         ([], "holds no labels; give a file of labels with --labels"),
         (["--labels", "missing.jsonl"], "missing.jsonl does not exist"),
         (["--labels", "README.md"], r"README.md is neither .*; give .* a name that ends with \.csv"),
         (["--confidence", "95", "--labels", "LABELS"], "the confidence is 95.0"),
-    ],
-)
-def test_what_is_missing_is_said(run: str, labels: str, flags: list[str], sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        correct_command.main([run, *(labels if flag == "LABELS" else flag for flag in flags)])
+    ]:
+        with subtests.test(flags=flags, sentence=sentence), pytest.raises(InputError, match=sentence):
+            correct_command.main([run, *(labels if flag == "LABELS" else flag for flag in flags)])
 
 
 def test_a_map_without_a_file_is_wrong_usage(run: str, capsys: pytest.CaptureFixture[str]) -> None:

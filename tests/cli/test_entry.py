@@ -29,9 +29,10 @@ def test_python_m_bert_judge_is_the_program(
         assert capsys.readouterr().err.startswith("bert-judge tasks: there is no flag --no_such_flag")
 
 
-@pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_the_module_of_a_command_is_the_command(
-    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests
 ) -> None:
-    assert started(f"bert_judge.cli.{command.replace('-', '_')}", monkeypatch, "--help") == 0
-    assert f"usage: bert-judge {command} " in capsys.readouterr().out
+    for command in sorted(COMMANDS):
+        with subtests.test(command=command):
+            assert started(f"bert_judge.cli.{command.replace('-', '_')}", monkeypatch, "--help") == 0
+            assert f"usage: bert-judge {command} " in capsys.readouterr().out

@@ -12,12 +12,12 @@ import pytest
 from bert_judge.cli import evaluate as command
 from bert_judge.cli import score
 from bert_judge.errors import BertJudgeError, InputError, MissingExtraError
-from bert_judge.evaluation import figure
 from bert_judge.judges import RegexJudge
 from bert_judge.judges.naming import JudgeSpec, make_judge, read_judges
+from json_lines import EXAMPLES, read_rows, write_rows
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
-ROWS = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
+pytestmark = pytest.mark.usefixtures("folder")
+ROWS = read_rows(EXAMPLES)
 
 
 class Own(RegexJudge):
@@ -25,13 +25,6 @@ class Own(RegexJudge):
 
 
 QUICK = ["--judges", "containment", "--resamples", "100", "--figure", "none"]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    return tmp_path
 
 
 @pytest.fixture
@@ -47,11 +40,6 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 def found(folder: str = "bert-judge-evaluation") -> dict:
     return json.loads((Path(folder) / "evaluation.json").read_text(encoding="utf-8"))
-
-
-def write(name: str, records: list[dict]) -> str:
-    Path(name).write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return name
 
 
 def test_judges_side_by_side(run):
@@ -107,7 +95,7 @@ def test_saved_results_are_read(run):
 
 
 def test_labels_columns_and_a_teacher_from_another_file(run):
-    plain = write("plain.jsonl", [{**row, "label": None} for row in ROWS])
+    plain = write_rows("plain.jsonl", [{**row, "label": None} for row in ROWS])
     score.main(
         [
             plain,
@@ -122,7 +110,7 @@ def test_labels_columns_and_a_teacher_from_another_file(run):
             "--quiet",
         ]
     )
-    labels = write(
+    labels = write_rows(
         "people.jsonl",
         [
             {"id": row["id"], "label": row["label"], "llm": i % 2, "who": f"w{i % 2}"}
@@ -142,7 +130,7 @@ def test_labels_columns_and_a_teacher_from_another_file(run):
 
 
 def regex_run(rows: list[dict], name: str) -> str:
-    file = write(f"{name}.jsonl", rows)
+    file = write_rows(f"{name}.jsonl", rows)
     score.main([file, "--judge_type", "RegexJudge", "--output_dir", name, "--quiet"])
     return name
 
@@ -155,7 +143,7 @@ def test_answers_of_two_runs_count_once(run):
 
 def test_labels_that_are_even_are_told():
     regex_run([{**row, "label": None} for row in ROWS], "one")
-    labels = write("even.jsonl", [{"id": row["id"], "label": label} for row in ROWS for label in (0, 1)])
+    labels = write_rows("even.jsonl", [{"id": row["id"], "label": label} for row in ROWS for label in (0, 1)])
     with pytest.raises(InputError, match=r"even.jsonl are as often 1 as 0 for each of the 98 rows"):
         command.main(["one", "--labels", labels])
 
@@ -166,36 +154,38 @@ def test_markup_in_an_answer_stays_text(run):
         {"question": f"q{i}", "reference": "right", "candidate": evil if i < 2 else "no", "label": i % 2}
         for i in range(6)
     ]
-    run(write("a.jsonl", rows), *QUICK)
+    run(write_rows("a.jsonl", rows), *QUICK)
     page = Path("bert-judge-evaluation/evaluation.md").read_text(encoding="utf-8")
     assert r"\<script\>alert(1)\</script\> \| \*\*bold\*\* \[x\](http://y) right" in page and "<script>" not in page
 
 
 def test_rows_without_a_label_are_left_out_and_told(run):
     rows = [{**row, "label": None if i < 5 else row["label"]} for i, row in enumerate(ROWS)]
-    assert f"note: 5 of {len(ROWS)} rows have no label" in run(write("a.jsonl", rows), *QUICK)
+    assert f"note: 5 of {len(ROWS)} rows have no label" in run(write_rows("a.jsonl", rows), *QUICK)
 
 
-@pytest.mark.parametrize("suffix", ["svg", "png", "pdf"])
-def test_figures_are_the_same_each_time(run, suffix: str):
-    run(EXAMPLES, "--judges", "containment", "--resamples", "100", "--figure", suffix)
-    path = Path(f"bert-judge-evaluation/evaluation.{suffix}")
-    first = path.read_bytes()
-    run(EXAMPLES, "--judges", "containment", "--resamples", "100", "--figure", suffix)
-    assert path.read_bytes() == first and len(first) > 3000
+def test_figures_are_the_same_each_time(run, subtests: pytest.Subtests):
+    for suffix in ["svg", "png", "pdf"]:
+        with subtests.test(suffix=suffix):
+            run(EXAMPLES, "--judges", "containment", "--resamples", "100", "--figure", suffix)
+            path = Path(f"bert-judge-evaluation/evaluation.{suffix}")
+            first = path.read_bytes()
+            run(EXAMPLES, "--judges", "containment", "--resamples", "100", "--figure", suffix)
+            assert path.read_bytes() == first and len(first) > 3000
 
 
 def test_without_matplotlib_there_is_no_figure_unless_it_was_asked_for(run, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(figure, "find_spec", lambda name: None)
-    monkeypatch.setattr(command, "can_draw", figure.can_draw)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert "no figure" in run(EXAMPLES, *QUICK[:4])
     with pytest.raises(MissingExtraError, match=r"pip install matplotlib"):
         command.main([str(EXAMPLES), "--figure", "svg"])
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_mistakes_are_told_in_a_sentence(subtests: pytest.Subtests):
+    Path("empty").mkdir()
+    for name, label in (("wrong.jsonl", 0), ("plain.jsonl", None)):
+        write_rows(name, [{"reference": "r", "candidate": f"c{i}", "label": label} for i in range(3)])
+    for arguments, said in [
         (["none.jsonl"], "none.jsonl"),
         ([str(EXAMPLES), "--judges", "contaiment"], "there is no judge 'contaiment'; did you mean containment"),
         ([str(EXAMPLES), "--by", "taks"], "no row has a column 'taks' for --by"),
@@ -206,21 +196,16 @@ def test_without_matplotlib_there_is_no_figure_unless_it_was_asked_for(run, monk
         (["empty"], "no result"),
         (["wrong.jsonl"], "all 3 labels are 0"),
         (["plain.jsonl"], "none of the 3 rows has a label"),
-    ],
-)
-def test_mistakes_are_told_in_a_sentence(arguments: list[str], said: str):
-    Path("empty").mkdir()
-    for name, label in (("wrong.jsonl", 0), ("plain.jsonl", None)):
-        write(name, [{"reference": "r", "candidate": f"c{i}", "label": label} for i in range(3)])
-    with pytest.raises(BertJudgeError, match=said):
-        command.main([*arguments, "--quiet"])
+    ]:
+        with subtests.test(arguments=arguments, said=said), pytest.raises(BertJudgeError, match=said):
+            command.main([*arguments, "--quiet"])
 
 
 def test_a_folder_of_labelled_files_is_one_input(run):
     Path("data").mkdir()
     for part in (0, 1):
         rows = [row for row in ROWS if "label" in row][part::2]
-        write(f"data/{part}.jsonl", [{**row, "level": n % 3, "note": f"{n}"} for n, row in enumerate(rows)])
+        write_rows(f"data/{part}.jsonl", [{**row, "level": n % 3, "note": f"{n}"} for n, row in enumerate(rows)])
     printed = run("data", "--judges", "containment", "--by", "file,level", "--resamples", "100", "--output_dir", "out")
     assert "By file" in printed and "1.jsonl" in printed and "By level" in printed and "By note" not in printed
     assert Path("out/data/containment/run.json").exists()
@@ -244,9 +229,8 @@ def test_judges_have_short_names():
     assert JudgeSpec.of("./a_model/").name == "a_model"
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
+def test_what_is_no_judge_is_told(subtests: pytest.Subtests):
+    for given, said in [
         (
             {"judge_type": "RegexJudge", "metrics": "EM"},
             "sets 'metrics', which RegexJudge does not take; did you mean metric",
@@ -260,8 +244,6 @@ def test_judges_have_short_names():
         ("", "an empty name"),
         ("none.yaml", "can't be read"),
         ("org/nothing-of-this-kind", "was not found"),
-    ],
-)
-def test_what_is_no_judge_is_told(given, said: str):
-    with pytest.raises(BertJudgeError, match=said):
-        make_judge(given)
+    ]:
+        with subtests.test(given=given, said=said), pytest.raises(BertJudgeError, match=said):
+            make_judge(given)

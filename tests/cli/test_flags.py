@@ -37,10 +37,11 @@ def test_defaults_are_those_of_the_signature():
     assert parser().parse([]) == vars(Options())
 
 
-@pytest.mark.parametrize("spelling", ["--output_dir", "--output-dir"])
-def test_both_spellings(spelling: str):
-    assert parser().parse([spelling, "there"])["output_dir"] == "there"
-    assert parser().parse([f"{spelling}=there"])["output_dir"] == "there"
+def test_both_spellings(subtests: pytest.Subtests):
+    for spelling in ["--output_dir", "--output-dir"]:
+        with subtests.test(spelling=spelling):
+            assert parser().parse([spelling, "there"])["output_dir"] == "there"
+            assert parser().parse([f"{spelling}=there"])["output_dir"] == "there"
 
 
 def test_values_have_the_types_of_the_signature():
@@ -55,9 +56,8 @@ def test_values_have_the_types_of_the_signature():
     }
 
 
-@pytest.mark.parametrize(
-    ("texts", "columns"),
-    [
+def test_columns_are_named_with_commas_and_spaces_and_by_several_flags(subtests: pytest.Subtests):
+    for texts, columns in [
         (["question=q,reference=right answer"], {"question": "q", "reference": "right answer"}),
         (['reference="Right, ""so""", candidate = Model A ,'], {"reference": 'Right, "so"', "candidate": "Model A"}),
         (["candidate=a=b,label="], {"candidate": "a=b", "label": ""}),
@@ -65,19 +65,17 @@ def test_values_have_the_types_of_the_signature():
         (["question=q", "candidate=c,reference=r"], {"question": "q", "candidate": "c", "reference": "r"}),
         (["reference=a,reference=b"], {"reference": ("a", "b")}),
         (["reference=a", "reference=b,id=i", "reference=c"], {"reference": ("a", "b", "c"), "id": "i"}),
-    ],
-)
-def test_columns_are_named_with_commas_and_spaces_and_by_several_flags(texts: list[str], columns: dict[str, object]):
-    assert parser().parse([part for text in texts for part in ("--columns", text)])["columns"] == columns
+    ]:
+        with subtests.test(texts=texts, columns=columns):
+            assert parser().parse([part for text in texts for part in ("--columns", text)])["columns"] == columns
 
 
 def test_a_class_gives_the_flags_of_its_constructor():
     assert parser(Judge).parse(["--model-path", "m"]) == {"model_path": "m", "batch_size": None}
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
+def test_wrong_usage_is_one_sentence_and_status_2(capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests):
+    for line, said in [
         ("--limit x", "argument --limit: 'x' is no whole number"),
         ("--limit 2.5", "'2.5' is no whole number"),
         ("--threshold high", "argument --threshold: 'high' is no number"),
@@ -93,17 +91,16 @@ def test_a_class_gives_the_flags_of_its_constructor():
         ("--zzz", "there is no flag --zzz;"),
         ("file", "nothing was expected here, not file"),
         ("--limit", "argument --limit: expected one argument"),
-    ],
-)
-def test_wrong_usage_is_one_sentence_and_status_2(line: str, said: str, capsys: pytest.CaptureFixture[str]):
-    with pytest.raises(SystemExit) as end:
-        parser().parse(line.split())
-    error = capsys.readouterr().err
-    assert end.value.code == 2
-    assert said in error
-    assert error.startswith("tool do: ")
-    assert error.endswith("see tool do --help.\n")
-    assert error.count("\n") == 1
+    ]:
+        with subtests.test(line=line, said=said):
+            with pytest.raises(SystemExit) as end:
+                parser().parse(line.split())
+            error = capsys.readouterr().err
+            assert end.value.code == 2
+            assert said in error
+            assert error.startswith("tool do: ")
+            assert error.endswith("see tool do --help.\n")
+            assert error.count("\n") == 1
 
 
 def test_help_shows_each_flag_once_with_default_and_examples(capsys: pytest.CaptureFixture[str]):
@@ -146,9 +143,8 @@ def test_a_config_file_names_columns_as_they_are(tmp_path: Path):
         with_config(tmp_path, "columns:\n  a:\n    b: 1\n")
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_a_wrong_config_file_is_told(tmp_path: Path, subtests: pytest.Subtests):
+    for text, said in [
         ("limit: x", "c.yaml sets limit to what the flag would not take: 'x' is no whole number."),
         ("limit: 2.5", "'2.5' is no whole number"),
         ("limit: true", "true is no single value"),
@@ -161,11 +157,9 @@ def test_a_config_file_names_columns_as_they_are(tmp_path: Path):
         ("help: 3", "sets 'help', which is no flag"),
         ("- a", "holds a list; names and values, as of flags, were expected"),
         ("a: [", "is not valid YAML"),
-    ],
-)
-def test_a_wrong_config_file_is_told(tmp_path: Path, text: str, said: str):
-    with pytest.raises(InputError, match=said):
-        with_config(tmp_path, text)
+    ]:
+        with subtests.test(text=text, said=said), pytest.raises(InputError, match=said):
+            with_config(tmp_path, text)
 
 
 def test_a_missing_config_file_is_told():

@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,11 @@ import pytest
 from bert_judge.cli import main
 from bert_judge.judges import Judge
 from bert_judge.types import Sample, Verdict
+from json_lines import EXAMPLES, read_rows, write_rows
 from scripted_endpoint import Answer, endpoint
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
-ROWS = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
+pytestmark = pytest.mark.usefixtures("folder")
+ROWS = read_rows(EXAMPLES)
 Score = Callable[..., tuple[int, str, str]]
 
 
@@ -42,27 +44,13 @@ class Flaky(Judge):
 FLAKY = ("--judge", "test_naming_judges:Flaky")
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    return tmp_path
-
-
 @pytest.fixture
-def score(capsys: pytest.CaptureFixture[str]) -> Score:
-    """Runs the command; gives its exit status, output and error output."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        status = main(["score", *map(str, arguments)])
-        return status, *capsys.readouterr()
-
-    return run
+def score(command: Score) -> Score:
+    return partial(command, "score")
 
 
 def lines(folder: str) -> list[dict]:
-    return [json.loads(line) for line in Path(folder, "verdicts.jsonl").read_text(encoding="utf-8").splitlines()]
+    return read_rows(Path(folder, "verdicts.jsonl"))
 
 
 def spreadsheet() -> str:
@@ -255,9 +243,7 @@ def test_evaluate_and_judge_say_it_too(capsys) -> None:
     Path("broken").touch()
     assert main(["evaluate", str(EXAMPLES), "--judges", "test_naming_judges:Flaky", "--resamples", "100"]) == 5
     assert "the judge failed on" in capsys.readouterr().err
-    Path("rows.jsonl").write_text(
-        "".join(json.dumps({"question": f"{n}?", "reference": str(n)}) + "\n" for n in range(9))
-    )
+    write_rows("rows.jsonl", [{"question": f"{n}?", "reference": str(n)} for n in range(9)])
     Path("c/rows/m").mkdir(parents=True)
     Path("c/rows/m/candidates.json").write_text(json.dumps([str(n) for n in range(9)]))
     task = ["--dataset", "rows.jsonl", "--candidates_dir", "c", "--output_dir", "s", "--quiet"]

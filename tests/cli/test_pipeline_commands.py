@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from bert_judge.cli import main
+from json_lines import write_rows
 from language_models import save_language_model
 from scripted_endpoint import Answer, Endpoint, endpoint
 
@@ -46,8 +47,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     for split in ("train", "test"):
         Dataset.from_list(rows).save_to_disk(tmp_path / "datasets" / "ai2_arc" / "ARC-Easy" / split)
-    lines = "".join(json.dumps(row) + "\n" for row in QUESTIONS)
-    Path("sums.jsonl").write_text(lines, encoding="utf-8")
+    write_rows("sums.jsonl", QUESTIONS)
 
 
 @pytest.fixture(scope="module")
@@ -316,9 +316,13 @@ def test_prompts_without_a_reply_are_said_and_asked_again(server: Endpoint, caps
     assert sum(server.asked.values()) == asked + 4
 
 
-@pytest.mark.parametrize(
-    ("line", "status", "said"),
-    [
+def test_bad_input_is_one_sentence(capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests) -> None:
+    for name, text in (("short", '["a", "b"]'), ("broken", '["a", ')):
+        folder = Path("c/arc_easy_test") / name
+        folder.mkdir(parents=True)
+        (folder / "candidates.json").write_text(text)
+    os.environ.pop("OPENAI_API_KEY", None)
+    for line, status, said in [
         ("generate --model_path m --tasks arc_easy_tset", 1, "there is no task 'arc_easy_tset'; did you mean arc_easy"),
         ("generate --model_path m", 1, "name the rows to work on by --tasks, or by --dataset (not both)"),
         ("generate --tasks arc_easy_test", 2, "the following arguments are required: --model_path"),
@@ -342,22 +346,17 @@ def test_prompts_without_a_reply_are_said_and_asked_again(server: Endpoint, caps
         ("judge --judge_type LLMJudge --tasks arc_easy_test", 2, "LLMJudge needs --model_path"),
         ("judge --judge_type RegexJudge --tasks arc_easy_test --dtipe float32", 2, "did you mean --dtype?"),
         ("generate --model_path m --tasks arc_easy_test --batch_size 0", 1, "batch_size is 0"),
-    ],
-)
-def test_bad_input_is_one_sentence(line: str, status: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for name, text in (("short", '["a", "b"]'), ("broken", '["a", ')):
-        folder = Path("c/arc_easy_test") / name
-        folder.mkdir(parents=True)
-        (folder / "candidates.json").write_text(text)
-    os.environ.pop("OPENAI_API_KEY", None)
-    found, _, err = run(line, capsys)
-    assert found == status
-    assert said in err
-    assert err.count("\n") == 1
+    ]:
+        with subtests.test(line=line, status=status, said=said):
+            found, _, err = run(line, capsys)
+            assert found == status
+            assert said in err
+            assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", ["generate", "judge", "tasks"])
-def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(f"{command} --help", capsys)
-    assert status == 0
-    assert f"\n  bert-judge {command}" in out
+def test_help_has_an_example(capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests) -> None:
+    for command in ["generate", "judge", "tasks"]:
+        with subtests.test(command=command):
+            status, out, _ = run(f"{command} --help", capsys)
+            assert status == 0
+            assert f"\n  bert-judge {command}" in out

@@ -11,8 +11,8 @@ import pytest
 from bert_judge.cli import main as bert_judge
 from bert_judge.cli.report import main
 from bert_judge.errors import BertJudgeError
+from json_lines import EXAMPLES, read_rows, write_rows
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
 METRICS = ("containment", "exact_match")
 
 
@@ -53,9 +53,8 @@ def test_what_is_unfinished_below_is_told(results: Path, tmp_path: Path, capsys:
 
 
 def test_labels_of_another_file(results: Path, tmp_path: Path):
-    rows = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()[:10]]
-    labels = tmp_path / "human.jsonl"
-    labels.write_text("".join(json.dumps({"id": row["id"], "human": 1 - row["label"]}) + "\n" for row in rows))
+    rows = read_rows(EXAMPLES)[:10]
+    labels = write_rows(tmp_path / "human.jsonl", [{"id": row["id"], "human": 1 - row["label"]} for row in rows])
     run, page = str(results / "containment"), str(tmp_path / "r.html")
     assert main([run, "-o", page, "--labels", str(labels), "--map", "label=human", "--quiet"]) == 0
     found = json.loads((tmp_path / "r.json").read_text())
@@ -64,23 +63,21 @@ def test_labels_of_another_file(results: Path, tmp_path: Path):
     assert found["gold"]["value"] == right
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
+def test_mistakes_are_told_in_a_sentence(results: Path, tmp_path: Path, subtests: pytest.Subtests):
+    (tmp_path / "other.jsonl").write_text('{"id": "x", "label": 1}\n')
+    for arguments, told in [
         (["{results}/nothing"], "nothing is not there"),
         (["{here}"], "holds no result"),
         (["{results}/containment", "-o", "report.pdf"], "ends with .html"),
         (["{results}/containment", "--labels", "{here}/other.jsonl"], "belong to none of the 98 judged rows"),
         (["{results}/containment", "--labels", "{here}/missing.jsonl"], "missing.jsonl"),
-    ],
-)
-def test_mistakes_are_told_in_a_sentence(results: Path, tmp_path: Path, arguments: list[str], told: str):
-    (tmp_path / "other.jsonl").write_text('{"id": "x", "label": 1}\n')
-    filled = [each.format(results=results, here=tmp_path) for each in arguments]
-    with pytest.raises(BertJudgeError, match=told) as error:
-        main([*filled, *([] if "-o" in filled else ["-o", str(tmp_path / "r.html")])])
-    assert "\n" not in str(error.value)
-    assert not list(tmp_path.glob("*.html"))
+    ]:
+        with subtests.test(arguments=arguments, told=told):
+            filled = [each.format(results=results, here=tmp_path) for each in arguments]
+            with pytest.raises(BertJudgeError, match=told) as error:
+                main([*filled, *([] if "-o" in filled else ["-o", str(tmp_path / "r.html")])])
+            assert "\n" not in str(error.value)
+            assert not list(tmp_path.glob("*.html"))
 
 
 def test_a_damaged_result_is_told(results: Path, tmp_path: Path):

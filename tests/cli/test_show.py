@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from bert_judge.cli import main
 from bert_judge.version import __version__
+from json_lines import write_rows
 
 ROWS = [
     {"id": "a", "question": "Capital of France?", "reference": ["Paris", "Paris, France"], "candidate": "It is Paris."},
@@ -20,21 +22,15 @@ ROWS = [
 
 
 @pytest.fixture(autouse=True)
-def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def result(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    write_rows("rows.jsonl", ROWS)
     assert main(["score", "rows.jsonl", "--judge", "containment", "--output_dir", "out", "--quiet"]) == 0
 
 
 @pytest.fixture
-def show(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    def run(*arguments: str) -> tuple[int, str, str]:
-        capsys.readouterr()
-        status = main(["show", *arguments])
-        return status, *capsys.readouterr()
-
-    return run
+def show(command: Callable[..., tuple[int, str, str]]) -> Callable[..., tuple[int, str, str]]:
+    return partial(command, "show")
 
 
 def ids(out: str) -> list[str]:
@@ -73,7 +69,7 @@ def test_a_row_has_its_texts_and_the_reason(show) -> None:
 
 
 def test_human_labels_of_a_file(show) -> None:
-    Path("human.jsonl").write_text("".join(json.dumps({"id": row["id"], "label": 1}) + "\n" for row in ROWS))
+    write_rows("human.jsonl", [{"id": row["id"], "label": 1} for row in ROWS])
     assert ids(show("out", "--labels", "human.jsonl", "--disagree")[1]) == ["b", "c", "d"]
 
 

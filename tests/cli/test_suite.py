@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -14,9 +12,9 @@ from bert_judge.cli.score import main
 from bert_judge.errors import BertJudgeError, InputError, ModelError, OutputError
 from bert_judge.judges import Judge
 from bert_judge.types import Sample, Verdict
+from json_lines import EXAMPLES, read_rows
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
-ROWS = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
+ROWS = read_rows(EXAMPLES)
 SUITE = """
 contained: containment
 overlap: {judge_type: "test_suite:Overlap"}
@@ -40,11 +38,8 @@ class Overlap(Judge):
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    Path("suite.yaml").write_text(SUITE)
-    return tmp_path
+def suite(folder: Path) -> None:
+    (folder / "suite.yaml").write_text(SUITE)
 
 
 @pytest.fixture
@@ -59,7 +54,7 @@ def score(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 
 def lines(name: str) -> list[dict]:
-    return [json.loads(line) for line in Path(f"out/{name}/verdicts.jsonl").read_text(encoding="utf-8").splitlines()]
+    return read_rows(f"out/{name}/verdicts.jsonl")
 
 
 def test_a_folder_and_a_column_for_each_judge(score) -> None:
@@ -158,9 +153,8 @@ def test_a_cascade_in_a_suite_tells_of_its_stages(score) -> None:
     assert "never reached containment" in out
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_a_wrong_suite_is_told_in_a_sentence(score, subtests: pytest.Subtests) -> None:
+    for text, said in [
         ("", "suite.yaml holds no names of judges"),
         ("- starter", "suite.yaml holds no names of judges"),
         ("a: [", "suite.yaml is not valid YAML"),
@@ -173,14 +167,13 @@ def test_a_cascade_in_a_suite_tells_of_its_stages(score) -> None:
         ("a: {judge_type: Nobody}", "a of the suite: there is no judge 'Nobody'"),
         ("a: {judge_type: RegexJudge, patern: x}", "a of the suite: the specification of a judge sets 'patern'"),
         ("a: {judge_type: RegexJudge, pattern: '('}", "the judge a: the pattern '(' is no regular expression"),
-    ],
-)
-def test_a_wrong_suite_is_told_in_a_sentence(score, text: str, said: str) -> None:
-    Path("suite.yaml").write_text(text)
-    with pytest.raises(BertJudgeError) as error:
-        score()
-    assert said in str(error.value)
-    assert "\n" not in str(error.value)
+    ]:
+        with subtests.test(text=text, said=said):
+            Path("suite.yaml").write_text(text)
+            with pytest.raises(BertJudgeError) as error:
+                score()
+            assert said in str(error.value)
+            assert "\n" not in str(error.value)
 
 
 def test_a_suite_names_the_judges_and_flags_do_not(score) -> None:

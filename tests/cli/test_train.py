@@ -17,6 +17,7 @@ import pytest
 from bert_judge import BERTJudge
 from bert_judge.cli import main
 from bert_judge.training import TrainConfig
+from json_lines import write_rows
 from scripted_endpoint import Answer, Endpoint, endpoint
 
 QUICK = "--dev_share 0.3 --num_train_epochs 1 --evaluations 1 --max_tokens 60 --quiet"
@@ -151,7 +152,7 @@ def test_a_file_of_labelled_rows(make_judge: Callable[..., Path], capsys: pytest
         {"question": f"{n}?", "reference": "yes", "candidate": "yes" if n % 2 else "no", "label": n % 2}
         for n in range(60)
     ]
-    Path("rows.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    write_rows("rows.jsonl", lines)
     line = f"train --model_path {make_judge('bert')} --dataset_path rows.jsonl --output_dir out {QUICK}"
     assert run(f"{line} --no-include_question --contrast --options".replace("--quiet", "")) == 0
     out = capsys.readouterr().out
@@ -218,9 +219,16 @@ def test_labels_are_learnt_as_they_are_by_every_way_to_train(make_judge: Callabl
     assert Path("out--no-soft_labels/model.safetensors").read_bytes() != weights["out"]
 
 
-@pytest.mark.parametrize(
-    ("line", "status", "said"),
-    [
+def test_bad_input_is_one_sentence(
+    make_judge: Callable[..., Path], capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests
+) -> None:
+    lines = [{"question": f"{n}?", "reference": "y", "candidate": str(n), "label": n % 2} for n in range(40)]
+    write_rows("rows.jsonl", lines)
+    Path("m.json").write_text('{"nothing": 5}')
+    Path("c/sums_train/m/LLMJudge/Other_soft").mkdir(parents=True)
+    Path("c/sums_train/m/candidates.json").write_text(json.dumps(["a"] * 40))
+    Path("c/sums_train/m/LLMJudge/Other_soft/scores.json").write_text("[]")
+    for line, status, said in [
         ("--dataset_path rows.jsonl", 2, "the following arguments are required: --model_path"),
         ("--model_path E --dataset_path no --output_dir out", 1, "there is no dataset no; to build it, --tasks"),
         ("--model_path E --dataset_path me/no --output_dir out", 1, "me/no can't be read as a data set"),
@@ -258,21 +266,11 @@ def test_labels_are_learnt_as_they_are_by_every_way_to_train(make_judge: Callabl
         ("--model_path no/where --dataset_path rows.jsonl --output_dir out", 1, "the model 'no/where' was not found"),
         ("--model_path E --dataset_path rows.jsonl --output_dir rows.jsonl", 1, "rows.jsonl is a file; a folder"),
         ("--model_path E --dataset_path rows.jsonl --output_dir out --learning_rate 0", 1, "learning_rate is 0"),
-    ],
-)
-def test_bad_input_is_one_sentence(
-    line: str, status: int, said: str, make_judge: Callable[..., Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    lines = [{"question": f"{n}?", "reference": "y", "candidate": str(n), "label": n % 2} for n in range(40)]
-    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines), encoding="utf-8")
-    Path("m.json").write_text('{"nothing": 5}')
-    Path("c/sums_train/m/LLMJudge/Other_soft").mkdir(parents=True)
-    Path("c/sums_train/m/candidates.json").write_text(json.dumps(["a"] * 40))
-    Path("c/sums_train/m/LLMJudge/Other_soft/scores.json").write_text("[]")
-    line = f"train {line}".replace(" E ", f" {make_judge('bert')} ")
-    capsys.readouterr()
-    found = run(line)
-    err = capsys.readouterr().err
-    assert found == status
-    assert said in err
-    assert err.count("\n") == 1
+    ]:
+        with subtests.test(line=line, status=status, said=said):
+            capsys.readouterr()
+            found = run(f"train {line}".replace(" E ", f" {make_judge('bert')} "))
+            err = capsys.readouterr().err
+            assert found == status
+            assert said in err
+            assert err.count("\n") == 1

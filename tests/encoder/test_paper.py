@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -38,34 +40,34 @@ def plain_scores(folder: Path, rows: list[tuple[str | None, str, str]], max_leng
     return scores
 
 
-@pytest.mark.parametrize("runtime", ["torch", "openvino"])
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_every_architecture(make_judge: Callable[..., Path], architecture: str, runtime: str) -> None:
-    if runtime == "openvino" and architecture == "deberta-v2":
-        pytest.skip("DeBERTa runs on PyTorch unless asked for")
-    folder = make_judge(architecture)
-    judge = BERTJudge(str(folder), dtype="float32", runtime=runtime)
-    questions, candidates, references = map(list, zip(*ROWS, strict=True))
-    expected = plain_scores(folder, ROWS)
-    assert judge.predict(questions, candidates, references) == pytest.approx(expected, abs=1e-5)
-    assert judge.predict(questions, candidates, references, batch_size=1) == pytest.approx(expected, abs=1e-5)
-    assert max(expected) - min(expected) > 0.01  # the weights do tell the rows apart
+def test_every_architecture(make_judge: Callable[..., Path], subtests: pytest.Subtests) -> None:
+    for runtime, architecture in product(["torch", "openvino"], ARCHITECTURES):
+        with subtests.test(runtime=runtime, architecture=architecture):
+            if runtime == "openvino" and architecture == "deberta-v2":
+                pytest.skip("DeBERTa runs on PyTorch unless asked for")
+            folder = make_judge(architecture)
+            judge = BERTJudge(str(folder), dtype="float32", runtime=runtime)
+            questions, candidates, references = map(list, zip(*ROWS, strict=True))
+            expected = plain_scores(folder, ROWS)
+            assert judge.predict(questions, candidates, references) == pytest.approx(expected, abs=1e-5)
+            assert judge.predict(questions, candidates, references, batch_size=1) == pytest.approx(expected, abs=1e-5)
+            assert max(expected) - min(expected) > 0.01  # the weights do tell the rows apart
 
 
-@pytest.mark.parametrize("runtime", ["torch", "openvino"])
-@pytest.mark.parametrize("pooling", ["late", "mean", "bos"])
-def test_eurobert_saved_through_its_remote_code(make_judge: Callable[..., Path], pooling: str, runtime: str) -> None:
-    import json
-
-    folder = make_judge("eurobert", fresh=True, classifier_pooling=pooling)
-    expected = plain_scores(folder, ROWS)
-    config = json.loads((folder / "config.json").read_text())
-    config["clf_pooling"] = config.pop("classifier_pooling")
-    config["auto_map"] = {"AutoModelForSequenceClassification": "modeling_eurobert.EuroBertForSequenceClassification"}
-    (folder / "config.json").write_text(json.dumps(config))
-    judge = BERTJudge(str(folder), trust_remote_code=True, dtype="float32", runtime=runtime)
-    questions, candidates, references = map(list, zip(*ROWS, strict=True))
-    assert judge.predict(questions, candidates, references) == pytest.approx(expected, abs=1e-5)
+def test_eurobert_saved_through_its_remote_code(make_judge: Callable[..., Path], subtests: pytest.Subtests) -> None:
+    for runtime, pooling in product(["torch", "openvino"], ["late", "mean", "bos"]):
+        with subtests.test(runtime=runtime, pooling=pooling):
+            folder = make_judge("eurobert", fresh=True, classifier_pooling=pooling)
+            expected = plain_scores(folder, ROWS)
+            config = json.loads((folder / "config.json").read_text())
+            config["clf_pooling"] = config.pop("classifier_pooling")
+            config["auto_map"] = {
+                "AutoModelForSequenceClassification": "modeling_eurobert.EuroBertForSequenceClassification"
+            }
+            (folder / "config.json").write_text(json.dumps(config))
+            judge = BERTJudge(str(folder), trust_remote_code=True, dtype="float32", runtime=runtime)
+            questions, candidates, references = map(list, zip(*ROWS, strict=True))
+            assert judge.predict(questions, candidates, references) == pytest.approx(expected, abs=1e-5)
 
 
 def test_without_questions(make_judge: Callable[..., Path]) -> None:

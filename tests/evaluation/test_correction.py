@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from bert_judge.evaluation.labelled import Labels, read_labels
 from bert_judge.evaluation.runs import Run, load_run
 from bert_judge.evaluation.sampling import default_strategy, draw_order, labels_needed, sampling_probabilities
 from bert_judge.types import Scale
+from json_lines import write_rows
 from saved_runs import judged_rows, saved_run
 
 ROWS = judged_rows(0, 600, 0.8, 0.1)
@@ -29,8 +29,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def label_file(path: Path, records: Sequence[dict[str, Any]]) -> Labels:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return read_labels(path)
+    return read_labels(Path(write_rows(path, records)))
 
 
 def of_row(run: Run, place: int, label: int | None = None, **further: Any) -> dict[str, Any]:
@@ -282,12 +281,10 @@ def test_a_judge_that_tells_no_uncertainty_makes_no_promise(tmp_path: Path) -> N
     assert plan.basis.startswith("the labels alone")
 
 
-@pytest.mark.parametrize(
-    ("width", "sentence"), [(0.0, "between 0 and 1"), (1.0, "between 0 and 1"), (0.01, "than the 600")]
-)
-def test_a_width_out_of_reach_is_said(run: Run, width: float, sentence: str) -> None:
-    with pytest.raises(InputError, match=sentence):
-        labels_needed(run, width, "uniform")
+def test_a_width_out_of_reach_is_said(run: Run, subtests: pytest.Subtests) -> None:
+    for width, sentence in [(0.0, "between 0 and 1"), (1.0, "between 0 and 1"), (0.01, "than the 600")]:
+        with subtests.test(width=width, sentence=sentence), pytest.raises(InputError, match=sentence):
+            labels_needed(run, width, "uniform")
 
 
 # ---------------------------------------------------------------------------------------------------------- bad input
@@ -328,9 +325,8 @@ def test_an_interval_of_rogan_gladen_that_says_nothing_is_told(tmp_path: Path) -
     assert not any("too badly" in note for note in good.notes)
 
 
-@pytest.mark.parametrize(
-    ("places", "changed", "sentence"),
-    [
+def test_bad_labels_are_refused_in_a_sentence(run: Run, tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for places, changed, sentence in [
         (range(9), {}, "9 rows have a label; 10 or more were expected"),
         (range(30), {"label": 1}, r"all 30 labels are 1 \(right\)"),
         (range(30), {"label": 0}, r"all 30 labels are 0 \(wrong\)"),
@@ -338,14 +334,11 @@ def test_an_interval_of_rogan_gladen_that_says_nothing_is_told(tmp_path: Path) -
         (range(30), {"probability": 1.5}, "has the probability 1.5; a number over 0, up to 1"),
         (range(30), {"probability": 0.0}, "has the probability 0.0"),
         (range(30), {"probability": "often"}, "has the probability 'often'"),
-    ],
-)
-def test_bad_labels_are_refused_in_a_sentence(
-    run: Run, tmp_path: Path, places: range, changed: dict[str, Any], sentence: str
-) -> None:
-    labels = label_file(tmp_path / "labels.jsonl", [of_row(run, place) | changed for place in places])
-    with pytest.raises(InputError, match=sentence):
-        correct(run, labels)
+    ]:
+        with subtests.test(places=places, changed=changed, sentence=sentence):
+            labels = label_file(tmp_path / "labels.jsonl", [of_row(run, place) | changed for place in places])
+            with pytest.raises(InputError, match=sentence):
+                correct(run, labels)
 
 
 def test_probabilities_here_and_there_are_refused(run: Run, tmp_path: Path) -> None:

@@ -69,17 +69,15 @@ def test_rows_without_a_question_match_by_their_id():
     assert [(a.id, b.id) for a, b in matched(first, second, question_key)] == [("1", "1"), ("2", "2")]
 
 
-@pytest.mark.parametrize(
-    ("paths", "names"),
-    [
+def test_runs_are_named_by_where_their_paths_differ(subtests: pytest.Subtests):
+    for paths, names in [
         (["out1", "out2"], ["out1", "out2"]),
         (["s/arc/qwen/BERTJudge/starter", "s/arc/llama/BERTJudge/starter"], ["qwen", "llama"]),
         (["s/qwen/B/x", "s/qwen/R/y", "s/llama/B/x"], ["qwen/B/x", "qwen/R/y", "llama/B/x"]),
         (["out"], ["out"]),
-    ],
-)
-def test_runs_are_named_by_where_their_paths_differ(paths: list[str], names: list[str]):
-    assert run_names([run(path, []) for path in paths]) == names
+    ]:
+        with subtests.test(paths=paths, names=names):
+            assert run_names([run(path, []) for path in paths]) == names
 
 
 def test_what_differs_is_told_by_the_runs():
@@ -156,9 +154,8 @@ def test_answers_of_two_runs_of_a_judge_count_once_for_each_model():
     assert notes == ["x: 2 rows are left out, as an earlier run of this judge holds the same answers."]
 
 
-@pytest.mark.parametrize(
-    ("runs", "column", "message"),
-    [
+def test_runs_that_can_not_be_compared(subtests: pytest.Subtests):
+    for runs, column, message in [
         ([run("a", rows("a", [1]))], None, "a single run was given; .*--by COLUMN"),
         ([run("a", rows("a", [1])), run("./a", rows("a", [1]))], None, "given twice"),
         ([run("a", rows("a", [1]))], "model", "no row has a column 'model'"),
@@ -173,14 +170,12 @@ def test_answers_of_two_runs_of_a_judge_count_once_for_each_model():
             None,
             "two are of the same judge on the same answers",
         ),
-    ],
-)
-def test_runs_that_can_not_be_compared(runs: list[Run], column: str | None, message: str):
-    with pytest.raises(InputError, match=message):
-        if column:
-            entries_by(runs, column)
-        else:
-            entries_of(runs)
+    ]:
+        with subtests.test(message=message), pytest.raises(InputError, match=message):
+            if column:
+                entries_by(runs, column)
+            else:
+                entries_of(runs)
 
 
 # --------------------------------------------------------------------------------------------------------------- models

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +32,7 @@ from bert_judge.sources import open_source
 from bert_judge.stats import bootstrap_interval, expected_calibration_error
 from bert_judge.stats.paired import Differences
 from bert_judge.types import Scale, Signature
+from json_lines import write_rows
 
 ASKED = Questions(resamples=200)
 
@@ -98,7 +98,7 @@ def test_intervals_are_those_of_the_clustered_bootstrap():
     golds = np.asarray([row.gold for row in rows])
     scores, labels = (np.asarray([getattr(row, name) for row in judge.rows]) for name in ("score", "label"))
     clusters = [row.cluster for row in rows]
-    found = measure(golds, [Answers(scores, labels, True)], clusters, resamples=300).estimates[0]
+    found = measure(golds, [Answers(scores, labels, True)], clusters, resamples=100).estimates[0]
     statistics = {
         "accuracy": lambda w: accuracy_score(golds, labels, sample_weight=w),
         "f1": lambda w: f1_score(golds, labels, sample_weight=w),
@@ -107,7 +107,7 @@ def test_intervals_are_those_of_the_clustered_bootstrap():
         "auroc": lambda w: roc_auc_score(golds, scores, sample_weight=w),
     }
     for name, statistic in statistics.items():
-        expected = bootstrap_interval(statistic, clusters, resamples=300)
+        expected = bootstrap_interval(statistic, clusters, resamples=100)
         assert (found[name].low, found[name].high) == pytest.approx(expected), name
 
 
@@ -200,20 +200,21 @@ def test_slices_hold_every_row_once_and_small_ones_say_so():
     assert not is_small([0, 1] * 25) and is_small([1] * 95 + [0] * 5)
 
 
-@pytest.mark.parametrize(
-    ("text", "script"),
-    [
+def test_the_script_tells_the_language(subtests: pytest.Subtests):
+    for text, script in [
         ("Hello", "Latin"),
         ("Ответ", "Cyrillic"),
         ("北京", "Han"),
         ("これは", "Japanese"),
         ("서울", "Korean"),
         ("القاهرة", "Arabic"),
-    ],
-)
-def test_the_script_tells_the_language(text: str, script: str):
-    pair = [Row("1", None, None, references=(text,), candidate=text), Row("2", None, None, candidate="42")]
-    assert {part.level for part in slices(pair) if part.kind == "language"} == {f"{script} script", "no letters"}
+    ]:
+        with subtests.test(text=text, script=script):
+            pair = [Row("1", None, None, references=(text,), candidate=text), Row("2", None, None, candidate="42")]
+            assert {part.level for part in slices(pair) if part.kind == "language"} == {
+                f"{script} script",
+                "no letters",
+            }
 
 
 def test_too_many_levels_become_one_and_an_unknown_column_is_told():
@@ -261,18 +262,17 @@ def test_where_a_student_repeats_its_teachers_errors():
     assert teacher_of_run(rows, run).labels == [*taught[:200], *[None] * 40]
 
 
-@pytest.mark.parametrize(
-    ("column", "said"),
-    [("llm", "neither a saved run nor a column; there is"), ("topic", "holds 'b'; a label or a prob")],
-)
-def test_a_teacher_that_is_none_is_told(column: str, said: str):
-    with pytest.raises(InputError, match=said):
-        teacher_in_column(labelled(), column)
+def test_a_teacher_that_is_none_is_told(subtests: pytest.Subtests):
+    for column, said in [
+        ("llm", "neither a saved run nor a column; there is"),
+        ("topic", "holds 'b'; a label or a prob"),
+    ]:
+        with subtests.test(column=column, said=said), pytest.raises(InputError, match=said):
+            teacher_in_column(labelled(), column)
 
 
 def write(path: Path, records: list[dict]) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
+    return Path(write_rows(path, records))
 
 
 def test_labels_of_several_people_become_the_one_of_most(tmp_path: Path):
@@ -302,19 +302,16 @@ def test_labels_are_matched_by_texts_before_ids(tmp_path: Path):
         with_labels(other, labels)
 
 
-@pytest.mark.parametrize(
-    ("records", "said"),
-    [
+def test_files_that_are_no_labels_are_told(tmp_path: Path, subtests: pytest.Subtests):
+    for records, said in [
         ([{"id": 1, "other": 1}], "holds no labels yet; label some answers with bert-judge label, or name"),
         ([], "holds no labels yet; label some answers"),
         ([{"reference": "r", "candidate": "c"}, {"reference": "r"}], "l.jsonl line 2 has no candidate.*; fix it.$"),
         ([{"label": 1, "other": 1}], "neither texts nor ids"),
         ([{"id": 1, "label": "maybe"}], "line 1 has 'maybe' in the column 'label'"),
-    ],
-)
-def test_files_that_are_no_labels_are_told(tmp_path: Path, records: list[dict], said: str):
-    with pytest.raises(InputError, match=said):
-        read_labels(write(tmp_path / "l.jsonl", records))
+    ]:
+        with subtests.test(records=records, said=said), pytest.raises(InputError, match=said):
+            read_labels(write(tmp_path / "l.jsonl", records))
 
 
 def test_rows_keep_all_single_columns_and_their_numbers(tmp_path: Path):
@@ -378,9 +375,7 @@ def test_answers_that_an_earlier_run_of_the_judge_holds_count_once():
     assert pooled(bare, ["a", "b"])[0].repeated == 0  # ids alone may be those of other answers
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("min_precision", 0), ("min_recall", 1.2), ("worst", -1), ("resamples", 5)]
-)
-def test_questions_that_make_no_sense_are_told(name: str, value: float):
-    with pytest.raises(InputError, match=f"{name} is {value}"):
-        Questions(**{name: value})
+def test_questions_that_make_no_sense_are_told(subtests: pytest.Subtests):
+    for name, value in [("min_precision", 0), ("min_recall", 1.2), ("worst", -1), ("resamples", 5)]:
+        with subtests.test(name=name, value=value), pytest.raises(InputError, match=f"{name} is {value}"):
+            Questions(**{name: value})

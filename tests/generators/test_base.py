@@ -12,9 +12,8 @@ from bert_judge.types import Reply, Sampling, Signature
 from scripted_endpoint import Answer, endpoint
 
 
-@pytest.mark.parametrize(
-    ("text", "trace", "answer"),
-    [
+def test_a_reply_is_split_into_trace_and_answer(subtests: pytest.Subtests):
+    for text, trace, answer in [
         ("yes", "", "yes"),
         ("<think>a\nb</think>\n\nyes", "a\nb", "yes"),
         ("a</think>yes", "a", "yes"),  # the opening tag stood in the prompt
@@ -25,10 +24,9 @@ from scripted_endpoint import Answer, endpoint
         ("<think>a</think><think>b", "<think>a</think><think>b", None),
         ("use <think> tags", "", "use <think> tags"),
         ("", "", ""),
-    ],
-)
-def test_a_reply_is_split_into_trace_and_answer(text: str, trace: str, answer: str | None):
-    assert split_trace(text) == (trace, answer)
+    ]:
+        with subtests.test(text=text, trace=trace, answer=answer):
+            assert split_trace(text) == (trace, answer)
 
 
 def test_other_tags_and_none():
@@ -111,9 +109,8 @@ def test_an_unknown_backend_is_answered_with_the_nearest():
         make_generator("xyz", "m")
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
+def test_sampling_is_checked(subtests: pytest.Subtests):
+    for given, said in [
         ({"temperature": -1}, "temperature is -1; 0"),
         ({"temperature": float("nan")}, "temperature is nan"),
         ({"top_p": 0}, "top_p is 0; a share over 0"),
@@ -122,17 +119,15 @@ def test_an_unknown_backend_is_answered_with_the_nearest():
         ({"min_p": 2}, "min_p is 2"),
         ({"presence_penalty": 3}, "presence_penalty is 3"),
         ({"max_tokens": 0}, "max_tokens is 0"),
-    ],
-)
-def test_sampling_is_checked(given: dict, said: str):
-    with pytest.raises(InputError, match=said):
-        Sampling(**given)
+    ]:
+        with subtests.test(given=given, said=said), pytest.raises(InputError, match=said):
+            Sampling(**given)
 
 
-@pytest.mark.parametrize("name", ["batch_tokens", "tensor_parallel_size", "concurrency", "timeout", "retries"])
-def test_options_are_checked(name: str):
-    with pytest.raises(InputError, match=f"{name} is -1; a number of at least"):
-        Options(**{name: -1})
+def test_options_are_checked(subtests: pytest.Subtests):
+    for name in ["batch_tokens", "tensor_parallel_size", "concurrency", "timeout", "retries"]:
+        with subtests.test(name=name), pytest.raises(InputError, match=f"{name} is -1; a number of at least"):
+            Options(**{name: -1})
 
 
 def test_the_signature_of_a_sampling_holds_what_matters():

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from email.utils import formatdate
+from functools import partial
 
 import pytest
 
@@ -83,9 +84,8 @@ def test_whoever_stops_hears_of_the_replies_under_way():
         assert sorted(heard) == list(range(len(server.bodies)))
 
 
-@pytest.mark.parametrize(
-    ("sampling", "options", "more"),
-    [
+def test_a_request_holds_what_is_set_and_nothing_else(subtests: pytest.Subtests):
+    for sampling, options, more in [
         (Sampling(), {}, {"temperature": 0, "max_tokens": 2048}),
         (Sampling(top_p=0.5, top_k=3, seed=1), {}, {"temperature": 0, "max_tokens": 2048}),
         (
@@ -112,13 +112,12 @@ def test_whoever_stops_hears_of_the_replies_under_way():
                 "top_logprobs": 5,
             },
         ),
-    ],
-)
-def test_a_request_holds_what_is_set_and_nothing_else(sampling: Sampling, options: dict, more: dict):
-    with endpoint(Answer()) as server:
-        ask(server, ["hello \ud83d"], sampling, system_prompt="Be brief.", **options)
-    turns = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hello ?"}]
-    assert server.bodies == [{"model": "m", "messages": turns, **more}]
+    ]:
+        with subtests.test(sampling=sampling, options=options, more=more):
+            with endpoint(Answer()) as server:
+                ask(server, ["hello \ud83d"], sampling, system_prompt="Be brief.", **options)
+            turns = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hello ?"}]
+            assert server.bodies == [{"model": "m", "messages": turns, **more}]
 
 
 def test_openai_itself_has_a_name_of_its_own_for_the_length(monkeypatch: pytest.MonkeyPatch):
@@ -161,12 +160,13 @@ def test_what_is_secret_in_an_address_is_sent_and_never_told(monkeypatch: pytest
         assert not re.search(r"k\+1|k%2B1|pa/ss", told)
 
 
-@pytest.mark.parametrize("url", ["http://user:pa/ss@host/v1", "http://user:pa?ss@host/v1", "user:pass@host/v1?k=pass"])
-def test_a_wrong_address_is_refused_without_its_password(url: str):
-    with pytest.raises(InputError, match="base_url is no address; an address such as") as raised:
-        OpenAIGenerator("m", None, Options(base_url=url))
-    assert "pass@" not in str(raised.value)
-    assert "pa/ss" not in str(raised.value)
+def test_a_wrong_address_is_refused_without_its_password(subtests: pytest.Subtests):
+    for url in ["http://user:pa/ss@host/v1", "http://user:pa?ss@host/v1", "user:pass@host/v1?k=pass"]:
+        with subtests.test(url=url):
+            with pytest.raises(InputError, match="base_url is no address; an address such as") as raised:
+                OpenAIGenerator("m", None, Options(base_url=url))
+            assert "pass@" not in str(raised.value)
+            assert "pa/ss" not in str(raised.value)
 
 
 def test_without_key_and_address_it_says_so():
@@ -197,24 +197,24 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_that_passes_is_tried_again(fault: str):
-    answer, _ = FAULTS[fault]
-    with endpoint(lambda _, before: answer if before < 2 else Answer("at last")) as server:
-        (reply,) = ask(server, ["x"], timeout=0.2)
-        assert reply.text == "at last"
-        assert server.asked["x"] == 3
+def test_a_fault_that_passes_is_tried_again(subtests: pytest.Subtests):
+    for fault, (answer, _) in FAULTS.items():
+        first = partial(lambda answer, _, before: answer if before < 2 else Answer("at last"), answer)
+        with subtests.test(fault=fault), endpoint(first) as server:
+            (reply,) = ask(server, ["x"], timeout=0.2)
+            assert reply.text == "at last"
+            assert server.asked["x"] == 3
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_that_stays_is_an_error_of_its_row_alone(fault: str):
-    answer, said = FAULTS[fault]
-    with endpoint(lambda prompt, _: answer if prompt == "bad" else Answer("fine")) as server:
-        replies = ask(server, ["good", "bad", "good too"], timeout=0.2)
-        assert [reply.text for reply in replies] == ["fine", "", "fine"]
-        assert [reply.error is None for reply in replies] == [True, False, True]
-        assert server.asked == {"good": 1, "bad": 3, "good too": 1}
-    assert re.search(said, replies[1].error)
+def test_a_fault_that_stays_is_an_error_of_its_row_alone(subtests: pytest.Subtests):
+    for fault, (answer, said) in FAULTS.items():
+        with subtests.test(fault=fault):
+            with endpoint(lambda prompt, _, answer=answer: answer if prompt == "bad" else Answer("fine")) as server:
+                replies = ask(server, ["good", "bad", "good too"], timeout=0.2)
+                assert [reply.text for reply in replies] == ["fine", "", "fine"]
+                assert [reply.error is None for reply in replies] == [True, False, True]
+                assert server.asked == {"good": 1, "bad": 3, "good too": 1}
+            assert re.search(said, replies[1].error)
 
 
 def test_a_refused_connection_is_an_error_of_each_row():
@@ -245,20 +245,20 @@ def test_who_asks_for_an_hour_is_not_waited_for():
         assert server.asked["x"] == 1
 
 
-@pytest.mark.parametrize("status", [400, 422])
-def test_a_bad_request_is_not_tried_again(status: int):
-    with endpoint(Answer(status=status)) as server:
-        (reply,) = ask(server, ["x"])
-        assert f"answered {status} " in reply.error
-        assert server.asked["x"] == 1
+def test_a_bad_request_is_not_tried_again(subtests: pytest.Subtests):
+    for status in [400, 422]:
+        with subtests.test(status=status), endpoint(Answer(status=status)) as server:
+            (reply,) = ask(server, ["x"])
+            assert f"answered {status} " in reply.error
+            assert server.asked["x"] == 1
 
 
-@pytest.mark.parametrize(("status", "said"), [(401, "OPENAI_API_KEY"), (404, "address and the model's name")])
-def test_what_every_request_would_meet_stops_the_run(status: int, said: str):
-    with endpoint(Answer(status=status)) as server:
-        with pytest.raises(ModelError, match=rf"answered {status} .*{said}"):
-            ask(server, [str(number) for number in range(50)], concurrency=2)
-        assert len(server.bodies) <= 4
+def test_what_every_request_would_meet_stops_the_run(subtests: pytest.Subtests):
+    for status, said in [(401, "OPENAI_API_KEY"), (404, "address and the model's name")]:
+        with subtests.test(status=status, said=said), endpoint(Answer(status=status)) as server:
+            with pytest.raises(ModelError, match=rf"answered {status} .*{said}"):
+                ask(server, [str(number) for number in range(50)], concurrency=2)
+            assert len(server.bodies) <= 4
 
 
 def test_waits_double():

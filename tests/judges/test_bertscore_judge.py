@@ -61,16 +61,13 @@ def test_idf_reads_the_whole_input_first_and_keeps_it(tmp_path: Path) -> None:
     assert plain[0] != pytest.approx(expected[0], abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_bad_options_are_told_in_a_sentence(subtests: pytest.Subtests) -> None:
+    for options, said in [
         ({"threshold": float("nan")}, "threshold is nan"),
         ({"num_layers": 7}, "num_layers is 7, but starter has layers 0"),
         ({"lang": "tlh"}, "no model for the language 'tlh'"),
         ({"baseline_path": "nowhere.csv"}, "nowhere.csv can't be read"),
         ({"max_tokens": 513}, "max_tokens is 513"),
-    ],
-)
-def test_bad_options_are_told_in_a_sentence(options: dict, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        BERTScore(**options)
+    ]:
+        with subtests.test(options=options, said=said), pytest.raises(InputError, match=said):
+            BERTScore(**options)

@@ -160,18 +160,19 @@ def test_a_stream_is_never_read_far_ahead(load) -> None:
     assert read < 12_000
 
 
-@pytest.mark.parametrize(("failing", "name", "given"), [(0, "s0", 2), (1, "s1", 2), (2, "end", 3)])
-def test_a_stage_that_fails_is_named_and_nothing_before_is_lost(load, failing: int, name: str, given: int) -> None:
-    made = plan((0.1, 0.9), (0.1, 0.9))
-    stages = list(made.stages)
-    stages[failing] = replace(stages[failing], judge=judge(failing, fail_at="3" if failing == 2 else "2"))
-    verdicts = load(replace(made, stages=tuple(stages))).assess(
-        samples("0.9 - -", "0.5 0.9 -" if failing else "0.9 - -", "0.5 0.5 0.5", "0.5 0.5 0.5", "0.9 - -")
-    )
-    found = []
-    with pytest.raises(ModelError, match=f"^the stage {name} of the cascade failed: the endpoint is gone"):
-        found.extend(iter(verdicts.__next__, None))
-    assert len(found) == given
+def test_a_stage_that_fails_is_named_and_nothing_before_is_lost(load, subtests: pytest.Subtests) -> None:
+    for failing, name, given in [(0, "s0", 2), (1, "s1", 2), (2, "end", 3)]:
+        with subtests.test(failing=failing, name=name, given=given):
+            made = plan((0.1, 0.9), (0.1, 0.9))
+            stages = list(made.stages)
+            stages[failing] = replace(stages[failing], judge=judge(failing, fail_at="3" if failing == 2 else "2"))
+            verdicts = load(replace(made, stages=tuple(stages))).assess(
+                samples("0.9 - -", "0.5 0.9 -" if failing else "0.9 - -", "0.5 0.5 0.5", "0.5 0.5 0.5", "0.9 - -")
+            )
+            found = []
+            with pytest.raises(ModelError, match=f"^the stage {name} of the cascade failed: the endpoint is gone"):
+                found.extend(iter(verdicts.__next__, None))
+            assert len(found) == given
 
 
 def test_a_bug_of_a_stage_keeps_its_traceback_and_names_the_stage(load) -> None:
@@ -221,9 +222,8 @@ STAGE = {"name": "a", "judge": judge(0), "signature": {"name": "x", "settings": 
 HIGH, LOW = ({"threshold": each, "rows": 1, "agreed": 1, "at_least": 0.1} for each in (0.4, 0.6))
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_a_broken_file_is_told_in_a_sentence(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for text, said in [
         ("", "is no cascade"),
         ("[1]", "is no cascade"),
         ('{"stages": []}', "it lacks 'format'"),
@@ -236,16 +236,15 @@ HIGH, LOW = ({"threshold": each, "rows": 1, "agreed": 1, "at_least": 0.1} for ea
         (edited(stages=[{**STAGE, "high": {**HIGH, "threshold": "x"}}, STAGE]), "is no cascade"),
         (edited(stages=[{**STAGE, "judge": {"judge_type": "Nobody"}}, STAGE]), "there is no judge 'Nobody'"),
         (None, "can't be read"),
-    ],
-)
-def test_a_broken_file_is_told_in_a_sentence(tmp_path: Path, text: str | None, said: str) -> None:
-    path = tmp_path / "cascade.json"
-    if text is not None:
-        path.write_text(text)
-    with pytest.raises(InputError) as error:
-        Cascade(str(path))
-    assert said in str(error.value)
-    assert "\n" not in str(error.value)
+    ]:
+        with subtests.test(text=text, said=said):
+            path = tmp_path / ("nowhere.json" if text is None else "cascade.json")
+            if text is not None:
+                path.write_text(text)
+            with pytest.raises(InputError) as error:
+                Cascade(str(path))
+            assert said in str(error.value)
+            assert "\n" not in str(error.value)
 
 
 def test_stages_are_counted_from_the_lines_of_a_result(load) -> None:

@@ -133,9 +133,8 @@ def test_very_long_and_strange_texts(judge: Judge, name: str) -> None:
     assert bool(verdicts[-1].truncated) == (name in ENCODERS)
 
 
-@pytest.mark.parametrize(
-    ("questions", "candidates", "references", "said"),
-    [
+def test_bad_arguments_are_told_in_a_sentence(judge: Judge, subtests: pytest.Subtests) -> None:
+    for questions, candidates, references, said in [
         (["q"], ["a", "b"], ["r", "r"], "2 candidates but 1 questions"),
         (["q"], ["a"], ["r", "r"], "1 candidates but 2 references"),
         (["q"], "a", ["r"], "candidates is str"),
@@ -143,13 +142,9 @@ def test_very_long_and_strange_texts(judge: Judge, name: str) -> None:
         (["q"], ["a"], [[]], r"references\[0\] is empty; at least one right answer"),
         (["q"], [7], ["r"], r"candidates\[0\] is 7 \(int\)"),
         (["q"], ["a"], [None], r"references\[0\] is None"),
-    ],
-)
-def test_bad_arguments_are_told_in_a_sentence(
-    judge: Judge, questions: list, candidates: list, references: list, said: str
-) -> None:
-    with pytest.raises(InputError, match=said):
-        judge.predict(questions, candidates, references)
+    ]:
+        with subtests.test(said=said), pytest.raises(InputError, match=said):
+            judge.predict(questions, candidates, references)
 
 
 def test_the_signature_is_stable(judge: Judge, name: str) -> None:

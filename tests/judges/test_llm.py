@@ -58,9 +58,8 @@ def right_if_even(prompt: str, _: int = 0) -> Answer:
     return Answer(f"Let me see.\nFinal answer: {number_of(prompt) % 2 == 0}")
 
 
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
+def test_the_last_verdict_counts(subtests: pytest.Subtests):
+    for text, label in [
         ("Final answer: True", 1),
         ("Final answer: False", 0),
         ("It fits.\n\n**Final answer: True**", 1),
@@ -72,17 +71,15 @@ def right_if_even(prompt: str, _: int = 0) -> Answer:
         (" **False.** ", 0),
         ("<think>Final answer: True</think>Final answer: False", 0),
         ("Final answer: False, or is it?</think>Final answer: True", 1),
-    ],
-)
-def test_the_last_verdict_counts(text: str, label: int):
-    verdict = one(Answer(text))
-    assert (verdict.label, verdict.score) == (label, float(label))
-    assert verdict.details["reply"] == text
+    ]:
+        with subtests.test(text=text, label=label):
+            verdict = one(Answer(text))
+            assert (verdict.label, verdict.score) == (label, float(label))
+            assert verdict.details["reply"] == text
 
 
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
+def test_a_reply_without_verdict_is_undecided(subtests: pytest.Subtests):
+    for answer, said in [
         (Answer("I can't say."), "the reply has no verdict"),
         (Answer(""), "the reply has no verdict"),
         (Answer("Final answer: True or False?"), "the reply has no verdict"),
@@ -93,13 +90,12 @@ def test_the_last_verdict_counts(text: str, label: int):
         (Answer(None, reasoning="Final answer: True", finish_reason="length"), "no end, as it was cut at its longest"),
         (Answer("It says Final answer: True, and th", finish_reason="length"), "no verdict, as it was cut"),
         (Answer("It says", finish_reason="length"), "no verdict, as it was cut"),
-    ],
-)
-def test_a_reply_without_verdict_is_undecided(answer: Answer, said: str):
-    verdict = one(answer)
-    assert (verdict.score, verdict.label) == (None, None)
-    assert said in verdict.explanation
-    assert "reply" in verdict.details
+    ]:
+        with subtests.test(answer=answer, said=said):
+            verdict = one(answer)
+            assert (verdict.score, verdict.label) == (None, None)
+            assert said in verdict.explanation
+            assert "reply" in verdict.details
 
 
 def test_a_verdict_line_names_one_word_and_begins_with_it():
@@ -145,9 +141,8 @@ def choice(true: float, false: float) -> dict[str, float]:
 BEFORE = [("Final", {"Final": 0.0}), (" answer", {" answer": 0.0}), (":", {":": 0.0})]
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens", "score"),
-    [
+def test_the_score_is_the_probability_of_true(subtests: pytest.Subtests):
+    for text, tokens, score in [
         ("Final answer: True", [*BEFORE, (" True", choice(0.6, 0.2))], 0.75),
         ("Final answer: False", [*BEFORE, (" False", choice(0.2, 0.6))], 0.25),
         ("Final answer: True**", [*BEFORE, (" True", choice(0.9, 0.05)), ("**", {"**": 0.0})], 0.9 / 0.95),
@@ -166,12 +161,11 @@ BEFORE = [("Final", {"Final": 0.0}), (" answer", {" answer": 0.0}), (":", {":": 
         ),
         ("Final answer: True", [*BEFORE, (" T", {" T": 0.0}), ("rue", {"rue": 0.0})], 1.0),
         ("Final answer: False", [], 0.0),
-    ],
-)
-def test_the_score_is_the_probability_of_true(text: str, tokens: list, score: float):
-    verdict = one(Answer(text, tokens=tokens))
-    assert verdict.score == pytest.approx(score, abs=1e-6)
-    assert verdict.label == int(score >= 0.5)
+    ]:
+        with subtests.test(text=text, tokens=tokens, score=score):
+            verdict = one(Answer(text, tokens=tokens))
+            assert verdict.score == pytest.approx(score, abs=1e-6)
+            assert verdict.label == int(score >= 0.5)
 
 
 def test_hard_scores_ask_for_no_probabilities():
@@ -317,24 +311,24 @@ FAULTS: dict[str, tuple[Answer, str]] = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_ends_in_retries_and_then_undecided(fault: str, tmp_path: Path):
-    answer, said = FAULTS[fault]
-    path = str(tmp_path / "replies.sqlite")
+def test_a_fault_ends_in_retries_and_then_undecided(tmp_path: Path, subtests: pytest.Subtests):
+    for fault, (answer, said) in FAULTS.items():
+        with subtests.test(fault=fault):
+            path = str(tmp_path / f"{fault}.sqlite")
 
-    def script(prompt: str, _: int) -> Answer:
-        return answer if number_of(prompt) == 1 else right_if_even(prompt)
+            def script(prompt: str, _: int, answer: Answer = answer) -> Answer:
+                return answer if number_of(prompt) == 1 else right_if_even(prompt)
 
-    with endpoint(script) as server:
-        judge = make(server, timeout=0.2, retries=2, store=path)
-        verdicts = list(judge.assess(numbered(3)))
-        assert [verdict.label for verdict in verdicts] == [1, None, 1]
-        assert verdicts[1].score is None
-        assert said in verdicts[1].explanation
-        assert sorted(server.asked.values()) == [1, 1, 3]
-        server.script = right_if_even
-        assert make(server, store=path).predict(*columns(numbered(3))) == [1, 0, 1]
-        assert sorted(server.asked.values()) == [1, 1, 4]
+            with endpoint(script) as server:
+                judge = make(server, timeout=0.2, retries=2, store=path)
+                verdicts = list(judge.assess(numbered(3)))
+                assert [verdict.label for verdict in verdicts] == [1, None, 1]
+                assert verdicts[1].score is None
+                assert said in verdicts[1].explanation
+                assert sorted(server.asked.values()) == [1, 1, 3]
+                server.script = right_if_even
+                assert make(server, store=path).predict(*columns(numbered(3))) == [1, 0, 1]
+                assert sorted(server.asked.values()) == [1, 1, 4]
 
 
 def columns(samples: list[Sample]) -> tuple[list, list, list]:
@@ -423,20 +417,19 @@ def test_the_signature_changes_when_a_number_can(arguments: dict, changes: bool)
     assert plain.variant == "m-soft"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "said"),
-    [
+def test_bad_arguments_are_told_in_a_sentence(subtests: pytest.Subtests):
+    for arguments, error, said in [
         ({"instruction_type": "loose"}, InputError, "instruction_type is 'loose'; 'soft' or 'strict' was expected"),
         ({"temperature": -1.0}, InputError, "temperature is -1"),
         ({"backend": "opnai"}, InputError, "did you mean openai"),
         ({"concurrency": 0}, InputError, "concurrency is 0"),
         ({"base_url": None}, InputError, "no key"),
         ({"backend": "hf"}, ModelError, "'org/m' was not found"),
-    ],
-)
-def test_bad_arguments_are_told_in_a_sentence(arguments: dict, error: type, said: str):
-    with pytest.raises(error, match=said):
-        LLMJudge("org/m", **({"backend": "openai", "base_url": "http://127.0.0.1:1/v1", "store": "off"} | arguments))
+    ]:
+        with subtests.test(arguments=arguments, error=error, said=said), pytest.raises(error, match=said):
+            LLMJudge(
+                "org/m", **({"backend": "openai", "base_url": "http://127.0.0.1:1/v1", "store": "off"} | arguments)
+            )
 
 
 def test_vllm_is_the_default_and_an_extra(monkeypatch: pytest.MonkeyPatch):

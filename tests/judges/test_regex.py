@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from typing import Any
 
 import pytest
@@ -62,29 +63,33 @@ def verdict_of(candidate: str, *references: str, **arguments: Any) -> Verdict:
     return verdict
 
 
-@pytest.mark.parametrize(("candidate", "reference", "expected"), MULTIPLE_CHOICE)
-def test_multiple_choice(candidate: str, reference: str, expected: int) -> None:
-    verdict = verdict_of(candidate, reference)
-    assert (verdict.score, verdict.label) == (expected, expected)
+def test_multiple_choice(subtests: pytest.Subtests) -> None:
+    for candidate, reference, expected in MULTIPLE_CHOICE:
+        with subtests.test(candidate=candidate, reference=reference, expected=expected):
+            verdict = verdict_of(candidate, reference)
+            assert (verdict.score, verdict.label) == (expected, expected)
 
 
-@pytest.mark.parametrize(("candidate", "reference", "score", "label"), FROM_A_TEXT)
-def test_answers_from_a_text(candidate: str, reference: str, score: float, label: int) -> None:
-    verdict = verdict_of(candidate, reference, metric="ROUGE")
-    assert verdict.score == pytest.approx(score, abs=1e-6)
-    assert verdict.label == label
+def test_answers_from_a_text(subtests: pytest.Subtests) -> None:
+    for candidate, reference, score, label in FROM_A_TEXT:
+        with subtests.test(candidate=candidate, reference=reference, score=score, label=label):
+            verdict = verdict_of(candidate, reference, metric="ROUGE")
+            assert verdict.score == pytest.approx(score, abs=1e-6)
+            assert verdict.label == label
 
 
-@pytest.mark.parametrize(("candidate", "reference", "expected"), GRADE_SCHOOL)
-def test_grade_school_mathematics(candidate: str, reference: str, expected: int) -> None:
-    verdict = verdict_of(candidate, reference, metric="Math-Verify")
-    assert (verdict.score, verdict.label) == (expected, expected), verdict
+def test_grade_school_mathematics(subtests: pytest.Subtests) -> None:
+    for candidate, reference, expected in GRADE_SCHOOL:
+        with subtests.test(candidate=candidate, reference=reference, expected=expected):
+            verdict = verdict_of(candidate, reference, metric="Math-Verify")
+            assert (verdict.score, verdict.label) == (expected, expected), verdict
 
 
-@pytest.mark.parametrize(("candidate", "reference", "expected"), COMPETITION)
-def test_competition_mathematics(candidate: str, reference: str, expected: int) -> None:
-    verdict = verdict_of(candidate, reference, pattern="boxed", metric="Math-Verify")
-    assert (verdict.score, verdict.label) == (expected, expected), verdict
+def test_competition_mathematics(subtests: pytest.Subtests) -> None:
+    for candidate, reference, expected in COMPETITION:
+        with subtests.test(candidate=candidate, reference=reference, expected=expected):
+            verdict = verdict_of(candidate, reference, pattern="boxed", metric="Math-Verify")
+            assert (verdict.score, verdict.label) == (expected, expected), verdict
 
 
 def test_defect_4_the_default_pattern_matches() -> None:
@@ -92,21 +97,17 @@ def test_defect_4_the_default_pattern_matches() -> None:
     assert RegexJudge(FINAL_ANSWER).predict(["Final answer:\n\nParis"], ["Paris"]) == [1.0]
 
 
-@pytest.mark.parametrize(
-    ("candidate", "reference", "arguments", "others"),
-    [
+def test_defect_5_case_last_match_rest_of_line_and_markup(subtests: pytest.Subtests) -> None:
+    for candidate, reference, arguments, others in [
         ("final answer: A", "A", {}, {"case_sensitive": True}),
         ("Final answer: A or so\nFinal answer: B", "B", {}, {"which": "first"}),
         ("Final answer: A) Paris", "A", {}, {"pattern": r"Final answer: \w\) (.+)"}),
         ("**A**.", "A", {"pattern": "(.+)"}, {"pattern": "none"}),
         ("Final answer: A, as it is the capital", "A", {"metric": "choice"}, {"metric": "EM"}),
-    ],
-)
-def test_defect_5_case_last_match_rest_of_line_and_markup(
-    candidate: str, reference: str, arguments: dict[str, Any], others: dict[str, Any]
-) -> None:
-    assert verdict_of(candidate, reference, **arguments).label == 1
-    assert verdict_of(candidate, reference, **(arguments | others)).label == 0
+    ]:
+        with subtests.test(candidate=candidate, reference=reference, arguments=arguments, others=others):
+            assert verdict_of(candidate, reference, **arguments).label == 1
+            assert verdict_of(candidate, reference, **(arguments | others)).label == 0
 
 
 def test_options_are_compared_by_their_letters_with_every_metric() -> None:
@@ -122,16 +123,15 @@ def test_options_are_compared_by_their_letters_with_every_metric() -> None:
     assert verdict_of("D", "D) none of these", metric="containment", pattern="none").score == 0
 
 
-@pytest.mark.parametrize("word", ["NO", "HI", "DEF"])
-@pytest.mark.parametrize("metric", ["EM", "choice"])
-def test_defect_6_a_word_is_no_option(word: str, metric: str) -> None:
-    assert verdict_of(f"Final answer: {word}", word, metric=metric).label == 1
-    assert verdict_of(f"Final answer: {word[0]}", word, metric=metric).label == 0
+def test_defect_6_a_word_is_no_option(subtests: pytest.Subtests) -> None:
+    for word, metric in product(["NO", "HI", "DEF"], ["EM", "choice"]):
+        with subtests.test(word=word, metric=metric):
+            assert verdict_of(f"Final answer: {word}", word, metric=metric).label == 1
+            assert verdict_of(f"Final answer: {word[0]}", word, metric=metric).label == 0
 
 
-@pytest.mark.parametrize(
-    ("pattern", "which", "candidate", "answer"),
-    [
+def test_what_is_extracted(subtests: pytest.Subtests) -> None:
+    for pattern, which, candidate, answer in [
         (FINAL_ANSWER, "last", "Final answer: **18**.", "18"),
         (FINAL_ANSWER, "last", "**Final answer: 18**", "18"),
         (FINAL_ANSWER, "last", "Final answer: $18", "$18"),
@@ -149,26 +149,25 @@ def test_defect_6_a_word_is_no_option(word: str, metric: str) -> None:
         ("none", "last", "**All** of it. ", "**All** of it."),
         (FINAL_ANSWER, "last", "<think>Final answer: 1</think>Final answer: 2", "2"),
         (FINAL_ANSWER, "first", "<think>Final answer: 1</think>Final answer: 2", "2"),
-    ],
-)
-def test_what_is_extracted(pattern: str, which: Any, candidate: str, answer: str) -> None:
-    assert verdict_of(candidate, "x", pattern=pattern, which=which).details["answer"] == answer
+    ]:
+        with subtests.test(pattern=pattern, which=which, candidate=candidate, answer=answer):
+            assert verdict_of(candidate, "x", pattern=pattern, which=which).details["answer"] == answer
 
 
-@pytest.mark.parametrize(
-    ("candidate", "reason"),
-    [
-        ("", "the candidate is empty"),
-        (" \n\t", "the candidate is empty"),
-        ("It is Paris.", "the pattern does not match"),
-        ("Final answer: **.", "the pattern does not match"),
-        ("<think>Final answer: Paris", "the candidate's reasoning has no end"),
-    ],
-)
-@pytest.mark.parametrize("metric", ["EM", "token_f1"])
-def test_a_candidate_without_an_answer_is_wrong(candidate: str, reason: str, metric: str) -> None:
-    verdict = verdict_of(candidate, "Paris", metric=metric)
-    assert (verdict.score, verdict.label, verdict.explanation) == (0.0, 0, reason)
+def test_a_candidate_without_an_answer_is_wrong(subtests: pytest.Subtests) -> None:
+    for (candidate, reason), metric in product(
+        [
+            ("", "the candidate is empty"),
+            (" \n\t", "the candidate is empty"),
+            ("It is Paris.", "the pattern does not match"),
+            ("Final answer: **.", "the pattern does not match"),
+            ("<think>Final answer: Paris", "the candidate's reasoning has no end"),
+        ],
+        ["EM", "token_f1"],
+    ):
+        with subtests.test(candidate=candidate, reason=reason, metric=metric):
+            verdict = verdict_of(candidate, "Paris", metric=metric)
+            assert (verdict.score, verdict.label, verdict.explanation) == (0.0, 0, reason)
 
 
 def test_the_best_of_several_references_wins() -> None:
@@ -210,9 +209,8 @@ def test_mathematics_without_end_is_ended_also_off_the_main_thread() -> None:
 QUESTIONS, CANDIDATES, REFERENCES = ["q", "q"], ["Final answer: a", "Final answer: b"], ["a", ["c", "a"]]
 
 
-@pytest.mark.parametrize(
-    ("given", "named"),
-    [
+def test_predict_takes_the_papers_form_and_every_judges(subtests: pytest.Subtests) -> None:
+    for given, named in [
         ((CANDIDATES, REFERENCES), {}),
         ((QUESTIONS, CANDIDATES, REFERENCES), {}),
         ((None, CANDIDATES, REFERENCES), {}),
@@ -221,15 +219,13 @@ QUESTIONS, CANDIDATES, REFERENCES = ["q", "q"], ["Final answer: a", "Final answe
         ((CANDIDATES,), {"references": REFERENCES}),
         ((QUESTIONS,), {"candidates": CANDIDATES, "references": REFERENCES}),
         ((CANDIDATES, REFERENCES), {"questions": QUESTIONS}),
-    ],
-)
-def test_predict_takes_the_papers_form_and_every_judges(given: tuple[Any, ...], named: dict[str, Any]) -> None:
-    assert RegexJudge().predict(*given, **named) == [1.0, 0.0]
+    ]:
+        with subtests.test(given=given, named=named):
+            assert RegexJudge().predict(*given, **named) == [1.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("given", "named", "said"),
-    [
+def test_predict_tells_bad_arguments(subtests: pytest.Subtests) -> None:
+    for given, named, said in [
         ((CANDIDATES,), {}, r"given 1 by position; \(candidates, references\)"),
         ((CANDIDATES,), {"candidates": CANDIDATES}, "given 1 by position, candidates="),
         ((1, 2, 3, 4), {}, "given 4 by position"),
@@ -237,16 +233,13 @@ def test_predict_takes_the_papers_form_and_every_judges(given: tuple[Any, ...], 
         ((CANDIDATES, REFERENCES[:1]), {}, "2 candidates but 1 references"),
         (("a", ["a"]), {}, "candidates is str"),
         (([7], ["a"]), {}, r"candidates\[0\] is 7 \(int\); a text was expected"),
-    ],
-)
-def test_predict_tells_bad_arguments(given: tuple[Any, ...], named: dict[str, Any], said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        RegexJudge().predict(*given, **named)
+    ]:
+        with subtests.test(given=given, named=named, said=said), pytest.raises(InputError, match=said):
+            RegexJudge().predict(*given, **named)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_bad_arguments_are_told_in_a_sentence(subtests: pytest.Subtests) -> None:
+    for arguments, said in [
         ({"pattern": "Answer: (.+"}, r"is no regular expression \(missing \) at position"),
         ({"pattern": "Answer: .+"}, "has no group; put the part that is the answer into parentheses"),
         ({"pattern": None}, "is no regular expression"),
@@ -258,12 +251,11 @@ def test_predict_tells_bad_arguments(given: tuple[Any, ...], named: dict[str, An
         ({"timeout": -1}, "timeout is -1"),
         ({"math_timeout": 0}, "math_timeout is 0"),
         ({"math_timeout": float("inf")}, "math_timeout is inf"),
-    ],
-)
-def test_bad_arguments_are_told_in_a_sentence(arguments: dict[str, Any], said: str) -> None:
-    with pytest.raises(InputError, match=said.replace("?", r"\?")) as told:
-        RegexJudge(**arguments)
-    assert "\n" not in str(told.value)
+    ]:
+        with subtests.test(arguments=arguments, said=said):
+            with pytest.raises(InputError, match=said.replace("?", r"\?")) as told:
+                RegexJudge(**arguments)
+            assert "\n" not in str(told.value)
 
 
 def test_a_pattern_that_would_take_years_leaves_the_verdict_undecided() -> None:
@@ -328,14 +320,16 @@ def test_the_signature_holds_the_versions(metric: str) -> None:
     assert judge.scale == ("score" if metric in ("ROUGE", "token_f1", "bleu", "chrf") else "decision")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "variant"),
-    [({}, "EM"), ({"metric": "ROUGE"}, "ROUGE"), ({"metric": "Math-Verify", "pattern": "boxed"}, "Math-Verify-boxed")],
-)
-def test_the_variant_is_the_papers_folder(arguments: dict[str, Any], variant: str) -> None:
-    assert RegexJudge(**arguments).variant == variant
-    assert RegexJudge("/(.+)").variant != RegexJudge("//(.+)").variant
-    assert RegexJudge("/(.+)").variant.replace("-", "").isalnum()
+def test_the_variant_is_the_papers_folder(subtests: pytest.Subtests) -> None:
+    for arguments, variant in [
+        ({}, "EM"),
+        ({"metric": "ROUGE"}, "ROUGE"),
+        ({"metric": "Math-Verify", "pattern": "boxed"}, "Math-Verify-boxed"),
+    ]:
+        with subtests.test(arguments=arguments, variant=variant):
+            assert RegexJudge(**arguments).variant == variant
+            assert RegexJudge("/(.+)").variant != RegexJudge("//(.+)").variant
+            assert RegexJudge("/(.+)").variant.replace("-", "").isalnum()
 
 
 def test_verdicts_come_as_a_stream() -> None:

@@ -42,16 +42,17 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "value", "good", "bad", "said"), CASES)
-def test_each_kind_of_rule(kind: str, value: object, good: str, bad: str, said: str) -> None:
-    judge = RuleJudge(**{kind: value})
-    assert verdict(good, judge) == Verdict(1.0, 1, details={"rules": {kind: True}})
-    found = verdict(bad, judge)
-    assert (found.score, found.label) == (0.0, 0)
-    assert found.explanation is not None
-    assert found.explanation.startswith(f"breaks {kind}: ")
-    assert said in found.explanation
-    assert found.details == {"rules": {kind: False}}
+def test_each_kind_of_rule(subtests: pytest.Subtests) -> None:
+    for kind, value, good, bad, said in CASES:
+        with subtests.test(kind=kind, value=value, good=good, bad=bad, said=said):
+            judge = RuleJudge(**{kind: value})
+            assert verdict(good, judge) == Verdict(1.0, 1, details={"rules": {kind: True}})
+            found = verdict(bad, judge)
+            assert (found.score, found.label) == (0.0, 0)
+            assert found.explanation is not None
+            assert found.explanation.startswith(f"breaks {kind}: ")
+            assert said in found.explanation
+            assert found.details == {"rules": {kind: False}}
 
 
 def test_every_kind_has_a_case() -> None:
@@ -101,17 +102,18 @@ def test_a_file_of_rules(tmp_path: Path) -> None:
     assert 'no refusal: matches at "I can\'t help"' in (found.explanation or "")
 
 
-@pytest.mark.parametrize(("pattern", "text"), [("(a|a)*$", "a" * 500 + "b"), ("(x+x+)+y", "x" * 5000)])
-def test_a_catastrophic_pattern_ends_in_time_and_undecided(pattern: str, text: str) -> None:
-    start = time.monotonic()
-    found = verdict(text, RuleJudge(must_not_match=pattern, timeout=0.1))
-    assert time.monotonic() - start < 5
-    assert (found.score, found.label) == (None, None)
-    assert found.explanation == "must_not_match took more than 0.1 s"
-    assert found.details == {"rules": {"must_not_match": None}}
-    found = verdict(text, RuleJudge(must_not_match=pattern, max_words=0, timeout=0.1))
-    assert found.label == 0  # broken whatever the pattern finds
-    assert "max_words: has 1 words, not at most 0; must_not_match took more than" in (found.explanation or "")
+def test_a_catastrophic_pattern_ends_in_time_and_undecided(subtests: pytest.Subtests) -> None:
+    for pattern, text in [("(a|a)*$", "a" * 500 + "b"), ("(x+x+)+y", "x" * 5000)]:
+        with subtests.test(pattern=pattern, text=text):
+            start = time.monotonic()
+            found = verdict(text, RuleJudge(must_not_match=pattern, timeout=0.1))
+            assert time.monotonic() - start < 5
+            assert (found.score, found.label) == (None, None)
+            assert found.explanation == "must_not_match took more than 0.1 s"
+            assert found.details == {"rules": {"must_not_match": None}}
+            found = verdict(text, RuleJudge(must_not_match=pattern, max_words=0, timeout=0.1))
+            assert found.label == 0  # broken whatever the pattern finds
+            assert "max_words: has 1 words, not at most 0; must_not_match took more than" in (found.explanation or "")
 
 
 def test_a_reasoning_trace_is_not_judged() -> None:
@@ -133,9 +135,8 @@ def test_the_signature_changes_with_the_rules_alone(tmp_path: Path) -> None:
     assert RuleJudge(first, timeout=2).signature != base
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
+def test_wrong_arguments_are_told_in_a_sentence(subtests: pytest.Subtests) -> None:
+    for arguments, said in [
         ({}, "given no rule"),
         ({"must_match": "("}, "'(', which is no regular expression"),
         ({"must_contain": ""}, "must_contain of ''; a text that is not empty"),
@@ -143,17 +144,15 @@ def test_the_signature_changes_with_the_rules_alone(tmp_path: Path) -> None:
         ({"json_keys": "a"}, "json_keys of 'a'; a list of keys"),
         ({"max_words": 1, "timeout": 0}, "timeout is 0"),
         ({"rules": "nowhere.yaml"}, "nowhere.yaml can't be read"),
-    ],
-)
-def test_wrong_arguments_are_told_in_a_sentence(arguments: dict, said: str) -> None:
-    with pytest.raises(InputError) as error:
-        RuleJudge(**arguments)
-    assert said in str(error.value)
+    ]:
+        with subtests.test(arguments=arguments, said=said):
+            with pytest.raises(InputError) as error:
+                RuleJudge(**arguments)
+            assert said in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_a_wrong_file_of_rules_is_told_in_a_sentence(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for text, said in [
         ("", "holds nothing; a list of rules was expected"),
         ("max_words: 4", "holds a dict"),
         ("- [", "not valid YAML"),
@@ -166,13 +165,12 @@ def test_wrong_arguments_are_told_in_a_sentence(arguments: dict, said: str) -> N
         ("- {max_words: 4, case_sensitive: 1}", "case_sensitive to 1"),
         ("- {name: x, max_words: 4}\n- {name: x, min_words: 4}", "two rules are called 'x'"),
         ("- valid_json: false", "valid_json of False; true was expected"),
-    ],
-)
-def test_a_wrong_file_of_rules_is_told_in_a_sentence(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(InputError) as error:
-        RuleJudge(write(tmp_path / "rules.yaml", text))
-    assert said in str(error.value)
-    assert "\n" not in str(error.value)
+    ]:
+        with subtests.test(text=text, said=said):
+            with pytest.raises(InputError) as error:
+                RuleJudge(write(tmp_path / "rules.yaml", text))
+            assert said in str(error.value)
+            assert "\n" not in str(error.value)
 
 
 def test_details_can_be_written_as_json() -> None:

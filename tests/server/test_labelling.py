@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ from bert_judge.evaluation.labelled import read_labels
 from bert_judge.evaluation.runs import Run, load_run
 from bert_judge.evaluation.sampling import Draw, draw_order
 from bert_judge.server.labelling import Labelling, LabelServer
+from json_lines import read_rows
 from saved_runs import judged_rows, saved_run
 
 ROWS = judged_rows(0, 40, 0.7, 0.2)
@@ -89,10 +91,6 @@ def serve(draws: list[Draw], tmp_path: Path) -> Iterator[Serve]:
     end()
 
 
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 # ------------------------------------------------------------------------------------------------------------ the work
 
 
@@ -109,7 +107,7 @@ def test_each_label_is_in_the_file_before_the_next_answer(serve: Serve, draws: l
             "candidate": row.candidate,
         }
         state = browser.decide(number, label)
-        written = lines(file)
+        written = read_rows(file)
         assert [line["label"] for line in written] == [1, 0, None, 1][:number]
         assert {**written[-1], "labelled_at": None} == {
             "id": row.id,
@@ -155,7 +153,7 @@ def test_a_half_line_that_a_crash_left_is_asked_again(serve: Serve, tmp_path: Pa
     browser = serve()
     assert browser.ask("GET", "state")[1]["draw"] == 2
     browser.decide(2, 0)
-    assert [line["label"] for line in lines(tmp_path / "labels.jsonl")] == [1, 0]
+    assert [line["label"] for line in read_rows(tmp_path / "labels.jsonl")] == [1, 0]
 
 
 def test_answers_that_have_a_label_are_not_asked_about(serve: Serve, tmp_path: Path) -> None:
@@ -168,7 +166,7 @@ def test_answers_that_have_a_label_are_not_asked_about(serve: Serve, tmp_path: P
         asked.append(state["answer"]["candidate"])
         state = browser.decide(state["draw"], 1)
     assert asked == [draw.row.candidate for draw in some if draw.row.gold is None]
-    written = lines(tmp_path / "labels.jsonl")
+    written = read_rows(tmp_path / "labels.jsonl")
     assert [line["label"] for line in written] == [1 if d.row.gold is None else d.row.gold for d in some]
     _, state = browser.ask("POST", "undo", {})
     assert state["answer"]["candidate"] == asked[-1]
@@ -195,7 +193,7 @@ def test_two_windows_do_not_decide_one_answer_twice(serve: Serve, tmp_path: Path
     for thread in threads:
         thread.join()
     assert sorted(statuses) == [200] + [409] * 7
-    assert len(lines(tmp_path / "labels.jsonl")) == 1
+    assert len(read_rows(tmp_path / "labels.jsonl")) == 1
 
 
 def test_the_verdict_stays_hidden_until_the_person_decided_or_asks(serve: Serve, draws: list[Draw]) -> None:
@@ -226,19 +224,19 @@ def test_the_page_brings_all_it_needs_and_asks_nobody_else(serve: Serve) -> None
         assert browser.headers["Cache-Control"] == "no-store"
 
 
-@pytest.mark.parametrize("method", ["GET", "POST"])
-@pytest.mark.parametrize("path", ["/", "//", "/wrong/", "/../"])
-def test_without_the_token_there_is_nothing(serve: Serve, method: str, path: str) -> None:
+def test_without_the_token_there_is_nothing(serve: Serve, subtests: pytest.Subtests) -> None:
     browser = serve()
-    for name in ("", "state", "decide", "label.js"):
-        status, answer = browser.ask(method, name, {} if method == "POST" else None, path=path)
-        assert status == 403
-        assert "token" in answer["error"]
+    for method, path in product(["GET", "POST"], ["/", "//", "/wrong/", "/../"]):
+        with subtests.test(method=method, path=path):
+            for name in ("", "state", "decide", "label.js"):
+                status, answer = browser.ask(method, name, {} if method == "POST" else None, path=path)
+                assert status == 403
+                assert "token" in answer["error"]
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
+def test_other_pages_can_not_label(serve: Serve, tmp_path: Path, subtests: pytest.Subtests) -> None:
+    browser = serve()
+    for headers, status in [
         ({"Host": "evil.example", "Origin": "http://evil.example"}, 403),  # DNS rebinding
         ({"Host": "evil.example:80"}, 403),
         ({"Host": "127.0.0.1.evil.example"}, 403),
@@ -249,17 +247,15 @@ def test_without_the_token_there_is_nothing(serve: Serve, method: str, path: str
         ({"Content_Type": "text/plain"}, 415),  # what a form can send
         ({"Content_Type": "application/x-www-form-urlencoded"}, 415),
         ({"Host": "localhost:9000", "Origin": "http://localhost:9000"}, 200),  # through a tunnel
-    ],
-)
-def test_other_pages_can_not_label(serve: Serve, tmp_path: Path, headers: dict[str, str], status: int) -> None:
+    ]:
+        with subtests.test(headers=headers, status=status):
+            assert browser.ask("POST", "decide", {"draw": 1, "label": 1}, **headers)[0] == status
+            assert len(read_rows(tmp_path / "labels.jsonl")) == (status == 200)
+
+
+def test_odd_requests_change_nothing(serve: Serve, tmp_path: Path, subtests: pytest.Subtests) -> None:
     browser = serve()
-    assert browser.ask("POST", "decide", {"draw": 1, "label": 1}, **headers)[0] == status
-    assert len(lines(tmp_path / "labels.jsonl")) == (status == 200)
-
-
-@pytest.mark.parametrize(
-    ("name", "body", "status"),
-    [
+    for name, body, status in [
         ("decide", {"draw": 1, "label": 2}, 400),
         ("decide", {"draw": 1, "label": True}, 400),
         ("decide", {"draw": 1, "label": "1"}, 400),
@@ -275,44 +271,40 @@ def test_other_pages_can_not_label(serve: Serve, tmp_path: Path, headers: dict[s
         ("decide", {"draw": 1, "label": 1, "more": "x" * 2000}, 413),
         ("undo", {}, 409),
         ("else", {}, 404),
-    ],
-)
-def test_odd_requests_change_nothing(serve: Serve, tmp_path: Path, name: str, body: Any, status: int) -> None:
-    browser = serve()
-    answered, error = browser.ask("POST", name, body)
-    assert (answered, list(error)) == (status, ["error"])
-    assert (tmp_path / "labels.jsonl").read_bytes() == b""
-    assert browser.ask("GET", "nothing")[0] == 404
+    ]:
+        with subtests.test(name=name, body=body, status=status):
+            answered, error = browser.ask("POST", name, body)
+            assert (answered, list(error)) == (status, ["error"])
+            assert (tmp_path / "labels.jsonl").read_bytes() == b""
+            assert browser.ask("GET", "nothing")[0] == 404
 
 
 # ------------------------------------------------------------------------------------------------------------ the file
 
 
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
+def test_a_file_of_something_else_is_not_touched(
+    draws: list[Draw], serve: Serve, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    browser, file = serve(), tmp_path / "labels.jsonl"
+    browser.decide(1, 1)
+    browser.decide(2, 1)
+    first, second = read_rows(file)
+    other = tmp_path / "other.jsonl"
+    for line, sentence in [
         ('{"label": 1}', "line 2 was not written by bert-judge label"),
         ("[]", "line 2 was not written by bert-judge label"),
         ("half", "line 2 was not written by bert-judge label"),
         ({"probability": 0.5}, "line 2 is not what is drawn from this run; give the run, --strategy and --seed"),
         ({"candidate": "another"}, "line 2 is not what is drawn from this run"),
         ({"label": 3}, "line 2 has the label 3; 0, 1 or null was expected"),
-    ],
-)
-def test_a_file_of_something_else_is_not_touched(
-    draws: list[Draw], serve: Serve, tmp_path: Path, line: str | dict[str, Any], sentence: str
-) -> None:
-    browser, file = serve(), tmp_path / "labels.jsonl"
-    browser.decide(1, 1)
-    browser.decide(2, 1)
-    first, second = lines(file)
-    changed = line if isinstance(line, str) else json.dumps(second | line)
-    other = tmp_path / "other.jsonl"
-    other.write_text(f"{json.dumps(first)}\n{changed}\n", encoding="utf-8")
-    before = other.read_bytes()
-    with pytest.raises(InputError, match=sentence):
-        Labelling(draws, other, 20)
-    assert other.read_bytes() == before
+    ]:
+        with subtests.test(line=line, sentence=sentence):
+            changed = line if isinstance(line, str) else json.dumps(second | line)
+            other.write_text(f"{json.dumps(first)}\n{changed}\n", encoding="utf-8")
+            before = other.read_bytes()
+            with pytest.raises(InputError, match=sentence):
+                Labelling(draws, other, 20)
+            assert other.read_bytes() == before
 
 
 def test_a_file_without_a_line_end_is_not_touched(draws: list[Draw], tmp_path: Path) -> None:

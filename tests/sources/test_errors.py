@@ -39,9 +39,8 @@ def made(folder: Path, name: str, content: str | bytes) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "match"),
-    [
+def test_broken_files(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, content, match in [
         ("x.jsonl", "", r"x\.jsonl is empty"),
         ("x.jsonl", "\n \n", r"x\.jsonl has no rows"),
         ("x.json", "\n", r"x\.json is empty"),
@@ -91,15 +90,13 @@ def made(folder: Path, name: str, content: str | bytes) -> Path:
         ("x.jsonl.zst", zstd(GOOD)[:6] + b"\xff" * 40, r"damaged or cut zstd file"),
         ("x.jsonl.bz2", bz2.compress(GOOD.encode())[:-9], r"bzip2 file that was cut short"),
         ("x.jsonl.xz", lzma.compress(GOOD.encode())[:20] + b"\xff" * 40, r"damaged xz file"),
-    ],
-)
-def test_broken_files(tmp_path: Path, name: str, content: str | bytes, match: str) -> None:
-    refused(made(tmp_path, name, content), match)
+    ]:
+        with subtests.test(name=name, content=content, match=match):
+            refused(made(tmp_path, name, content), match)
 
 
-@pytest.mark.parametrize(
-    ("row", "match"),
-    [
+def test_bad_rows(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for row, match in [
         ({"answer": "a"}, r"line 2 has no candidate: the column 'output' is missing"),
         ({"output": "x"}, r"line 2 has no reference: the column 'answer' is missing"),
         ({"answer": None, "output": "x"}, r"line 2 has no reference: the column 'answer' holds null"),
@@ -121,18 +118,17 @@ def test_broken_files(tmp_path: Path, name: str, content: str | bytes, match: st
         ({"answer": "a", "output": "x", "id": {}}, r"line 2 has an object in the column 'id', where an id was"),
         ({"answer": "a", "output": "x", "label": "maybe"}, r"line 2 has 'maybe' in the column 'label'.*--map label="),
         ({"answer": "a", "output": "x", "label": 2}, r"line 2 has 2 in the column 'label', where a label was expected"),
-    ],
-)
-def test_bad_rows(tmp_path: Path, row: dict[str, object], match: str) -> None:
-    text = json.dumps(row)
-    path = made(tmp_path, "x.jsonl", GOOD + text + "\n" + GOOD)
-    assert "--skip_bad_rows" in refused(path, match)
-    source = open_source(path, skip_bad_rows=True)
-    assert list(source) == [Sample("x", ("a",), id="1"), Sample("x", ("a",), id="3")]
-    assert source.rows == 2
-    (bad,) = source.bad_rows
-    assert (bad.line, bad.text, bad.file) == (2, text, "")
-    assert bad.reason in refused(path, match)
+    ]:
+        with subtests.test(row=row, match=match):
+            text = json.dumps(row)
+            path = made(tmp_path, "x.jsonl", GOOD + text + "\n" + GOOD)
+            assert "--skip_bad_rows" in refused(path, match)
+            source = open_source(path, skip_bad_rows=True)
+            assert list(source) == [Sample("x", ("a",), id="1"), Sample("x", ("a",), id="3")]
+            assert source.rows == 2
+            (bad,) = source.bad_rows
+            assert (bad.line, bad.text, bad.file) == (2, text, "")
+            assert bad.reason in refused(path, match)
 
 
 def test_bad_rows_of_a_table_are_kept_as_json(tmp_path: Path) -> None:

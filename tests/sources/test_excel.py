@@ -9,6 +9,7 @@ import json
 import lzma
 import sys
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pyarrow as pa
@@ -61,9 +62,8 @@ def test_unicode_text_of_excel_has_tabs(tmp_path: Path) -> None:
         assert list(open_source(tmp_path / name)) == [Sample("x;y", ("r",), "a, b; c", "1")]
 
 
-@pytest.mark.parametrize(
-    ("header", "row"),
-    [
+def test_delimiters_inside_quotes_do_not_count(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for header, row in [
         ('"a; b; c; d",answer,output', "q,r,c"),
         ('answer,"a; b; c; d",output', "r,q,c"),
         ('"a, b, c, d";answer;output', "q;r;c"),
@@ -71,14 +71,13 @@ def test_unicode_text_of_excel_has_tabs(tmp_path: Path) -> None:
         ("answer;how sure (0, 1);output", "r;q;c"),
         ('"say ""a, b, c""";answer;output', "q;r;c"),
         ("answer,output;", "r,c"),
-    ],
-)
-def test_delimiters_inside_quotes_do_not_count(tmp_path: Path, header: str, row: str) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text(f"{header}\r\n{row}\r\n", newline="")
-    columns = {"candidate": "output;"} if header.endswith(";") else None
-    (sample,) = open_source(path, columns=columns)
-    assert (sample.candidate, sample.references) == ("c", ("r",))
+    ]:
+        with subtests.test(header=header, row=row):
+            path = tmp_path / "x.csv"
+            path.write_text(f"{header}\r\n{row}\r\n", newline="")
+            columns = {"candidate": "output;"} if header.endswith(";") else None
+            (sample,) = open_source(path, columns=columns)
+            assert (sample.candidate, sample.references) == ("c", ("r",))
 
 
 def test_errors_of_a_semicolon_table_name_its_lines(tmp_path: Path) -> None:
@@ -91,32 +90,35 @@ def test_errors_of_a_semicolon_table_name_its_lines(tmp_path: Path) -> None:
         open_source(path)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-@pytest.mark.parametrize("ending", PACK)
-def test_every_text_format_in_every_packing(tmp_path: Path, ending: str, encoding: str) -> None:
-    rows = [{"answer": "é\u2028", "output": "日本 🎉", "n": n} for n in range(3)]
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\r\n" for row in rows)
-    texts = {
-        "jsonl": lines,
-        "json": json.dumps(rows, ensure_ascii=False, indent=1),
-        "csv": "answer,output\n" + "é\u2028,日本 🎉\n" * 3,
-        "tsv": "answer\toutput\n" + "é\u2028\t日本 🎉\n" * 3,
-    }
-    for kind, text in texts.items():
-        path = tmp_path / f"x.{kind}{ending}"
-        path.write_bytes(PACK[ending](text.encode(encoding)))
-        source = open_source(path)
-        assert source.format == kind
-        assert list(source) == [Sample("日本 🎉", ("é\u2028",), None, str(n)) for n in (1, 2, 3)]
-    (tmp_path / "x.dat").write_bytes(PACK[ending](lines.encode(encoding)))
-    assert len(open_source(tmp_path / "x.dat")) == 3
+def test_every_text_format_in_every_packing(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for encoding, ending in product(["utf-8", "utf-16"], PACK):
+        with subtests.test(encoding=encoding, ending=ending):
+            rows = [{"answer": "é\u2028", "output": "日本 🎉", "n": n} for n in range(3)]
+            lines = "".join(json.dumps(row, ensure_ascii=False) + "\r\n" for row in rows)
+            texts = {
+                "jsonl": lines,
+                "json": json.dumps(rows, ensure_ascii=False, indent=1),
+                "csv": "answer,output\n" + "é\u2028,日本 🎉\n" * 3,
+                "tsv": "answer\toutput\n" + "é\u2028\t日本 🎉\n" * 3,
+            }
+            for kind, text in texts.items():
+                path = tmp_path / f"x.{kind}{ending}"
+                path.write_bytes(PACK[ending](text.encode(encoding)))
+                source = open_source(path)
+                assert source.format == kind
+                assert list(source) == [Sample("日本 🎉", ("é\u2028",), None, str(n)) for n in (1, 2, 3)]
+            (tmp_path / "x.dat").write_bytes(PACK[ending](lines.encode(encoding)))
+            assert len(open_source(tmp_path / "x.dat")) == 3
 
 
-@pytest.mark.parametrize("ending", PACK)
-def test_standard_input_is_unpacked_by_its_beginning(monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
-    data = PACK[ending](b'{"answer": "a", "output": "x"}\n' * 3)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-    assert len(open_source("-")) == 3
+def test_standard_input_is_unpacked_by_its_beginning(
+    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    for ending in PACK:
+        with subtests.test(ending=ending):
+            data = PACK[ending](b'{"answer": "a", "output": "x"}\n' * 3)
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+            assert len(open_source("-")) == 3
 
 
 def test_packed_parts_after_each_other_are_all_read(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ import json
 import random
 import subprocess
 import sys
+import tempfile
 import tracemalloc
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 
 import pytest
@@ -76,9 +77,8 @@ def write(folder: Path, name: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("name", "found"),
-    [
+def test_every_format_gives_the_same_samples(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, found in [
         ("x.jsonl", "jsonl"),
         ("x.ndjson", "jsonl"),
         ("x.json", "json"),
@@ -93,27 +93,38 @@ def write(folder: Path, name: str) -> Path:
         ("x.parquet", "parquet"),
         ("x.saved", "datasets"),
         ("x.splits", "datasets"),
-    ],
-)
-def test_every_format_gives_the_same_samples(tmp_path: Path, name: str, found: str) -> None:
-    path = write(tmp_path, name)
-    source = open_source(path)
-    assert list(source) == SAMPLES
-    assert list(source) == SAMPLES
-    assert (source.path, source.format, source.rows, len(source), source.bad_rows) == (str(path), found, 3, 3, ())
-    roles = {"question": "question", "reference": "references", "candidate": "candidate", "id": "id", "gold": "label"}
-    assert source.columns == roles
-    if path.is_file():
-        assert source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert list(open_source(path, limit=2)) == SAMPLES[:2]
+    ]:
+        with subtests.test(name=name, found=found):
+            path = write(tmp_path, name)
+            source = open_source(path)
+            assert list(source) == SAMPLES
+            assert list(source) == SAMPLES
+            assert (source.path, source.format, source.rows, len(source), source.bad_rows) == (
+                str(path),
+                found,
+                3,
+                3,
+                (),
+            )
+            roles = {
+                "question": "question",
+                "reference": "references",
+                "candidate": "candidate",
+                "id": "id",
+                "gold": "label",
+            }
+            assert source.columns == roles
+            if path.is_file():
+                assert source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+            assert list(open_source(path, limit=2)) == SAMPLES[:2]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
-@pytest.mark.parametrize("name", ["x.csv", "x.jsonl", "x.json"])
-def test_a_byte_order_mark_is_tolerated(tmp_path: Path, name: str, encoding: str) -> None:
-    path = write(tmp_path, name)
-    path.write_text(path.read_text(encoding="utf-8"), encoding=encoding, newline="")
-    assert [sample.id for sample in open_source(path)] == ["a", "b", "c"]
+def test_a_byte_order_mark_is_tolerated(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for encoding, name in product(["utf-8", "utf-8-sig"], ["x.csv", "x.jsonl", "x.json"]):
+        with subtests.test(encoding=encoding, name=name):
+            path = write(tmp_path, name)
+            path.write_text(path.read_text(encoding="utf-8"), encoding=encoding, newline="")
+            assert [sample.id for sample in open_source(path)] == ["a", "b", "c"]
 
 
 def test_json_lines_in_a_json_file(tmp_path: Path) -> None:
@@ -136,11 +147,12 @@ def feed(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_standard_input(monkeypatch: pytest.MonkeyPatch, pack: type[bytes]) -> None:
+def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: type[bytes]) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     data = pack(as_lines(ROWS).encode())
     feed(monkeypatch, data)
     source = open_source("-")
-    copy = source._reading.input.files[0].location
+    (copy,) = (path for path in tmp_path.rglob("*") if path.is_file())
     assert list(source) == list(source) == SAMPLES
     assert (source.path, source.format) == ("-", "jsonl")
     assert source.sha256 == hashlib.sha256(data).hexdigest()

@@ -90,26 +90,24 @@ def test_folders_and_lists_without_answers_are_told(tmp_path: Path) -> None:
         open_source(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("names", "taken"),
-    [
+def test_columns_with_numbers_are_further_references(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for names, taken in [
         ("reference reference2 reference_3", "reference + reference2 + reference_3"),
         ("Reference_10 REFERENCE-2 reference", "reference + REFERENCE-2 + Reference_10"),
         ("reference1 reference2", "reference1 + reference2"),
         ("gold_1 gold_2 answer", "answer"),
         ("answer reference_score reference2x", "answer"),
         ("reference answer2", "reference"),
-    ],
-)
-def test_columns_with_numbers_are_further_references(tmp_path: Path, names: str, taken: str) -> None:
-    path = tmp_path / "x.csv"
-    columns = names.split()
-    path.write_text(",".join([*columns, "output"]) + "\n" + ",".join([*columns, "c"]) + "\n")
-    source = open_source(path)
-    assert source.columns["reference"] == taken
-    (sample,) = source
-    assert list(sample.references) == taken.split(" + ")
-    assert sample.meta.keys() == {*columns} - {*sample.references}
+    ]:
+        with subtests.test(names=names, taken=taken):
+            path = tmp_path / "x.csv"
+            columns = names.split()
+            path.write_text(",".join([*columns, "output"]) + "\n" + ",".join([*columns, "c"]) + "\n")
+            source = open_source(path)
+            assert source.columns["reference"] == taken
+            (sample,) = source
+            assert list(sample.references) == taken.split(" + ")
+            assert sample.meta.keys() == {*columns} - {*sample.references}
 
 
 def test_numbered_options_are_no_references(tmp_path: Path) -> None:

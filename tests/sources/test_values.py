@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -28,12 +29,13 @@ def only(folder: Path, row: Row | str, columns: dict[str, str] | None = None, nu
     return sample
 
 
-@pytest.mark.parametrize(("role", "name"), [(role, name) for role, names in COLUMN_NAMES.items() for name in names])
-def test_every_known_name_is_recognised(tmp_path: Path, role: str, name: str) -> None:
-    row: Row = {"x": "0", "reference": "r", "candidate": "c"}
-    row.pop(role, None)
-    row[name.title()] = "1"
-    assert opened(tmp_path, row).columns[role] == name.title()
+def test_every_known_name_is_recognised(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for role, name in ((role, name) for role, names in COLUMN_NAMES.items() for name in names):
+        with subtests.test(role=role, name=name):
+            row: Row = {"x": "0", "reference": "r", "candidate": "c"}
+            row.pop(role, None)
+            row[name.title()] = "1"
+            assert opened(tmp_path, row).columns[role] == name.title()
 
 
 def test_no_name_stands_for_two_roles() -> None:
@@ -90,47 +92,41 @@ def test_an_empty_name_leaves_a_column_unread(tmp_path: Path) -> None:
     assert only(tmp_path, row, {"label": "", "id": ""}) == Sample("x", ("a",), id="1")
 
 
-@pytest.mark.parametrize(
-    ("value", "references"),
-    [
+def test_references(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for value, references in [
         ("a", ("a",)),
         (["a", "b"], ("a", "b")),
         ({"text": ["a", "b"], "answer_start": [1, 2]}, ("a", "b")),
         ({"text": "a"}, ("a",)),
         ('["a", "b"]', ('["a", "b"]',)),
-    ],
-)
-def test_references(tmp_path: Path, value: object, references: tuple[str, ...]) -> None:
-    assert only(tmp_path, {"answer": value, "output": "x"}).references == references
+    ]:
+        with subtests.test(value=value, references=references):
+            assert only(tmp_path, {"answer": value, "output": "x"}).references == references
 
 
-@pytest.mark.parametrize(
-    ("cell", "references"),
-    [
+def test_references_in_a_cell(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for cell, references in [
         ('["a", "b"]', ("a", "b")),
         ("[1, 2]", ("[1, 2]",)),
         ("[a]", ("[a]",)),
         ("[citation needed", ("[citation needed",)),
         ("0.10", ("0.10",)),
-    ],
-)
-def test_references_in_a_cell(tmp_path: Path, cell: str, references: tuple[str, ...]) -> None:
-    path = tmp_path / "x.tsv"
-    path.write_text('answer\toutput\n"{}"\t0\n'.format(cell.replace('"', '""')))
-    assert list(open_source(path)) == [Sample("0", references, id="1")]
+    ]:
+        with subtests.test(cell=cell, references=references):
+            path = tmp_path / "x.tsv"
+            path.write_text('answer\toutput\n"{}"\t0\n'.format(cell.replace('"', '""')))
+            assert list(open_source(path)) == [Sample("0", references, id="1")]
 
 
-@pytest.mark.parametrize(
-    ("question", "text"),
-    [
+def test_questions(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for question, text in [
         (None, None),
         ("", None),
         ([{"role": "user", "content": "old"}, {"role": "user", "content": "new"}, {"role": "assistant"}], "new"),
         ([{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image"}]}], "a"),
-    ],
-)
-def test_questions(tmp_path: Path, question: object, text: str | None) -> None:
-    assert only(tmp_path, {"prompt": question, "answer": "a", "output": "x"}).question == text
+    ]:
+        with subtests.test(question=question, text=text):
+            assert only(tmp_path, {"prompt": question, "answer": "a", "output": "x"}).question == text
 
 
 def test_a_null_candidate_is_an_empty_answer(tmp_path: Path) -> None:
@@ -141,18 +137,18 @@ def test_half_a_character_is_replaced(tmp_path: Path) -> None:
     assert only(tmp_path, r'{"answer": "a", "output": "so \ud83d", "id": "\ud83d"}') == Sample("so �", ("a",), id="�")
 
 
-@pytest.mark.parametrize(
-    ("spelled", "gold"),
-    [
-        *((text, 1) for text in ("1", "1.0", "true", '"1"', '"TRUE"', '" Correct "', '"yes"')),
-        *((text, 0) for text in ("0", "0.0", "false", '"0"', '"False"', '"incorrect"', '"No"')),
-        *((text, None) for text in ("null", '""')),
-    ],
-)
-@pytest.mark.parametrize("numbers_as_text", [False, True])
-def test_labels(tmp_path: Path, spelled: str, gold: int | None, numbers_as_text: bool) -> None:
-    row = f'{{"answer": "a", "output": "x", "label": {spelled}}}'
-    assert only(tmp_path, row, numbers_as_text=numbers_as_text).gold == gold
+def test_labels(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for (spelled, gold), numbers_as_text in product(
+        [
+            *((text, 1) for text in ("1", "1.0", "true", '"1"', '"TRUE"', '" Correct "', '"yes"')),
+            *((text, 0) for text in ("0", "0.0", "false", '"0"', '"False"', '"incorrect"', '"No"')),
+            *((text, None) for text in ("null", '""')),
+        ],
+        [False, True],
+    ):
+        with subtests.test(spelled=spelled, gold=gold, numbers_as_text=numbers_as_text):
+            row = f'{{"answer": "a", "output": "x", "label": {spelled}}}'
+            assert only(tmp_path, row, numbers_as_text=numbers_as_text).gold == gold
 
 
 @pytest.mark.parametrize(("names", "gold"), [(["correct", "incorrect"], [1, 0, None]), (["0", "1"], [0, 1, None])])
