@@ -55,4 +55,5 @@ def test_no_secret_of_an_address_is_written_or_printed(
     told = written | {"printed": "".join(capfd.readouterr()).encode()}
     found = [(name, secret) for name, text in told.items() for secret in SECRETS if secret.encode() in text]
     assert not found
-    assert f"url:{server.base_url}".encode() in told["printed"]
+    run = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))
+    assert run["identity"]["signature"]["settings"]["url"] == server.base_url

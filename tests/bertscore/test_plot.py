@@ -364,7 +364,7 @@ def test_the_page_answers_keys_and_the_pointer(short: Alignment, tmp_path: Path)
     (tmp_path / "a.html").write_text(to_html(short).replace("</body>", steps), encoding="utf-8")
     flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom"]
     done = subprocess.run(
-        ["chromium", *flags, (tmp_path / "a.html").as_uri()], capture_output=True, text=True, check=True, timeout=60
+        ["chromium", *flags, (tmp_path / "a.html").as_uri()], capture_output=True, text=True, check=True, timeout=180
     )
     found = re.search(r"<title>(.*?)</title>", done.stdout)
     assert found
