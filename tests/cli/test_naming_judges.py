@@ -175,6 +175,10 @@ def test_several_models_and_judges(score: Score) -> None:
         assert {path.name for path in Path("out", model).iterdir()} == {"containment", "exact_match"}
     assert "Accuracy by containment" in out
     assert "Accuracy by exact_match" in out
+    assert "in out/CANDIDATES/JUDGE: " in out
+    one = ("--candidates", "model_a", "--judge", "containment,exact_match", "--output_dir", "one")
+    assert "in one/CANDIDATES/JUDGE: " in score("answers.csv", *one)[1]
+    assert Path("one/model_a/exact_match/verdicts.jsonl").exists()
 
 
 def test_wrong_columns_of_candidates(score: Score) -> None:

@@ -64,7 +64,7 @@ def add_judges(
     owners = _add_flags_of_others(parser, taken) if others else {}
 
     def read(values: Mapping[str, Any]) -> dict[str, JudgeSpec]:
-        for flag in owners.keys() & values.keys():
+        for flag in (flag for flag in owners if flag in values):
             kinds = ", ".join(dict.fromkeys(map(_kind, named)))
             note(f"--{flag} belongs to {' and '.join(owners[flag])} and is not used by {kinds}.")
         given = {name: values[name] for name in taken if name in values}

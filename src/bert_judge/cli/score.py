@@ -158,7 +158,8 @@ def _say_several(
         say(f"\nbert-judge compare {jobs[0].folder} {jobs[1].folder} shows the answers in which they differ")
     else:
         say(suite_table(results, "judge" if models == 1 else "candidates"))
-    below = "/".join(["CANDIDATES"] * (models > 1) + ["JUDGE"] * (len(jobs) > models))
+    named_by_judge = jobs[0].name != jobs[0].candidates
+    below = "/".join(["CANDIDATES"] * bool(jobs[0].candidates) + ["JUDGE"] * named_by_judge)
     say(f"\nfiles  {path}{page}, and in {output_dir}/{below}: {VERDICTS}, {SCORES}, {RUN}")
 
 
