@@ -27,8 +27,8 @@ from itertools import islice
 from pathlib import Path
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.evaluation.cascades import CascadeSettings, find_thresholds
-from bert_judge.evaluation.runs import Row
+from bert_judge.analysis.calibrate import CascadeSettings, find_thresholds
+from bert_judge.analysis.results import Row
 from bert_judge.judges import Judge, RegexJudge
 from bert_judge.judges.cascade import Stage
 from bert_judge.sources import open_source

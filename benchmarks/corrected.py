@@ -18,8 +18,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from bert_judge.evaluation.runs import load_run
-from bert_judge.evaluation.sampling import sampling_probabilities
+from bert_judge.analysis.results import load_run
+from bert_judge.analysis.sampling import sampling_probabilities
 from bert_judge.stats.corrected import (
     AccuracyEstimate,
     LabelledSample,

@@ -20,13 +20,13 @@ LADDER = [
     "generators encoder prompt sources",
     "tasks training bertscore",
     "judges",
-    "pipeline evaluation audit integrations distributed",
+    "pipeline analysis audit integrations distributed",
     "report server compat",
     "cli",
     "__main__",
 ]
 LEVELS = {name: level for level, names in enumerate(LADDER) for name in names.split()}
-SIDEWAYS = {("evidence", "metrics"), ("audit", "evaluation"), ("server", "report"), ("types", "errors")}
+SIDEWAYS = {("evidence", "metrics"), ("audit", "analysis"), ("server", "report"), ("types", "errors")}
 HEAVY = (
     *("torch", "transformers", "numpy", "datasets", "pyarrow", "tokenizers", "scipy", "sklearn"),
     *("openai", "vllm", "matplotlib"),

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bert_judge.errors import InputError, ModelError, OutputError
-from bert_judge.evaluation.cascades import (
+from bert_judge.analysis.calibrate import (
     CascadeResult,
     CascadeSettings,
     calibrate_cascade,
@@ -20,6 +19,7 @@ from bert_judge.evaluation.cascades import (
     one_per_question,
     stage_counts,
 )
+from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade, Certificate, Plan, Stage
 from bert_judge.judges.naming import read_judges

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bert_judge import Sample
+from bert_judge.analysis.results import Run, load_run
 from bert_judge.artifacts import Identity, ResultFolder, verdict_record
-from bert_judge.evaluation.runs import Run, load_run
 from bert_judge.types import Signature, Verdict
 
 STARTER = Signature.make("BERTJudge", model="starter", weights="12ab", threshold=0.5)

@@ -10,8 +10,8 @@ import pytest
 from made_runs import LARGE, SIMILAR, STARTER, answers, make_run, says
 
 from bert_judge import Sample
+from bert_judge.analysis.labels import read_labels
 from bert_judge.errors import InputError
-from bert_judge.evaluation.labelled import read_labels
 from bert_judge.report import AnswerTable, collect, find_figures, find_runs, left_out
 from bert_judge.types import Signature
 

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from bert_judge.analysis.correct import correct
+from bert_judge.analysis.labels import read_labels
+from bert_judge.analysis.results import Run, load_run
+from bert_judge.analysis.sampling import Draw, draw_order
 from bert_judge.errors import InputError, OutputError
-from bert_judge.evaluation.correct import correct
-from bert_judge.evaluation.labelled import read_labels
-from bert_judge.evaluation.runs import Run, load_run
-from bert_judge.evaluation.sampling import Draw, draw_order
 from bert_judge.server.labelling import Labelling, LabelServer
 from json_lines import read_rows
 from saved_runs import judged_rows, saved_run

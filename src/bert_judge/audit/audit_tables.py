@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from bert_judge.analysis.tables import Table, escaped
 from bert_judge.audit.trials import Audit, FamilyResult, Outcome
-from bert_judge.evaluation.tables import Table, escaped
 from bert_judge.types import Signature
 
 _EXAMPLES, _CLIPPED = 3, 300

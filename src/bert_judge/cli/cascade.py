@@ -8,11 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from bert_judge.cli import log_shown, progress_bar, run, say
-from bert_judge.cli.flags import Parser, add_flags, made
-from bert_judge.cli.inputs import InputOptions, open_input
-from bert_judge.errors import InputError, OutputError
-from bert_judge.evaluation.cascades import (
+from bert_judge.analysis.calibrate import (
     CascadeResult,
     CascadeSettings,
     Side,
@@ -22,7 +18,11 @@ from bert_judge.evaluation.cascades import (
     calibrate_cascade,
     stage_counts,
 )
-from bert_judge.evaluation.tables import Table
+from bert_judge.analysis.tables import Table
+from bert_judge.cli import log_shown, progress_bar, run, say
+from bert_judge.cli.flags import Parser, add_flags, made
+from bert_judge.cli.inputs import InputOptions, open_input
+from bert_judge.errors import InputError, OutputError
 from bert_judge.judges.cascade import Cascade, Plan, StageUse
 from bert_judge.judges.naming import read_judges
 from bert_judge.stats.certified import upper_bound

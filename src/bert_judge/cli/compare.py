@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from bert_judge.addresses import public_command
+from bert_judge.analysis.agree import agree, disagreements, judges_of, together
+from bert_judge.analysis.compare import Asked, ModelsFound, compare_models, differing, rankings
+from bert_judge.analysis.compare_tables import Compared, to_markdown, to_text
+from bert_judge.analysis.matching import entries_by, entries_of
+from bert_judge.analysis.results import Run, load_run
 from bert_judge.artifacts import check_folder, write_files
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.errors import InputError
-from bert_judge.evaluation.compare import Asked, ModelsFound, compare_models, differing, rankings
-from bert_judge.evaluation.compare_tables import Compared, to_markdown, to_text
-from bert_judge.evaluation.judges_agree import agree, disagreements, judges_of, together
-from bert_judge.evaluation.matching import entries_by, entries_of
-from bert_judge.evaluation.runs import Run, load_run
 from bert_judge.version import __version__
 
 _EXAMPLES = """examples:

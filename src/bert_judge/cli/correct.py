@@ -6,11 +6,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from bert_judge.analysis.correct import Corrected, correct
+from bert_judge.analysis.labels import read_labels
+from bert_judge.analysis.results import Run, load_run
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import AddUp, Parser, named_columns
-from bert_judge.evaluation.correct import Corrected, correct
-from bert_judge.evaluation.labelled import read_labels
-from bert_judge.evaluation.runs import Run, load_run
 from bert_judge.stats.corrected import AccuracyEstimate
 
 _EXAMPLES = """examples:

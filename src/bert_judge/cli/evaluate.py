@@ -10,15 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from bert_judge.addresses import public_command
-from bert_judge.artifacts import ResultFolder, check_folder, write_files
-from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.flags import Parser, made
-from bert_judge.cli.inputs import InputOptions, open_input
-from bert_judge.cli.judging import judge_rows, say_failed
-from bert_judge.errors import InputError
-from bert_judge.evaluation.figure import can_draw, figure_bytes, require_matplotlib
-from bert_judge.evaluation.findings import Evaluation, Questions
-from bert_judge.evaluation.labelled import (
+from bert_judge.analysis.evaluate import evaluate
+from bert_judge.analysis.figure import can_draw, figure_bytes, require_matplotlib
+from bert_judge.analysis.findings import Evaluation, Questions
+from bert_judge.analysis.labels import (
     Judged,
     aligned,
     check_votes,
@@ -28,11 +23,16 @@ from bert_judge.evaluation.labelled import (
     rows_of,
     with_labels,
 )
-from bert_judge.evaluation.people import evaluate
-from bert_judge.evaluation.runs import Row, load_run
-from bert_judge.evaluation.slices import check_columns
-from bert_judge.evaluation.tables import to_markdown, to_text
-from bert_judge.evaluation.teacher import Teacher, teacher_in_column, teacher_of_run
+from bert_judge.analysis.results import Row, load_run
+from bert_judge.analysis.slices import check_columns
+from bert_judge.analysis.tables import to_markdown, to_text
+from bert_judge.analysis.teacher import Teacher, teacher_in_column, teacher_of_run
+from bert_judge.artifacts import ResultFolder, check_folder, write_files
+from bert_judge.cli import log_shown, run, say
+from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.inputs import InputOptions, open_input
+from bert_judge.cli.judging import judge_rows, say_failed
+from bert_judge.errors import InputError
 from bert_judge.judges import Judge
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
 from bert_judge.pipeline import open_result

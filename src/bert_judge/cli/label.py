@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bert_judge.analysis.labels import Labels, read_labels
+from bert_judge.analysis.results import Run, load_run
+from bert_judge.analysis.sampling import STRATEGIES, default_strategy, draw_order, labels_needed
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser
 from bert_judge.errors import InputError
-from bert_judge.evaluation.labelled import Labels, read_labels
-from bert_judge.evaluation.runs import Run, load_run
-from bert_judge.evaluation.sampling import STRATEGIES, default_strategy, draw_order, labels_needed
 from bert_judge.server.labelling import Labelling, LabelServer
 
 _EXAMPLES = """examples:

@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from bert_judge.analysis.compare import compare_models, rankings
+from bert_judge.analysis.compare_tables import Compared, to_text
+from bert_judge.analysis.matching import Entry
+from bert_judge.analysis.results import load_run
 from bert_judge.artifacts import BAD_ROWS, REPORT, RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.cascade import cascade_report
@@ -17,10 +21,6 @@ from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import add_judges, chosen_judges, judge_rows, say_failed
 from bert_judge.cli.suite import read_suite, suite_table, write_columns
 from bert_judge.errors import InputError, named_in_errors
-from bert_judge.evaluation.compare import compare_models, rankings
-from bert_judge.evaluation.compare_tables import Compared, to_text
-from bert_judge.evaluation.matching import Entry
-from bert_judge.evaluation.runs import load_run
 from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade
 from bert_judge.judges.naming import JudgeSpec, distinct

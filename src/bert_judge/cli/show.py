@@ -9,11 +9,11 @@ from dataclasses import dataclass, fields
 from itertools import islice
 from typing import Annotated
 
+from bert_judge.analysis.labels import read_labels, relabelled
+from bert_judge.analysis.results import Row, Run
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.errors import InputError
-from bert_judge.evaluation.labelled import read_labels, relabelled
-from bert_judge.evaluation.runs import Row, Run
 from bert_judge.report.finding import find_runs
 
 _EXAMPLES = """examples:

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bert_judge.analysis.tables import Table
 from bert_judge.artifacts import ResultFolder, write_files
 from bert_judge.errors import InputError, named_in_errors
-from bert_judge.evaluation.tables import Table
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.pipeline import summarise
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from bert_judge.errors import InputError
-from bert_judge.evaluation.labelled import Labels, file_stem, relabelled
-from bert_judge.evaluation.matching import (
+from bert_judge.analysis.labels import Labels, file_stem, relabelled
+from bert_judge.analysis.matching import (
     SAME_ANSWERS,
     answer_key,
     fitting,
@@ -19,7 +18,8 @@ from bert_judge.evaluation.matching import (
     question_key,
     run_names,
 )
-from bert_judge.evaluation.runs import Row, Run
+from bert_judge.analysis.results import Row, Run
+from bert_judge.errors import InputError
 from bert_judge.judges.naming import distinct
 from bert_judge.types import Scale, Signature
 

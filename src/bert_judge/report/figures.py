@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from bert_judge.analysis.results import Row, Run
 from bert_judge.artifacts import BAD_ROWS
-from bert_judge.evaluation.runs import Row, Run
 from bert_judge.report.answers import AnswerTable, Facet, JudgeColumn
 from bert_judge.stats.calibration import Bin, brier, expected_calibration_error, reliability
 from bert_judge.stats.labels import Confusion, wilson_interval

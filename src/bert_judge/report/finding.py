@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from bert_judge.analysis.results import Run, load_run
 from bert_judge.artifacts import RUN, VERDICTS
 from bert_judge.errors import InputError
-from bert_judge.evaluation.runs import Run, load_run
 
 _PARTIAL = VERDICTS + ".partial"
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bert_judge.evaluation.runs import Row
+from bert_judge.analysis.results import Row
 from bert_judge.evidence import Span, find_evidence
 from bert_judge.report.answers import AnswerTable
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from bert_judge.evaluation.tables import Table, escaped
+from bert_judge.analysis.tables import Table, escaped
 from bert_judge.report.figures import Cell, Cross, Figures, JudgeFigures, Kind
 
 INDEPENDENT = "in brackets: 95 % Wilson intervals, which take rows as independent"

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from bert_judge.analysis.labels import Labels
+from bert_judge.analysis.results import Run
 from bert_judge.artifacts import write_files
 from bert_judge.errors import OutputError
-from bert_judge.evaluation.labelled import Labels
-from bert_judge.evaluation.runs import Run
 from bert_judge.report.answers import collect
 from bert_judge.report.figures import Figures, find_figures
 from bert_judge.report.packing import BUDGET, pack

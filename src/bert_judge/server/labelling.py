@@ -23,9 +23,9 @@ from threading import Lock
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from bert_judge.analysis.sampling import Draw
 from bert_judge.artifacts import locked
 from bert_judge.errors import InputError, OutputError
-from bert_judge.evaluation.sampling import Draw
 
 _PAGES: Final = {
     "": ("label.html", "text/html; charset=utf-8"),

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, pvariance
 
+from bert_judge.analysis.correct import correct, labelled_rows
+from bert_judge.analysis.labels import Labels
+from bert_judge.analysis.results import Row, Run
 from bert_judge.errors import InputError
-from bert_judge.evaluation.correct import correct, labelled_rows
-from bert_judge.evaluation.labelled import Labels
-from bert_judge.evaluation.runs import Row, Run
 
 STRATEGIES = ("active", "uniform")
 """By the judge's uncertainty, mixed with chance; by chance alone."""

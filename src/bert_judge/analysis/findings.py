@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bert_judge.analysis.measures import Estimate
+from bert_judge.analysis.results import Row
+from bert_judge.analysis.teacher import TeacherErrors
 from bert_judge.errors import InputError
-from bert_judge.evaluation.measures import Estimate
-from bert_judge.evaluation.runs import Row
-from bert_judge.evaluation.teacher import TeacherErrors
 from bert_judge.stats.calibration import Bin
 from bert_judge.stats.discrimination import RiskCoverage, Threshold
 from bert_judge.stats.labels import Confusion

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from bert_judge.analysis.findings import Evaluation, JudgeFound
 from bert_judge.errors import MissingExtraError
-from bert_judge.evaluation.findings import Evaluation, JudgeFound
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from bert_judge.analysis.labels import Labels, check_votes, with_labels
+from bert_judge.analysis.results import Run
 from bert_judge.errors import InputError
-from bert_judge.evaluation.labelled import Labels, check_votes, with_labels
-from bert_judge.evaluation.runs import Run
 from bert_judge.stats.corrected import (
     FEW_ERRORS,
     FEW_LABELS,

@@ -9,10 +9,10 @@ from itertools import combinations
 from statistics import fmean
 from typing import Any
 
+from bert_judge.analysis.matching import DIFFERENT, Entry, check_matched, fitting, matched, numbered, question_key
+from bert_judge.analysis.measures import Estimate
+from bert_judge.analysis.results import Row
 from bert_judge.errors import InputError
-from bert_judge.evaluation.matching import DIFFERENT, Entry, check_matched, fitting, matched, numbered, question_key
-from bert_judge.evaluation.measures import Estimate
-from bert_judge.evaluation.runs import Row
 from bert_judge.stats.agreement import RankCorrelation, kendall_tau
 from bert_judge.stats.labels import wilson_interval
 from bert_judge.stats.paired import LEVEL, Differences, holm, mcnemar

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from bert_judge.analysis.results import Row
 from bert_judge.errors import InputError
-from bert_judge.evaluation.runs import Row
 
 SMALL_ROWS, SMALL_CLASS = 50, 10
 """A slice with fewer rows than this, or fewer of right or of wrong ones, is a small one: its figures say little."""

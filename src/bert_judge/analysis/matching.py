@@ -10,10 +10,10 @@ from os.path import commonprefix
 from pathlib import PurePath
 from typing import Literal
 
+from bert_judge.analysis.labels import pooled, repeated_notes
+from bert_judge.analysis.results import Row, Run
+from bert_judge.analysis.slices import check_columns
 from bert_judge.errors import InputError
-from bert_judge.evaluation.labelled import pooled, repeated_notes
-from bert_judge.evaluation.runs import Row, Run
-from bert_judge.evaluation.slices import check_columns
 from bert_judge.judges.naming import distinct
 from bert_judge.types import Scale, Signature
 

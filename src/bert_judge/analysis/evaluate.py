@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from bert_judge.analysis.findings import ChosenThreshold, Comparison, Evaluation, JudgeFound, Questions, SliceFound
+from bert_judge.analysis.labels import Judged, repeated_notes
+from bert_judge.analysis.measures import Answers, Estimate, measure
+from bert_judge.analysis.results import Row
+from bert_judge.analysis.slices import Slice, is_small, slices
+from bert_judge.analysis.teacher import Teacher, teacher_errors
 from bert_judge.errors import InputError
-from bert_judge.evaluation.findings import ChosenThreshold, Comparison, Evaluation, JudgeFound, Questions, SliceFound
-from bert_judge.evaluation.labelled import Judged, repeated_notes
-from bert_judge.evaluation.measures import Answers, Estimate, measure
-from bert_judge.evaluation.runs import Row
-from bert_judge.evaluation.slices import Slice, is_small, slices
-from bert_judge.evaluation.teacher import Teacher, teacher_errors
 from bert_judge.stats.calibration import reliability
 from bert_judge.stats.discrimination import (
     Threshold,

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.evaluation.compare import Asked
-from bert_judge.evaluation.labelled import Judged
-from bert_judge.evaluation.matching import Entry, answer_key, check_matched, fitting, numbered
-from bert_judge.evaluation.measures import Estimate
-from bert_judge.evaluation.runs import Row
+from bert_judge.analysis.compare import Asked
+from bert_judge.analysis.labels import Judged
+from bert_judge.analysis.matching import Entry, answer_key, check_matched, fitting, numbered
+from bert_judge.analysis.measures import Estimate
+from bert_judge.analysis.results import Row
 from bert_judge.stats.agreement import (
     RankCorrelation,
     interval_alpha,

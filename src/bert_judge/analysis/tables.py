@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from bert_judge.evaluation.findings import ChosenThreshold, Evaluation, JudgeFound, SliceFound
-from bert_judge.evaluation.measures import AUROC, TITLES, Estimate
-from bert_judge.evaluation.runs import Row
-from bert_judge.evaluation.slices import SMALL_CLASS, SMALL_ROWS
-from bert_judge.evaluation.teacher import TeacherErrors
+from bert_judge.analysis.findings import ChosenThreshold, Evaluation, JudgeFound, SliceFound
+from bert_judge.analysis.measures import AUROC, TITLES, Estimate
+from bert_judge.analysis.results import Row
+from bert_judge.analysis.slices import SMALL_CLASS, SMALL_ROWS
+from bert_judge.analysis.teacher import TeacherErrors
 from bert_judge.stats.labels import Confusion
 
 _SHARES = frozenset(["accuracy", "accuracy_all", "balanced_accuracy", "precision", "recall"])

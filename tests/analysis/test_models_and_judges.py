@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from bert_judge.analysis.agree import agree, disagreements, judges_of, together
+from bert_judge.analysis.compare import ACCURACY, MEAN_SCORE, PEOPLE, Asked, compare_models, differing, rankings
+from bert_judge.analysis.matching import DIFFERENT, Entry, entries_by, entries_of, matched, question_key, run_names
+from bert_judge.analysis.results import Row, Run
 from bert_judge.errors import InputError
-from bert_judge.evaluation.compare import ACCURACY, MEAN_SCORE, PEOPLE, Asked, compare_models, differing, rankings
-from bert_judge.evaluation.judges_agree import agree, disagreements, judges_of, together
-from bert_judge.evaluation.matching import DIFFERENT, Entry, entries_by, entries_of, matched, question_key, run_names
-from bert_judge.evaluation.runs import Row, Run
 from bert_judge.stats.labels import wilson_interval
 from bert_judge.stats.paired import mcnemar
 from bert_judge.types import Scale, Signature

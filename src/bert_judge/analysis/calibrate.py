@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Annotated, Any, Literal
 
+from bert_judge.analysis.results import Row
 from bert_judge.errors import InputError, named_in_errors
-from bert_judge.evaluation.runs import Row
 from bert_judge.judges import JUDGES, Judge
 from bert_judge.judges.cascade import Certificate, Plan, Stage
 from bert_judge.judges.naming import JudgeSpec

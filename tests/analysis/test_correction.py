@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bert_judge.analysis.correct import Corrected, correct, labelled_rows
+from bert_judge.analysis.labels import Labels, read_labels
+from bert_judge.analysis.results import Run, load_run
+from bert_judge.analysis.sampling import default_strategy, draw_order, labels_needed, sampling_probabilities
 from bert_judge.errors import InputError
-from bert_judge.evaluation.correct import Corrected, correct, labelled_rows
-from bert_judge.evaluation.labelled import Labels, read_labels
-from bert_judge.evaluation.runs import Run, load_run
-from bert_judge.evaluation.sampling import default_strategy, draw_order, labels_needed, sampling_probabilities
 from bert_judge.types import Scale
 from json_lines import write_rows
 from saved_runs import judged_rows, saved_run

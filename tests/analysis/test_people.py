@@ -20,14 +20,14 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
+from bert_judge.analysis.evaluate import evaluate
+from bert_judge.analysis.findings import Questions
+from bert_judge.analysis.labels import Judged, aligned, pooled, read_labels, rows_of, with_labels
+from bert_judge.analysis.measures import ECE_BINS, Answers, measure
+from bert_judge.analysis.results import Row, Run
+from bert_judge.analysis.slices import MOST_LEVELS, is_small, slices
+from bert_judge.analysis.teacher import teacher_in_column, teacher_of_run
 from bert_judge.errors import InputError
-from bert_judge.evaluation.findings import Questions
-from bert_judge.evaluation.labelled import Judged, aligned, pooled, read_labels, rows_of, with_labels
-from bert_judge.evaluation.measures import ECE_BINS, Answers, measure
-from bert_judge.evaluation.people import evaluate
-from bert_judge.evaluation.runs import Row, Run
-from bert_judge.evaluation.slices import MOST_LEVELS, is_small, slices
-from bert_judge.evaluation.teacher import teacher_in_column, teacher_of_run
 from bert_judge.sources import open_source
 from bert_judge.stats import bootstrap_interval, expected_calibration_error
 from bert_judge.stats.paired import Differences

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bert_judge.analysis.results import Row, Run
 from bert_judge.artifacts import ROW_COLUMNS
 from bert_judge.errors import InputError
-from bert_judge.evaluation.runs import Row, Run
 from bert_judge.sources import Source, open_source
 from bert_judge.sources.columns import ColumnMap, Columns, asked_columns
 from bert_judge.sources.files import Input, find_input

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bert_judge.analysis.labels import Judged, aligned
+from bert_judge.analysis.measures import Answers, Estimate, shares
+from bert_judge.analysis.results import Row
+from bert_judge.analysis.slices import Slice, is_small
 from bert_judge.errors import InputError
-from bert_judge.evaluation.labelled import Judged, aligned
-from bert_judge.evaluation.measures import Answers, Estimate, shares
-from bert_judge.evaluation.runs import Row
-from bert_judge.evaluation.slices import Slice, is_small
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bert_judge.evaluation.compare import ACCURACY, TRUE_ACCURACY, Flip, ModelsFound, PairFound, Rankings
-from bert_judge.evaluation.judges_agree import JudgePair, JudgesFound, Verdicts
-from bert_judge.evaluation.measures import Estimate
-from bert_judge.evaluation.runs import Row
-from bert_judge.evaluation.tables import Table, escaped, exact_test
+from bert_judge.analysis.agree import JudgePair, JudgesFound, Verdicts
+from bert_judge.analysis.compare import ACCURACY, TRUE_ACCURACY, Flip, ModelsFound, PairFound, Rankings
+from bert_judge.analysis.measures import Estimate
+from bert_judge.analysis.results import Row
+from bert_judge.analysis.tables import Table, escaped, exact_test
 from bert_judge.types import Signature
 
 _MOST_PAIRS = 15
