@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bert_judge.analysis.agree import JudgePair, JudgesFound, Verdicts
+from bert_judge.analysis.agree import Disagreement, JudgePair, JudgesFound
 from bert_judge.analysis.compare import ACCURACY, TRUE_ACCURACY, Flip, ModelsFound, PairFound, Rankings
 from bert_judge.analysis.measures import Estimate
 from bert_judge.analysis.results import Row
@@ -42,14 +42,14 @@ class Compared:
         return list(dict.fromkeys(told))
 
 
-def to_text(found: Compared, verdicts: Sequence[Verdicts], flips: int) -> str:
+def to_text(found: Compared, found_apart: Sequence[Disagreement], flips: int) -> str:
     """What the terminal shows: tables, and `flips` of the answers on which two models differ, or the judges."""
     parts = [table.text() for table in _tables(found, _MOST_PAIRS)]
     for each in found.models:
         if len(each.pairs) == 1 and each.measure is not TRUE_ACCURACY:
             parts += [_flips(each.pairs[0], better, flips) for better in (0, 1)]
     if found.judges:
-        parts.append(_disagreements([judge.name for judge in found.judges.judges], verdicts, flips))
+        parts.append(_disagreements(found_apart, flips))
     parts.append("\n".join(f"note: {note}" for note in found.all_notes))
     parts.append("\n".join(f"judge  {name}: {signature.short}" for name, signature in found.signatures))
     return "\n\n".join(part for part in parts if part)
@@ -245,18 +245,17 @@ def _sides(pair: PairFound, flip: Flip) -> list[tuple[str, Row]]:
     return sides[::-1] if flip.better else sides
 
 
-def _disagreements(names: Sequence[str], verdicts: Sequence[Verdicts], most: int) -> str:
+def _disagreements(found: Sequence[Disagreement], most: int) -> str:
     """The answers that the judges label differently, those with the most different scores first."""
-    found = sorted((each for each in verdicts if each.differ), key=lambda each: -each.gap)
     if not found or not most:
         return ""
     lines = [f"The judges disagree on {len(found):,} answers:"]
     for each in found[:most]:
-        row = each.any_row
+        row = each.row
         people = "" if row.gold is None else f"    people       {_SAYS[row.gold]}"
         lines += [f"  {_clip(row.question or f'id {row.id}')}", f"    reference    {_clip(' / '.join(row.references))}"]
         lines += [f"    candidate    {_clip(row.candidate)}", *([people] if people else [])]
-        lines += [f"    {_verdict(own)}  {name}" for name, own in zip(names, each.rows, strict=True) if own is not None]
+        lines += [f"    {_verdict(own)}  {name}" for name, own in each.verdicts.items()]
     return "\n".join([*lines, *_left(len(found), most)])
 
 

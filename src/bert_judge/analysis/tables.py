@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from bert_judge.analysis.findings import ChosenThreshold, Evaluation, JudgeFound, SliceFound
+from bert_judge.analysis.evaluate import ChosenThreshold, Evaluation, JudgeEvaluation, SliceFound
 from bert_judge.analysis.measures import AUROC, TITLES, Estimate
 from bert_judge.analysis.results import Row
 from bert_judge.analysis.slices import SMALL_CLASS, SMALL_ROWS
@@ -120,7 +120,7 @@ def _comparisons(found: Evaluation) -> Table:
     return Table("Differences", head, body, below)
 
 
-def _thresholds(judge: JudgeFound, judges: int) -> Table:
+def _thresholds(judge: JudgeEvaluation, judges: int) -> Table:
     body = [row for chosen in judge.thresholds for row in _threshold(chosen)]
     head = ["for", "threshold", "accuracy", "balanced", "precision", "recall", "F1"]
     below = "second lines: chosen on four fifths of the questions, measured on the fifth"
@@ -141,7 +141,7 @@ def _counts(counts: Confusion) -> list[str]:
     return [*("-" if share is None else f"{share:.1%}" for share in shares), _number(counts.f1)]
 
 
-def _risk(judges: Sequence[JudgeFound]) -> Table:
+def _risk(judges: Sequence[JudgeEvaluation]) -> Table:
     """How many errors are among the rows of which a judge is surest."""
     body = [
         [f"errors in the surest {share:.0%}", *(_risk_at(judge, share) for judge in judges)] for share in _COVERAGES
@@ -157,7 +157,7 @@ def _risk(judges: Sequence[JudgeFound]) -> Table:
     return Table("Risk and coverage", ["of the decided rows", *(judge.name for judge in judges)], body)
 
 
-def _risk_at(judge: JudgeFound, share: float) -> str:
+def _risk_at(judge: JudgeEvaluation, share: float) -> str:
     if not judge.curve:
         return "-"
     points = zip(judge.curve.coverage, judge.curve.risk, strict=True)
@@ -203,7 +203,7 @@ def _teacher(found: Sequence[TeacherErrors]) -> Table:
     return Table("The teacher's errors", head, body, small)
 
 
-def _reliability(judge: JudgeFound) -> Table:
+def _reliability(judge: JudgeEvaluation) -> Table:
     body = [
         [f"{each.low:.1f} to {each.high:.1f}", f"{each.rows:,}", f"{each.mean_score:.3f}", f"{each.right:.3f}"]
         for each in judge.bins
@@ -211,7 +211,7 @@ def _reliability(judge: JudgeFound) -> Table:
     return Table(f"Reliability of {judge.name}", ["score", "rows", "mean score", "share right"], body)
 
 
-def _worst_lines(judge: JudgeFound) -> str:
+def _worst_lines(judge: JudgeEvaluation) -> str:
     lines = [f"{judge.name} disagrees with {judge.disagreements:,} labels; it was surest of these:"]
     for row in judge.worst[:_SHOWN]:
         lines.append(f"  {_verdict(row)}")
@@ -220,7 +220,7 @@ def _worst_lines(judge: JudgeFound) -> str:
     return "\n".join([*lines, *([f"  ({more} more in evaluation.md)"] if more > 0 else [])])
 
 
-def _worst_markdown(judge: JudgeFound) -> str:
+def _worst_markdown(judge: JudgeEvaluation) -> str:
     lines = [f"## Where {escaped(judge.name)} disagrees", ""]
     lines += [f"{judge.disagreements:,} labels; the {len(judge.worst)} of which it was surest, one a question:", ""]
     for number, row in enumerate(judge.worst, 1):

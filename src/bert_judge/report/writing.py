@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 from bert_judge.analysis.labels import Labels
 from bert_judge.analysis.results import Run
+from bert_judge.analysis.table import collect
 from bert_judge.artifacts import write_files
 from bert_judge.errors import OutputError
-from bert_judge.report.answers import collect
 from bert_judge.report.figures import Figures, find_figures
 from bert_judge.report.packing import BUDGET, pack
 from bert_judge.report.page import page
@@ -36,11 +36,8 @@ def write_report(
     """
     path = check_path(path)
     table = collect(runs, labels)
-    table = replace(table, notes=[*notes, *table.notes])
-    found = find_figures(table)
-    name = title or ", ".join(
-        dict.fromkeys(str(run.record.get("input", {}).get("path", run.folder)) for run in runs[:3])
-    )
+    found = find_figures(table, notes)
+    name = title or ", ".join(dict.fromkeys(str(run.input.get("path", run.folder)) for run in runs[:3]))
     record = {"version": __version__, "title": name, **asdict(found)}
     contents = {
         path.name: page(found, pack(table, budget), name),
