@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import contextlib
 import doctest
-import glob
 import io
 import json
 import os
@@ -145,7 +144,9 @@ class Player:
             if words[0] != "bert-judge":
                 raise PageError(f"only bert-judge is run, not {words[0]}; give the reason: <!-- not run: REASON -->")
             arguments = [self.base_url if word == ENDPOINT else word for word in words[1:]]
-            arguments = [each for word in arguments for each in (sorted(glob.glob(word)) or [word])]
+            arguments = [
+                each for word in arguments for each in (sorted(map(str, Path().glob(word))) if "*" in word else [word])
+            ]
             expected = int(block.value) if block.mark == "status" and words == commands_of(block)[-1] else 0
             status = main(arguments)
             if status != expected:
