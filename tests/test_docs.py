@@ -301,3 +301,33 @@ def update(page: Path, updates: list[tuple[Block, str]]) -> None:
         if "…" not in block.text.split():
             lines[block.line : block.end - 1] = printed.splitlines()
     page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+_OTHER_FLAGS = {"--index-url", "--nproc_per_node"}
+"""Of pip and torchrun."""
+
+
+def test_every_flag_in_the_text_is_there() -> None:
+    sources = [
+        path for folder in ("src/bert_judge/cli", "benchmarks", "recipes") for path in (PROJECT / folder).rglob("*.py")
+    ]
+    texts = [path.read_text(encoding="utf-8") for path in (*sources, PROJECT / "tests" / "golden" / "flags.json")]
+    known = {flag for text in texts for flag in _FLAG.findall(text)} | _OTHER_FLAGS
+    for page in PAGES:
+        inline = [
+            code.content
+            for token in MarkdownIt().enable("table").parse(page.read_text(encoding="utf-8"))
+            for code in token.children or ()
+            if code.type == "code_inline"
+        ]
+        named = {flag.replace("--no-", "--") for code in inline for flag in _FLAG.findall(code)}
+        assert named <= known, page.name
+
+
+def test_links_of_the_readme_lead_somewhere() -> None:
+    """Those of the other pages are checked by `make docs`."""
+    for page in (PROJECT / "README.md", PROJECT / "examples" / "README.md"):
+        for token in MarkdownIt().enable("table").parse(page.read_text(encoding="utf-8")):
+            for each in token.children or ():
+                target = str(each.attrs.get("href") or each.attrs.get("src") or "").partition("#")[0]
+                assert "://" in target or (page.parent / target).exists(), f"{page.name}: {target}"
