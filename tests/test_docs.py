@@ -122,7 +122,7 @@ class Player:
                 compile(block.text, "block", "exec")
         elif block.mark == "file":
             Path(block.value).parent.mkdir(parents=True, exist_ok=True)
-            Path(block.value).write_text(block.text, encoding="utf-8")
+            Path(block.value).write_text(block.text.replace(ENDPOINT, self.base_url), encoding="utf-8")
             read_as(block)
         elif block.language == "bash":
             self.printed = shown(lambda: self.run(block))
