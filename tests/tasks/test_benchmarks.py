@@ -57,10 +57,10 @@ def test_every_module_of_the_paper_holds_its_tasks(rows) -> None:
     for name in NAMES:
         module = importlib.import_module(f"bert_judge.tasks.{name}")
         assert [getattr(module, name + form).name for form in FORMS] == [name + form for form in FORMS]
+    from bert_judge.tasks.gpqa import gpqa_soft
     from bert_judge.tasks.hendrycks_math_test import hendrycks_math_test_strict
 
     from bert_judge.tasks import gsm8k_test
-    from bert_judge.tasks.gpqa import gpqa_soft
 
     assert gsm8k_test.gsm8k_test()["reference"][0] == rows("gsm8k_test")[0][1]
     assert gpqa_soft()["question"][0] == rows("gpqa_soft")[0][0]
@@ -68,7 +68,6 @@ def test_every_module_of_the_paper_holds_its_tasks(rows) -> None:
     for name in ("bert_judge.tasks.gsm8k_tset", "bert_judge.tasks.gsm8k_test_soft.x", "bert_judge.tasks._math_test"):
         with pytest.raises(ModuleNotFoundError):
             importlib.import_module(name)
-    assert importlib.import_module("bert_judge.tasks.mmlu").__file__.endswith("mmlu.py")
 
 
 @pytest.mark.parametrize("name", sorted(TASKS))
