@@ -245,6 +245,18 @@ def test_who_asks_for_an_hour_is_not_waited_for():
         assert server.asked["x"] == 1
 
 
+def test_whoever_stops_does_not_wait_for_new_tries():
+    later = Answer(status=429, headers={"Retry-After": "60"})
+    with endpoint(lambda prompt, _: Answer("x") if prompt == "good" else later) as server:
+        generator = OpenAIGenerator("m", None, Options(base_url=server.base_url, concurrency=2))
+        stream = generator.replies(["bad", "good", "bad", "bad"])
+        assert next(stream)[1].text == "x"
+        start = time.monotonic()
+        stream.close()
+        assert time.monotonic() - start < 5
+        assert server.asked["bad"] <= 2
+
+
 def test_a_bad_request_is_not_tried_again(subtests: pytest.Subtests):
     for status in [400, 422]:
         with subtests.test(status=status), endpoint(Answer(status=status)) as server:

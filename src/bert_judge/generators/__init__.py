@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Callable
 
 from bert_judge.errors import InputError
-from bert_judge.generators.base import Generator, KeptGenerator, Options, open_store, split_trace
+from bert_judge.generators.base import BackendGenerator, Generator, KeptGenerator, Options, open_store, split_trace
 from bert_judge.generators.hf import HFGenerator
 from bert_judge.generators.openai import OpenAIGenerator
 from bert_judge.generators.vllm import VLLMGenerator
@@ -29,10 +28,8 @@ __all__ = [
 
 vLLMGenerator = VLLMGenerator  # noqa: N816 - the paper's spelling
 
-GENERATORS: dict[str, Callable[[str, Sampling | None, Options | None, int], Generator]] = {
-    "hf": HFGenerator,
-    "openai": OpenAIGenerator,
-    "vllm": VLLMGenerator,
+GENERATORS: dict[str, type[BackendGenerator]] = {
+    each.backend: each for each in (HFGenerator, OpenAIGenerator, VLLMGenerator)
 }
 
 
