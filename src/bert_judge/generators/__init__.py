@@ -39,7 +39,7 @@ def make_generator(
     """A model on a backend of the table. Raises InputError with the nearest name, or what the backend raises."""
     if backend not in GENERATORS:
         near = difflib.get_close_matches(backend.casefold(), GENERATORS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(GENERATORS)}."
+        hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(GENERATORS)}."
         raise InputError(f"there is no backend {backend!r}; {hint}")
     return GENERATORS[backend](model_path, sampling, options, choices)
 

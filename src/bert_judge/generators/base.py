@@ -91,7 +91,7 @@ class Generator(ABC):
         failed = [reply.error for reply in found.values() if reply.error is not None]
         if failed:
             raise ModelError(
-                f"{len(failed)} of {len(found)} prompts have no reply, the first because {failed[0]}; mend that and "
+                f"{len(failed)} of {len(found)} prompts have no reply, the first because {failed[0]}; fix that and "
                 "run again."
             )
         return [found[index].text for index in range(len(found))]

@@ -13,7 +13,7 @@ from bert_judge.generators.base import Options, opening_token
 
 _PLACE = "\ue000prompt\ue000"  # where the prompt goes; private characters, which stand in no template
 _BLANK = " "
-_SHORTEST_MARKUP = 3  # added tokens of fewer characters, or of blanks, are no markup
+_SHORTEST_MARKUP = 3  # added tokens of fewer characters, or of blanks, are not markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class ChatFormat:
 
     def encode(self, prompt: str, limit: int) -> Encoded | None:
         """The ids of a prompt, at most `limit`; None where not even its frame fits."""
-        text = prompt.encode(errors="replace").decode()  # tokenizers take no half characters
+        text = prompt.encode(errors="replace").decode()  # tokenizers refuse lone surrogates
         for trim in self._trims:
             text = trim(text)
         whole = len(text)
@@ -122,7 +122,9 @@ def _frame(tokenizer: Any, options: Options) -> tuple[str, str]:
         text = _render(tokenizer, [{"role": "user", "content": f"{system}\n\n{place}"}], options)
     head, found, tail = text.partition(_PLACE)
     if not found or _PLACE in tail:
-        raise ModelError("the chat template of the model does not show the prompt once; use a model with another one.")
+        raise ModelError(
+            "the chat template of the model does not show the prompt exactly once; use a model with another template."
+        )
     return head, tail
 
 
@@ -149,6 +151,6 @@ def _end_ids(tokenizer: Any) -> frozenset[int]:
 
 
 def _special_ids(tokenizer: Any) -> frozenset[int]:
-    """Tokens that are no text: those with a role, and those of the template, which often have none."""
+    """Tokens that are not text: those with a role, and those of the template, which often have none."""
     marked = (token_id for token_id, token in tokenizer.added_tokens_decoder.items() if token.special)
     return frozenset([*tokenizer.all_special_ids, *marked])

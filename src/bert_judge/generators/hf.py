@@ -34,8 +34,8 @@ class HFGenerator(LocalGenerator):
     """A causal language model from a folder or the Hub; weights are safetensors only.
 
     Prompts are sorted by length and packed into batches of at most `batch_tokens` tokens, replies included, and of at
-    most `batch_size` prompts; a batch that does not fit into memory is halved. Greedy replies do not depend on the
-    batch but for the rounding of the dtype; sampled ones do, also with a seed. Raises ModelError where the model can't
+    most `batch_size` prompts; a batch that does not fit into memory is halved. Greedy replies do not depend on
+    the batch except for rounding; sampled ones do, even with a seed. Raises ModelError where the model can't
     be loaded.
     """
 
@@ -176,7 +176,7 @@ def load_language_model(folder: Path, config: Any, dtype: str) -> Any:
     if dtype not in ("float32", "bfloat16", "float16"):
         raise InputError(f"dtype is {dtype!r}; 'auto', 'float32', 'bfloat16' or 'float16' was expected.")
     if not list(folder.glob("*.safetensors")):
-        raise ModelError(f"{folder} has no weights as safetensors; save them so with save_pretrained.")
+        raise ModelError(f"{folder} has no weights as safetensors; save them with save_pretrained.")
     try:
         with quiet_transformers():
             model, info = AutoModelForCausalLM.from_pretrained(

@@ -38,10 +38,10 @@ class OpenAIGenerator(BackendGenerator):
     user and a password (sent instead of the key) and a query (sent with each request); neither is ever written or
     printed, nor does it change the signature.
 
-    A refused or cut connection, a timeout, the status 408, 409, 425, 429 or 5xx, and a reply without sense are tried
-    again `retries` times, after waits that double, or that the server asks for (Retry-After); then the reply has an
-    `error`. A status that no other prompt could change (401, 404) raises ModelError. A prompt that is too long for the
-    model is the endpoint's to refuse or cut.
+    A refused or cut connection, a timeout, the status 408, 409, 425, 429 or 5xx, and a reply that makes no sense are
+    tried again `retries` times, after waits that double, or that the server asks for (Retry-After); then the reply has
+    an `error`. A status that no other prompt could change (401, 404) raises ModelError. A prompt that is too long for
+    the model is the endpoint's to refuse or cut.
     """
 
     backend = "openai"
@@ -58,7 +58,7 @@ class OpenAIGenerator(BackendGenerator):
     def replies(self, prompts: Iterable[str], arrived: Arrived | None = None) -> Iterator[tuple[int, Reply]]:
         """The replies as they come; a prompt is read when there is room for its request.
 
-        Whoever stops early waits for the requests under way, which are paid for, but for no new tries.
+        Stopping early waits for the requests under way, which are paid for, but not for new tries.
         """
         rows, room, stop = enumerate(prompts), self._options.concurrency, Event()
 
@@ -97,7 +97,9 @@ class OpenAIGenerator(BackendGenerator):
 
         system = self._options.system_prompt
         turns = [{"role": "system", "content": system}] if system else []
-        turns.append({"role": "user", "content": prompt.encode(errors="replace").decode()})  # no half characters
+        turns.append(
+            {"role": "user", "content": prompt.encode(errors="replace").decode()}
+        )  # lone surrogates have no UTF-8
         body: dict[str, Any] = {**self._body, "messages": turns}
         pause: float | None = 0.0
         try:
@@ -155,7 +157,7 @@ def _make_client(options: Options) -> tuple[OpenAI, tuple[str, ...]]:
     base_url = options.base_url or os.environ.get("OPENAI_BASE_URL")
     key = os.environ.get("OPENAI_API_KEY")
     if not key and not base_url:
-        raise InputError("the backend openai has no key; set OPENAI_API_KEY, or name your own server by --base_url.")
+        raise InputError("the backend openai has no key; set OPENAI_API_KEY, or name your own server with --base_url.")
     address = _address(base_url) if base_url else urlsplit("")
     query = dict(parse_qsl(address.query, keep_blank_values=True))
     user = address.netloc.rpartition("@")[0]
@@ -174,14 +176,14 @@ def _make_client(options: Options) -> tuple[OpenAI, tuple[str, ...]]:
 
 
 def _address(base_url: str) -> SplitResult:
-    """The parts of an address. A wrong one that may hold a password is not told in the error."""
+    """The parts of an address. The error does not show one that may hold a password."""
     try:
         parts = urlsplit(base_url)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
             return parts
-    except ValueError:  # a port that is no number, as after a password with a slash
+    except ValueError:  # a port that is not a number, as after a password with a slash
         pass
-    given = repr(base_url) if "@" not in base_url and "?" not in base_url else "no address"
+    given = repr(base_url) if "@" not in base_url and "?" not in base_url else "not an address"
     raise InputError(
         f"base_url is {given}; an address such as http://localhost:8000/v1 was expected (in a user or password before "
         "the host, write / ? # @ as %2F %3F %23 %40)."
@@ -220,7 +222,7 @@ def _read(text: str, think_token: str, choices: int) -> Reply:
         content: str | None = message.get("content")
         reasoning = message.get("reasoning_content") or message.get("reasoning")
         if not isinstance(content or "", str):
-            raise _SenselessReplyError("a reply that is no text")
+            raise _SenselessReplyError("a reply that is not text")
         if content is None and not reasoning and choice.get("finish_reason") != "length":
             refusal = f" ({message['refusal']})" if message.get("refusal") else ""
             raise _SenselessReplyError(f"a reply without text{refusal}")
@@ -232,7 +234,7 @@ def _read(text: str, think_token: str, choices: int) -> Reply:
             choices=_choices(choice, choices),
         )
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        raise _SenselessReplyError(f"what is no chat completion ({text[:80]!r})") from error
+        raise _SenselessReplyError(f"what is not a chat completion ({text[:80]!r})") from error
 
 
 def _with_trace(reasoning: str | None, content: str | None, think_token: str) -> str:
