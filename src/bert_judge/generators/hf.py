@@ -34,9 +34,8 @@ class HFGenerator(LocalGenerator):
     """A causal language model from a folder or the Hub; weights are safetensors only.
 
     Prompts are sorted by length and packed into batches of at most `batch_tokens` tokens, replies included, and of at
-    most `batch_size` prompts; a batch that does not fit into memory is halved. Greedy replies do not depend on
-    the batch except for rounding; sampled ones do, even with a seed. Raises ModelError where the model can't
-    be loaded.
+    most `batch_size` prompts; a batch that does not fit into memory is halved. Greedy replies do not depend on the
+    batch except for rounding; sampled ones do, even with a seed. Raises ModelError where the model can't be loaded.
     """
 
     backend = "hf"

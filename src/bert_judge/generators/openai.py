@@ -97,10 +97,8 @@ class OpenAIGenerator(BackendGenerator):
 
         system = self._options.system_prompt
         turns = [{"role": "system", "content": system}] if system else []
-        turns.append(
-            {"role": "user", "content": prompt.encode(errors="replace").decode()}
-        )  # lone surrogates have no UTF-8
-        body: dict[str, Any] = {**self._body, "messages": turns}
+        text = prompt.encode(errors="replace").decode()  # lone surrogates have no UTF-8
+        body: dict[str, Any] = {**self._body, "messages": [*turns, {"role": "user", "content": text}]}
         pause: float | None = 0.0
         try:
             answer = self._client.chat.completions.with_raw_response.create(**body)

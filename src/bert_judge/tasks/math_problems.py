@@ -15,14 +15,8 @@ from bert_judge.tasks._prompts import RESULT
 
 _FAMILY = "math"
 _GSM8K, _MATH = "openai/gsm8k", "EleutherAI/hendrycks_math"
-_SUBJECTS = (
-    "algebra",
-    "counting_and_probability",
-    "geometry",
-    "intermediate_algebra",
-    "number_theory",
-    "prealgebra",
-    "precalculus",
+_SUBJECTS = tuple(
+    "algebra counting_and_probability geometry intermediate_algebra number_theory prealgebra precalculus".split()
 )
 _BARE_BOX = re.compile(r"\\boxed\s+([^\s${}\\]+)")
 _UNIT = re.compile(r"\s*\((?:[^()]|\([^()]*\))*\)\s*$")
