@@ -234,10 +234,11 @@ def test_a_refused_connection_is_an_error_of_each_row():
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
 def test_retry_after_is_waited_for(form: str):
-    value = "0.9" if form == "seconds" else formatdate(time.time() + 2, usegmt=True)
-    with endpoint(
-        lambda _, before: Answer() if before else Answer(status=429, headers={"Retry-After": value})
-    ) as server:
+    def script(_: str, before: int) -> Answer:
+        value = "0.9" if form == "seconds" else formatdate(time.time() + 2, usegmt=True)
+        return Answer() if before else Answer(status=429, headers={"Retry-After": value})
+
+    with endpoint(script) as server:
         ask(server, ["x"])
         assert server.times[1] - server.times[0] >= 0.9
 

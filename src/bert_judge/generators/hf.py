@@ -119,7 +119,8 @@ class HFGenerator(LocalGenerator):
             end = next((place for place, token in enumerate(ids) if token in self._end_ids), None)
             own = ids if end is None else ids[:end]
             tokens = len(own) + (end is not None)
-            replies.append(self._reply(prompt, own, tokens, end is None, steps))
+            last = steps[: len(own)][-self._choices :]
+            replies.append(self._reply(prompt, own, tokens, end is None, last))
         return replies
 
     def _generation_config(self, width: int) -> Any:

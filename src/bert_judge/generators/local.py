@@ -53,11 +53,11 @@ class LocalGenerator(BackendGenerator):
     def _reply(
         self, prompt: Encoded, ids: Sequence[int], tokens: int, cut: bool, steps: Sequence[Mapping[int, float]]
     ) -> Reply:
-        """A reply out of its ids; `steps` are the log probabilities of the likeliest ids at each place, or empty."""
+        """A reply out of its ids; `steps` are the log probabilities of the likeliest ids at its last places."""
         text_of = self._format.token
         choices = tuple(
             TokenChoice(text_of(token), {text_of(other): value for other, value in likeliest.items()})
-            for token, likeliest in list(zip(ids, steps, strict=False))[-self._choices :]
+            for token, likeliest in zip(ids[len(ids) - len(steps) :], steps, strict=True)
         )
         reason = "length" if cut else "stop"
         text = self._format.decode(ids)

@@ -71,6 +71,7 @@ class VLLMGenerator(LocalGenerator):
         for prompt, output in zip(batch, self._engine.generate(inputs, self._params, use_tqdm=False), strict=True):
             first = output.outputs[0]  # the only one, as SamplingParams.n is 1
             ids = list(first.token_ids)
-            steps = [{token: float(known.logprob) for token, known in step.items()} for step in first.logprobs or []]
+            last = (first.logprobs or [])[-self._choices :]
+            steps = [{token: float(known.logprob) for token, known in step.items()} for step in last]
             replies.append(self._reply(prompt, ids, len(ids), first.finish_reason == "length", steps))
         return replies
