@@ -14,17 +14,16 @@ from sklearn.metrics import cohen_kappa_score
 from bert_judge.analysis.agree import agree, disagreement_records
 from bert_judge.analysis.compare import (
     ACCURACY,
-    DIFFERENT,
     HUMAN_LABELS,
     MEAN_SCORE,
     ComparisonSettings,
     compare_models,
-    comparison_table,
     differing,
     rankings,
 )
+from bert_judge.analysis.pairing import run_names
 from bert_judge.analysis.results import Row, Run
-from bert_judge.analysis.table import Part, VerdictTable, run_names, tabulate
+from bert_judge.analysis.table import DIFFERENT, Part, VerdictTable, comparison_table, tabulate
 from bert_judge.errors import InputError
 from bert_judge.stats.labels import wilson_interval
 from bert_judge.stats.paired import mcnemar

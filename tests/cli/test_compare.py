@@ -80,7 +80,7 @@ def test_the_models_of_a_column_judged_by_two(compare):
     found = json.loads(Path("c/compare.json").read_text())
     assert [each["judge"] for each in found["models"]] == ["part", "whole", "human labels"]
     assert found["judges"]["rows"] == len(EXAMPLES.read_text().splitlines())
-    assert "True accuracy by people's labels" in out
+    assert "True accuracy by human labels" in out
     assert "part, whole" in out
     (pair,) = found["judges"]["pairs"]
     told = pair["dispute"]

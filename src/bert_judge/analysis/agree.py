@@ -8,8 +8,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from bert_judge.analysis.measures import BootstrapSettings, Estimate
+from bert_judge.analysis.pairing import check_matched
 from bert_judge.analysis.results import Row
-from bert_judge.analysis.table import JudgeColumn, VerdictTable, check_matched
+from bert_judge.analysis.table import JudgeColumn, VerdictTable
 from bert_judge.stats.agreement import RankCorrelation, interval_alpha, kendall_tau, majority, nominal_alpha
 from bert_judge.stats.labels import kappa_terms, ratio
 from bert_judge.stats.paired import Differences

@@ -9,27 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, permutations
-from os.path import commonprefix
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from itertools import combinations
+from typing import TYPE_CHECKING, Annotated, Any
 
 from bert_judge.analysis.measures import BootstrapSettings, Estimate
-from bert_judge.analysis.results import Row, Run
-from bert_judge.analysis.slices import check_columns
-from bert_judge.analysis.table import (
-    JudgeColumn,
-    Part,
-    VerdictTable,
-    answer_sets,
-    check_matched,
-    collect,
-    numbered,
-    question_of,
-    run_names,
-    tabulate,
-)
+from bert_judge.analysis.pairing import check_matched, numbered, question_of
+from bert_judge.analysis.results import Row
+from bert_judge.analysis.table import DIFFERENT, JudgeColumn, VerdictTable
 from bert_judge.errors import InputError
-from bert_judge.judges.naming import distinct
 from bert_judge.stats.agreement import RankCorrelation, kendall_tau
 from bert_judge.stats.labels import wilson_interval
 from bert_judge.stats.paired import LEVEL, Differences, holm, mcnemar
@@ -44,7 +31,6 @@ MARGIN = 0.02
 """Accuracies that differ by less than this are taken as equal, where nothing else is asked."""
 
 HUMAN_LABELS = "human labels"
-DIFFERENT = "different judges"
 _FEW_QUESTIONS = 30
 _MOST_NOTES = 3
 
@@ -165,48 +151,6 @@ class Rankings:
     turned: Sequence[tuple[str, str]]
 
 
-def comparison_table(
-    runs: Sequence[Run], what: Literal["models", "judges"] | None = None, by: str | None = None
-) -> VerdictTable:
-    """Runs as models and judges: runs on the same answers are of one model, runs with one signature of one judge.
-
-    Where no judge has two of several models, the runs are compared nevertheless, with a note. `what` says that all are
-    different models, or different judges; `by` names the column that tells the models. Raises InputError for what can't
-    be compared: a single run without `by`, two of one judge on the same answers of one of several models.
-    """
-    names = run_names(runs)
-    if by is not None:
-        return _by_column(collect(runs, names=names), by)
-    if len(runs) < 2:
-        raise InputError(
-            "a single run was given; give two or more, or the column that names the models in it (--by COLUMN)."
-        )
-    sets = answer_sets(runs) if what is None else list(range(len(runs))) if what == "models" else [0] * len(runs)
-    if len(set(sets)) == 1:
-        table = tabulate([Part(name, "", run) for name, run in zip(names, runs, strict=True)])
-        return replace(table, notes=[*table.notes, *([] if what else _parts(table))])
-    signatures = [run.signature for run in runs]
-    if len(set(zip(sets, signatures, strict=True))) < len(runs):
-        raise InputError(
-            f"of {', '.join(names)}, two are of the same judge on the same answers; give one of them, or --what models "
-            "if they are two models'."
-        )
-    different = list(dict.fromkeys(signatures))
-    if len(different) == len(runs):
-        judges = [DIFFERENT] * len(runs)
-        difference = signatures[0].difference(signatures[1])
-        said = f"the runs were judged by different judges ({names[0]} by {difference}): differences between them are "
-        notes = [f"{said}not only the models'."]
-    else:
-        titles = dict(zip(different, distinct([each.name for each in different]), strict=True))
-        judges = [titles[each] for each in signatures]
-        alone = [name for name, signature in zip(names, signatures, strict=True) if signatures.count(signature) == 1]
-        notes = [f"{name} has a judge of its own, so its model is compared with no other." for name in alone]
-    models = _model_names(sets, names)
-    table = tabulate([Part(*each) for each in zip(judges, models, runs, strict=True)])
-    return replace(table, notes=[*notes, *table.notes])
-
-
 def compare_models(table: VerdictTable, settings: ComparisonSettings | None = None) -> list[ModelsFound]:
     """Compare models by each judge that has two or more of them, and by human labels where these are there.
 
@@ -250,53 +194,6 @@ def _answer_record(row: Row) -> dict[str, Any]:
     """What a file of differences says of one answer."""
     told = {"id": row.id, "candidate": row.candidate, "score": row.score, "label": row.label, "gold": row.gold}
     return {name: value for name, value in told.items() if value is not None or name in ("score", "label")}
-
-
-def _by_column(table: VerdictTable, column: str) -> VerdictTable:
-    """The table with the models that a column names; rows without one are left out, with a note."""
-    check_columns(table.rows, [column])
-    told = [row.meta.get(column) for row in table.rows]
-    notes = list(table.notes)
-    for judge in table.judges:
-        own = [place for place, there in enumerate(judge.judged) if there]
-        models = {str(told[place]) for place in own} - {"None"}
-        if len(models) < 2:
-            one = next(iter(models), "none")
-            raise InputError(
-                f"the column {column} of {judge.name} holds a single model, {one}; two or more were expected."
-            )
-        if table.rows[own[0]].candidate is None:
-            raise InputError(
-                f"{judge.name} has no texts, so that answers to one question can't be told; run score without "
-                "--no_texts, or give a run for each model."
-            )
-        if left := sum(told[place] is None for place in own):
-            notes.append(f"{left:,} rows of {judge.name} have no {column} and are left out.")
-    named = table.part(place for place, model in enumerate(told) if model is not None)
-    return replace(named, models=[str(model) for model in told if model is not None], notes=notes)
-
-
-def _parts(table: VerdictTable) -> list[str]:
-    """A sentence for each run that is only a part of another one of the same judge."""
-    return [
-        f"all {part.judged.sum():,} answers of {part.name} are in {whole.name}, too, by the same judge: they are taken "
-        "as the same answers, not as another model's (--what models does that)."
-        for part, whole in permutations(table.judges, 2)
-        if part.signature == whole.signature
-        and (whole.judged >= part.judged).all()
-        and (whole.judged > part.judged).any()
-    ]
-
-
-def _model_names(sets: Sequence[int], names: Sequence[str]) -> list[str]:
-    """The name of each run's model: what the names of its runs begin with, where that tells it from other models."""
-    members = {each: [name for name, of in zip(names, sets, strict=True) if of == each] for each in sets}
-    titles = {
-        each: commonprefix(own).rstrip("/_-. ")  # noqa: RUF071  (letters are meant, not folders)
-        for each, own in members.items()
-    }
-    plain = all(titles.values()) and len(set(titles.values())) == len(titles)
-    return [titles[each] if plain else members[each][0] for each in sets]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,16 +7,17 @@ table = collect([load_run("out-starter"), load_run("out-regex")])
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, combinations
-from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, TypeVar
+from itertools import chain, permutations
+from os.path import commonprefix
+from typing import TYPE_CHECKING, Literal
 
 from bert_judge.analysis.labels import Labels, relabelled
+from bert_judge.analysis.pairing import answer_sets, described, numbered, row_names, run_names
 from bert_judge.analysis.results import Row, Run
-from bert_judge.analysis.slices import Facet, facets
+from bert_judge.analysis.slices import Facet, check_columns, facets
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import distinct
 from bert_judge.types import Scale, Signature
@@ -25,17 +26,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SAME_ANSWERS = 0.9
-"""Two judges' runs are on the same answers where at least this rate of the answers to shared questions is equal."""
-
-FEWEST_QUESTIONS = 10
-"""Sides are not compared where fewer questions, and under half of the smaller one's rows, match."""
-
-_FEW = 0.5
-_WHOSE = ("task", "model", "candidate_model")  # answers that differ in one of these are not the same answer
-_T = TypeVar("_T", bound=Hashable)
-_Key = Hashable
-_Name = tuple[_Key, int]  # what tells that rows are the same answer, and how often it was in its run before
+DIFFERENT = "different judges"
+"""The judge of a table in which each model has one of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +159,48 @@ def collect(runs: Sequence[Run], labels: Labels | None = None, names: Sequence[s
     return tabulate([Part(titles[column], number, run) for column, number, run in parts], labels)
 
 
+def comparison_table(
+    runs: Sequence[Run], what: Literal["models", "judges"] | None = None, by: str | None = None
+) -> VerdictTable:
+    """Runs as models and judges: runs on the same answers are of one model, runs with one signature of one judge.
+
+    Where no judge has two of several models, the runs are compared nevertheless, with a note. `what` says that all are
+    different models, or different judges; `by` names the column that tells the models. Raises InputError for what can't
+    be compared: a single run without `by`, two of one judge on the same answers of one of several models.
+    """
+    names = run_names(runs)
+    if by is not None:
+        return _by_column(collect(runs, names=names), by)
+    if len(runs) < 2:
+        raise InputError(
+            "a single run was given; give two or more, or the column that names the models in it (--by COLUMN)."
+        )
+    sets = answer_sets(runs) if what is None else list(range(len(runs))) if what == "models" else [0] * len(runs)
+    if len(set(sets)) == 1:
+        table = tabulate([Part(name, "", run) for name, run in zip(names, runs, strict=True)])
+        return replace(table, notes=[*table.notes, *([] if what else _parts(table))])
+    signatures = [run.signature for run in runs]
+    if len(set(zip(sets, signatures, strict=True))) < len(runs):
+        raise InputError(
+            f"of {', '.join(names)}, two are of the same judge on the same answers; give one of them, or --what models "
+            "if they are two models'."
+        )
+    different = list(dict.fromkeys(signatures))
+    if len(different) == len(runs):
+        judges = [DIFFERENT] * len(runs)
+        difference = signatures[0].difference(signatures[1])
+        said = f"the runs were judged by different judges ({names[0]} by {difference}): differences between them are "
+        notes = [f"{said}not only the models'."]
+    else:
+        titles = dict(zip(different, distinct([each.name for each in different]), strict=True))
+        judges = [titles[each] for each in signatures]
+        alone = [name for name, signature in zip(names, signatures, strict=True) if signatures.count(signature) == 1]
+        notes = [f"{name} has a judge of its own, so its model is compared with no other." for name in alone]
+    models = _model_names(sets, names)
+    table = tabulate([Part(*each) for each in zip(judges, models, runs, strict=True)])
+    return replace(table, notes=[*notes, *table.notes])
+
+
 def tabulate(parts: Sequence[Part], labels: Labels | None = None) -> VerdictTable:
     """The table of runs whose judges and models are known. Of an answer that a column has twice the first counts.
 
@@ -175,8 +209,8 @@ def tabulate(parts: Sequence[Part], labels: Labels | None = None) -> VerdictTabl
     if not any(part.run.rows for part in parts):
         folders = ", ".join(str(part.run.folder) for part in parts)
         raise InputError(f"{folders}: no row was judged; one or more was expected.")
-    runs = _described([part.run for part in parts])
-    found = [[(part.model, *name) for name in own] for part, own in zip(parts, _names(runs), strict=True)]
+    runs = described([part.run for part in parts])
+    found = [[(part.model, *name) for name in own] for part, own in zip(parts, row_names(runs), strict=True)]
     places = {name: place for place, name in enumerate(dict.fromkeys(chain.from_iterable(found)))}
     rows: list[Row | None] = [None] * len(places)
     for names, run in zip(found, runs, strict=True):
@@ -205,148 +239,6 @@ def tabulate(parts: Sequence[Part], labels: Labels | None = None) -> VerdictTabl
     return VerdictTable(relabelled(merged, labels) if labels else merged, judges, models, given, notes)
 
 
-def answer_sets(runs: Sequence[Run]) -> list[int]:
-    """The number of the set of answers (one model's, say) that each run is on.
-
-    Runs on one input are on the same answers, and so are runs that give equal ones to the questions that they share:
-    all of them where the judge is the same, as two models' answers can be much alike, else at least `SAME_ANSWERS`.
-    """
-    runs = _described(runs)
-    names = [set(own) for own in _names(runs)]
-    whose = _whose(runs)
-    questions = [Counter((question_of(row), *whose(row)) for row in run.rows) for run in runs]
-    same: dict[tuple[int, int], bool] = {}
-    for i, j in combinations(range(len(runs)), 2):
-        if runs[i].answers == runs[j].answers:
-            same[i, j] = True
-        elif shared := questions[i].keys() & questions[j].keys():
-            rows = min(sum(questions[place][each] for each in shared) for place in (i, j))
-            least = 1.0 if runs[i].signature == runs[j].signature else SAME_ANSWERS
-            same[i, j] = len(names[i] & names[j]) >= least * rows
-    numbers: list[int] = []
-    for j in range(len(runs)):
-        members: dict[int, list[bool | None]] = {}
-        for i, number in enumerate(numbers):
-            members.setdefault(number, []).append(same.get((i, j)))
-        fitting = [number for number, told in members.items() if True in told and False not in told]
-        numbers.append(fitting[0] if fitting else max(numbers, default=-1) + 1)
-        for other in fitting[1:]:  # a run on both of two sets makes them one, where nothing speaks against it
-            mixed = (two for two in combinations(range(j), 2) if {numbers[i] for i in two} == {fitting[0], other})
-            if all(same.get(two, True) for two in mixed):
-                numbers = [fitting[0] if number == other else number for number in numbers]
-    first = {number: place for place, number in enumerate(dict.fromkeys(numbers))}
-    return [first[number] for number in numbers]
-
-
-def numbered(keys: Iterable[_T]) -> Iterator[tuple[_T, int]]:
-    """Each key with how often it was there before: what comes several times is matched in its order."""
-    seen: Counter[_T] = Counter()
-    for key in keys:
-        yield key, seen[key]
-        seen[key] += 1
-
-
-def question_of(row: Row) -> _Key:
-    """What tells that two answers are to the same question: its text and references, or the id where there is none."""
-    if row.candidate is None or row.question is None:
-        return ("id", row.id, *row.references)
-    return (row.question, *row.references)
-
-
-def check_matched(
-    found: Sequence[Row], first: Sequence[Row], second: Sequence[Row], names: tuple[str, str]
-) -> str | None:
-    """A sentence where few of two sides' rows match (`found` are those of the first), None where enough do.
-
-    Raises InputError where none does, or so few that nothing can be said of them.
-    """
-    few = len(found) < _FEW * min(len(first), len(second))
-    how = f"of the {len(first):,} rows of {names[0]} and the {len(second):,} of {names[1]}"
-    if not found:
-        bare = {any(row.candidate is None for row in rows[:1]) for rows in (first, second)}
-        hint = " (one of them has no texts, as with --no_texts)" if len(bare) > 1 else ""
-        raise InputError(
-            f"{how}, none match{hint}; runs on the same questions and references (two models), or on the same answers "
-            "(two judges), were expected."
-        )
-    questions = len({row.cluster for row in found})
-    if few and questions < FEWEST_QUESTIONS:
-        match = "question matches" if questions == 1 else "questions match"
-        raise InputError(
-            f"{how}, only {questions} {match}, too few to compare; {FEWEST_QUESTIONS} or more, or half of the rows, "
-            "were expected."
-        )
-    return f"only {len(found):,} {how} match." if few else None
-
-
-def run_names(runs: Sequence[Run]) -> list[str]:
-    """A short name for each run: its path without the folders that all paths begin or end with."""
-    parts = [run.folder.resolve().parts for run in runs]
-    if len(set(parts)) < len(parts):
-        raise InputError("a run was given twice; give each run once.")
-    if len(runs) == 1:
-        return [runs[0].name]
-    least = min(map(len, parts))
-    start = next(i for i in range(least + 1) if i == least or len({path[i] for path in parts}) > 1)
-    end = next(i for i in range(least - start + 1) if i == least - start or len({path[-1 - i] for path in parts}) > 1)
-    return [str(PurePath(*path[start : len(path) - end])) for path in parts]
-
-
-def file_stem(path: str) -> str:
-    """A file's name without its endings: `nq` of `data/nq.jsonl.gz`."""
-    name = Path(path).name or Path(path).resolve().name  # "." has no name of its own
-    return name.partition(".")[0] or name
-
-
-def _whose(runs: Sequence[Run]) -> Callable[[Row], tuple[str, ...]]:
-    """What tells whose an answer is: the columns of `_WHOSE` that every run has."""
-    there = [name for name in _WHOSE if all(any(name in row.meta for row in run.rows) for run in runs)]
-    return lambda row: tuple(str(row.meta.get(name)) for name in there)
-
-
-def _names(runs: Sequence[Run]) -> list[list[_Name]]:
-    """What tells the answers of each run from others: the texts, and whose they are.
-
-    A row without texts has those of a run on the same input with the same id.
-    """
-    whose = _whose(runs)
-
-    def key(row: Row) -> _Key:
-        return (row.key, *whose(row))
-
-    bare = any(row.candidate is None for run in runs for row in run.rows)
-    texts: dict[_Key, _Key] = {
-        (*run.answers, row.id): key(row) for run in runs for row in run.rows if bare and row.candidate is not None
-    }
-    return [
-        list(numbered(key(row) if row.candidate is not None else _of_same_id(run, row, texts) for row in run.rows))
-        for run in runs
-    ]
-
-
-def _of_same_id(run: Run, row: Row, texts: Mapping[_Key, _Key]) -> _Key:
-    name = (*run.answers, row.id)
-    return texts.get(name, name)
-
-
-def _described(runs: Sequence[Run]) -> list[Run]:
-    """The runs with what their records say of all their rows: task and model of candidates, else the input's name."""
-    paths = [str(run.input.get("path", run.name)) for run in runs]
-    inputs = dict.fromkeys(run.answers for run in runs)
-    firsts = [paths[[run.answers for run in runs].index(answers)] for answers in inputs]
-    names = dict(zip(inputs, distinct([file_stem(path) for path in firsts]), strict=True))
-    found = []
-    for run, path in zip(runs, paths, strict=True):
-        if run.input.get("format") == "candidates":
-            *_, task, model, _ = ("", "", "", *PurePath(path).parts)
-            more = {"task": task, "model": model}
-        else:
-            more = {"input": names[run.answers]} if len(inputs) > 1 else {}
-        rows = [replace(row, meta={**more, **row.meta}) for row in run.rows]
-        found.append(replace(run, rows=rows) if more else run)
-    return found
-
-
 def _joined(first: Row, other: Row) -> Row:
     """The first row with what only the other one has: texts, the human label, columns."""
     if first.candidate is None and other.candidate is not None:
@@ -355,3 +247,50 @@ def _joined(first: Row, other: Row) -> Row:
     if gold != first.gold or other.meta.keys() - first.meta.keys():
         return replace(first, gold=gold, meta={**other.meta, **first.meta})
     return first
+
+
+def _by_column(table: VerdictTable, column: str) -> VerdictTable:
+    """The table with the models that a column names; rows without one are left out, with a note."""
+    check_columns(table.rows, [column])
+    told = [row.meta.get(column) for row in table.rows]
+    notes = list(table.notes)
+    for judge in table.judges:
+        own = [place for place, there in enumerate(judge.judged) if there]
+        models = {str(told[place]) for place in own} - {"None"}
+        if len(models) < 2:
+            one = next(iter(models), "none")
+            raise InputError(
+                f"the column {column} of {judge.name} holds a single model, {one}; two or more were expected."
+            )
+        if table.rows[own[0]].candidate is None:
+            raise InputError(
+                f"{judge.name} has no texts, so that answers to one question can't be told; run score without "
+                "--no_texts, or give a run for each model."
+            )
+        if left := sum(told[place] is None for place in own):
+            notes.append(f"{left:,} rows of {judge.name} have no {column} and are left out.")
+    named = table.part(place for place, model in enumerate(told) if model is not None)
+    return replace(named, models=[str(model) for model in told if model is not None], notes=notes)
+
+
+def _parts(table: VerdictTable) -> list[str]:
+    """A sentence for each run that is only a part of another one of the same judge."""
+    return [
+        f"all {part.judged.sum():,} answers of {part.name} are in {whole.name}, too, by the same judge: they are taken "
+        "as the same answers, not as another model's (--what models does that)."
+        for part, whole in permutations(table.judges, 2)
+        if part.signature == whole.signature
+        and (whole.judged >= part.judged).all()
+        and (whole.judged > part.judged).any()
+    ]
+
+
+def _model_names(sets: Sequence[int], names: Sequence[str]) -> list[str]:
+    """The name of each run's model: what the names of its runs begin with, where that tells it from other models."""
+    members = {each: [name for name, of in zip(names, sets, strict=True) if of == each] for each in sets}
+    titles = {
+        each: commonprefix(own).rstrip("/_-. ")  # noqa: RUF071  (letters are meant, not folders)
+        for each, own in members.items()
+    }
+    plain = all(titles.values()) and len(set(titles.values())) == len(titles)
+    return [titles[each] if plain else members[each][0] for each in sets]

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bert_judge.analysis.measures import Estimate, rate
+from bert_judge.analysis.pairing import numbered
 from bert_judge.analysis.results import Row, Run
 from bert_judge.analysis.slices import Slice, is_small
-from bert_judge.analysis.table import VerdictTable, numbered
+from bert_judge.analysis.table import VerdictTable
 from bert_judge.errors import InputError
 
 

@@ -14,12 +14,12 @@ from bert_judge.analysis.compare import (
     ComparisonSettings,
     ModelsFound,
     compare_models,
-    comparison_table,
     differing,
     rankings,
 )
 from bert_judge.analysis.compare_tables import Compared, to_markdown, to_text
 from bert_judge.analysis.results import Run, load_run
+from bert_judge.analysis.table import comparison_table
 from bert_judge.artifacts import check_folder, write_files
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made

@@ -13,9 +13,10 @@ from bert_judge.addresses import public_command
 from bert_judge.analysis.evaluate import Evaluation, EvaluationSettings, check_labelled, evaluate, labelled_part
 from bert_judge.analysis.figure import can_draw, figure_bytes, require_matplotlib
 from bert_judge.analysis.labels import Labels, read_labels, relabelled
+from bert_judge.analysis.pairing import file_stem
 from bert_judge.analysis.results import Row, Run, load_run
 from bert_judge.analysis.slices import check_columns
-from bert_judge.analysis.table import collect, file_stem
+from bert_judge.analysis.table import collect
 from bert_judge.analysis.tables import to_markdown, to_text
 from bert_judge.analysis.teacher import Teacher, teacher_in_column, teacher_of_run
 from bert_judge.artifacts import ResultFolder, check_folder, write_files
