@@ -35,7 +35,6 @@ def lower_bound(agreed: int, rows: int, delta: float) -> float:
 
 def upper_bound(agreed: int, rows: int, delta: float) -> float:
     """The exact one-sided upper bound of a rate, in [0, 1]; 1.0 for no rows. The mirror of `lower_bound`."""
-    check_count(agreed, rows, "agreeing rows")
     return 1.0 - lower_bound(rows - agreed, rows, delta)
 
 

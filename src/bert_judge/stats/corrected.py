@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 FEW_LABELS, FEW_ERRORS = 300, 30
 """With fewer labels, or fewer errors of the judge among them, normal intervals are too narrow."""
 
-_DRAWS = 10_000
-
 
 @dataclass(frozen=True, slots=True)
 class AccuracyEstimate:
@@ -113,10 +111,9 @@ def labels_only(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEst
     The predictions are not used. Where rows were weighted or clustered, the interval is that of the effective number
     of labels: as many as would have the same variance without (Korn and Graubard, 1998).
     """
-    rate = _rate(sample.golds, sample.weights)
-    influence = _spread(sample, rate.influence)
-    low, high = rate.jeffreys(confidence, _design_effect(sample, influence))
-    return AccuracyEstimate(rate.value, low, high, "labels only, Jeffreys' interval")
+    import numpy as np
+
+    return _by_stratum(sample, np.zeros(sample.total), confidence, "labels only, Jeffreys' interval")
 
 
 def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float | None = None) -> AccuracyEstimate:
@@ -147,31 +144,13 @@ def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float 
 def stratified(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEstimate:
     """PPI++ with the judge's labels as predictions, with an interval that holds for few labels, too.
 
-    With predictions of 0 and 1 the tuned mean is the rate of right rows among those called right and among those
-    called wrong, weighted by how many rows are called so (post-stratification). The interval puts together Jeffreys'
-    intervals of the two rates (MOVER; Zou and Donner, 2008). Raises InputError for other predictions.
+    With predictions of 0 and 1 the tuned mean is the rate of correct rows among those labelled correct and among those
+    labelled incorrect, weighted by how many rows are labelled so (post-stratification). The interval puts together
+    Jeffreys' intervals of the two rates (MOVER; Zou and Donner, 2008). Raises InputError for other predictions.
     """
-    import numpy as np
-
-    called = _called(sample)
-    size = sample.predictions.mean()
-    influence = (sample.predictions - size) / sample.total
-    found, own = [], np.zeros(sample.total)
-    for label, part in ((0, 1 - size), (1, size)):
-        among = called == label
-        rate = _rate(sample.golds[among], sample.weights[among])
-        own[sample.rows[among]] = part * rate.influence
-        found.append((float(part), rate))
-    (wrong, if_wrong), (right, if_right) = found
-    gap = if_right.value - if_wrong.value
-    effect = _design_effect(sample, gap * influence + own)
-    below = above = effect * (_quantile(confidence) * gap) ** 2 * wrong * right / sample.total
-    for part, rate in found:
-        low, high = rate.jeffreys(confidence, effect)
-        below += (part * (rate.value - low)) ** 2
-        above += (part * (high - rate.value)) ** 2
-    value = wrong * if_wrong.value + right * if_right.value
-    return _clipped(value, value - below**0.5, value + above**0.5, "PPI++ on the judge's labels, Jeffreys' intervals")
+    _check_labels(sample)
+    method = "PPI++ on the judge's labels, Jeffreys' intervals"
+    return _by_stratum(sample, sample.predictions, confidence, method)
 
 
 def corrected(sample: LabelledSample, scores: ArrayLike | None = None, confidence: float = 0.95) -> AccuracyEstimate:
@@ -196,15 +175,16 @@ def suffices(sample: LabelledSample) -> bool:
     """
     import numpy as np
 
+    _check_labels(sample)
     clusters = sample.clusters[sample.rows]
-    wrong = _called(sample) != sample.golds
-    return len(np.unique(clusters)) >= FEW_LABELS and len(np.unique(clusters[wrong])) >= FEW_ERRORS
+    errors = clusters[sample.predictions[sample.rows] != sample.golds]
+    return len(np.unique(clusters)) >= FEW_LABELS and len(np.unique(errors)) >= FEW_ERRORS
 
 
 def rogan_gladen(
-    sample: LabelledSample, confidence: float = 0.95, draws: int = _DRAWS, seed: int = 0
+    sample: LabelledSample, confidence: float = 0.95, draws: int = 10_000, seed: int = 0
 ) -> AccuracyEstimate | None:
-    """The judge's rate of right rows, corrected by its sensitivity and specificity (Rogan and Gladen, 1978).
+    """The judge's rate of correct rows, corrected by its sensitivity and specificity (Rogan and Gladen, 1978).
 
     The labels tell these two, the predictions of all rows (1, 0) the rate. The interval holds for few labels: it is
     quantiles of the estimate over draws of the three numbers from their distributions under Jeffreys' priors (Gelman
@@ -213,7 +193,8 @@ def rogan_gladen(
     """
     import numpy as np
 
-    called, right = _called(sample), sample.golds == 1
+    _check_labels(sample)
+    called, right = sample.predictions[sample.rows], sample.golds == 1
     if right.all() or not right.any():
         return None
     sensitivity = _rate(called[right], sample.weights[right])
@@ -237,6 +218,28 @@ def rogan_gladen(
         drawn = (among_all + among_wrong - 1)[over_chance > 0] / over_chance[over_chance > 0]
         low, high = (float(each) for each in np.quantile(drawn, [outside, 1 - outside]))
     return _clipped(value, low, high, "Rogan-Gladen, interval under Jeffreys' priors")
+
+
+def _by_stratum(sample: LabelledSample, strata: Numbers, confidence: float, method: str) -> AccuracyEstimate:
+    """The rate of correct rows in each stratum, weighted by its rows; `strata`, of shape (all rows,), numbers them."""
+    import numpy as np
+
+    found, influence = [], np.zeros(sample.total)
+    for stratum in np.unique(strata):
+        among = strata[sample.rows] == stratum
+        rate, part = _rate(sample.golds[among], sample.weights[among]), float((strata == stratum).mean())
+        influence[strata == stratum] += rate.value / sample.total
+        influence[sample.rows[among]] += part * rate.influence
+        found.append((part, rate))
+    value = sum(part * rate.value for part, rate in found)
+    effect = _design_effect(sample, influence - value / sample.total)
+    between = sum(part * (rate.value - value) ** 2 for part, rate in found)
+    below = above = effect * _quantile(confidence) ** 2 * between / sample.total
+    for part, rate in found:
+        low, high = rate.jeffreys(confidence, effect)
+        below += (part * (rate.value - low)) ** 2
+        above += (part * (high - rate.value)) ** 2
+    return _clipped(value, value - below**0.5, value + above**0.5, method)
 
 
 class _Rate(NamedTuple):
@@ -266,9 +269,7 @@ def _rate(golds: Numbers, weights: Numbers) -> _Rate:
     if not len(golds):
         return _Rate(0.5, 0.0, golds)
     parts = weights / weights.sum()
-    value = float(min(parts @ golds, 1.0)) if golds.any() else 0.0
-    if golds.all():
-        value = 1.0
+    value = float(golds[0] if (golds == golds[0]).all() else parts @ golds)  # all alike: exactly 0 or 1
     influence = parts * (golds - value)
     variance = float(influence @ influence)
     effective = value * (1 - value) / variance if variance > 0 else 1 / float(parts @ parts)
@@ -312,13 +313,12 @@ def _spread(sample: LabelledSample, values: Numbers) -> Numbers:
     return spread
 
 
-def _called(sample: LabelledSample) -> Numbers:
-    """The judge's labels of the labelled rows."""
+def _check_labels(sample: LabelledSample) -> None:
+    """Raise InputError unless the predictions are labels."""
     import numpy as np
 
     if not np.isin(sample.predictions, (0, 1)).all():
         raise InputError("a prediction is neither 0 nor 1; the judge's labels were expected.")
-    return sample.predictions[sample.rows]
 
 
 def _quantile(confidence: float) -> float:
