@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from bert_judge.audit.attacks import ATTACKS
-from bert_judge.audit.items import AuditItem, items_of, load_items, neutral_sentences, spread
-from bert_judge.audit.trials import FAMILIES, PLAIN, Audit, Gate, Trial, assess_trials, make_trials
+from bert_judge.audit.items import AuditItem, Trial, items_of, load_items, neutral_sentences, spread
+from bert_judge.audit.trials import FAMILIES, PLAIN, Audit, Gate, assess_trials, make_trials
 from bert_judge.errors import InputError
 from bert_judge.judges import Judge, RegexJudge
 from bert_judge.metrics import containment
@@ -341,7 +341,7 @@ def test_the_gate(lexical: Audit):
     assert "look-alikes" in missed(min_kept=0.99)
     assert not missed(min_kept=0.99) & {"case", *ATTACKS}
     for name in ("max_accept", "min_kept", "min_plain"):
-        with pytest.raises(InputError, match=f"{name} is 2; a share between 0 and 1"):
+        with pytest.raises(InputError, match=f"{name} is 2; a rate between 0 and 1"):
             Gate(**{name: 2})
 
 

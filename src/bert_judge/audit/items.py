@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
 from bert_judge.audit.neighbours import kind_of, neighbours, spellings
 from bert_judge.errors import InputError
@@ -25,6 +25,15 @@ _YES_NO = frozenset("yes no true false correct incorrect right wrong".split())
 _NOTHING = re.compile(
     r"\b(?:none|nothing|unknown|unanswerable|n/?a|cannot|can't|no (?:answer|one)|not|no|never)\b", re.IGNORECASE
 )
+
+
+class Trial(NamedTuple):
+    """One sample of a family, with its human label as `gold`; `plain` is the unchanged sample of an invariance."""
+
+    family: str
+    pattern: str
+    sample: Sample
+    plain: Sample | None = None
 
 
 @dataclass(frozen=True)
