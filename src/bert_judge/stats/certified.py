@@ -50,13 +50,12 @@ def fixed_sequence(counts: Sequence[Counts], target: float, delta: float) -> int
 
     The thresholds are tested in their order, each at the whole level `delta`, up to the first that fails (fixed
     sequence testing: Maurer, Hothorn and Lehmacher, 1995; for thresholds of judges: Jung et al., 2024, arXiv
-    2407.18370). All that pass are certified together with confidence 1 - delta, where the rows are independent draws,
-    and the path was fixed without a look at their labels.
+    2407.18370). All that pass are certified together with confidence 1 - delta, where the rows are independent draws
+    and the path was fixed without looking at their labels.
 
-    The sequence starts at the first threshold with twice the rows of `rows_needed`, so that some of them may disagree;
-    if these are more than half of all, with half of all, but with no fewer than `rows_needed`. That is a choice by
-    numbers of rows, not by labels: it keeps the level where agreement, once it is below the target, stays below it in
-    the rows that looser thresholds add.
+    The sequence starts at the first threshold with twice the rows of `rows_needed`, so that some of them may disagree,
+    or with half of all rows if these are fewer, but at least `rows_needed`. This looks at numbers of rows alone: it
+    keeps the level where agreement, once below the target, stays below it in the rows that looser thresholds add.
     """
     needed = rows_needed(target, delta)
     if not counts:

@@ -1,8 +1,8 @@
 """The accuracy of many rows from a judge's verdicts on all of them and human labels of some.
 
 The judge alone is precise and biased, the labels alone are unbiased and imprecise; here the labels correct the judge's
-bias. All intervals are for the accuracy on rows like these, not on these rows alone: labelling every row does not
-make them vanish. Rows of one cluster (a question) may depend on each other.
+bias. All intervals are for the accuracy on rows like these, not on these rows alone: they do not vanish where every row
+is labelled. Rows of one cluster (a question) may depend on each other.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 FEW_LABELS, FEW_ERRORS = 300, 30
-"""With fewer labels, or fewer errors of the judge among them, normal intervals are too narrow."""
+"""With fewer labels, or fewer of the judge's errors among them, normal intervals are too narrow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +42,11 @@ class AccuracyEstimate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledSample:
-    """A judge's predictions of all rows, and human labels of some.
+    """A judge's predictions of all rows, and human labels of some. Make it with `of`.
 
-    `predictions`, of shape (all rows,), is any number that goes with being right: a label (1, 0) or a score. `rows`, of
-    shape (labelled rows,), holds the places of those with a label, and `golds` their labels, 1 right or 0 wrong.
-    `clusters`, of shape (all rows,), numbers the cluster of each.
-
-    `weights`, of shape (labelled rows,), is how many rows each labelled one stands for. Rows are taken to be drawn one
-    after the other, without replacement, each with its probability among those left (Efraimidis and Spirakis, 2006):
-    after a while, row i has been drawn with probability 1 - exp(-t p_i), and t is such that the weights, their
-    inverses, add up to the number of rows.
-
-    Make it with `of`.
+    `predictions`, of shape (all rows,), are labels (1, 0) or scores, higher for correct rows; `clusters`, of the same
+    shape, numbers the cluster of each row. `rows`, `golds` and `weights`, of shape (labelled rows,), are the places of
+    the labelled rows, their labels (1 correct, 0 incorrect), and how many rows each stands for.
     """
 
     predictions: Numbers
@@ -72,7 +65,7 @@ class LabelledSample:
         clusters: Sequence[Hashable] | None = None,
     ) -> LabelledSample:
         """From any sequences. `probabilities` are those with which the labelled rows were drawn, of which only the
-        ratios count; None means equal ones. `clusters` names the cluster of each row; None makes each its own.
+        ratios count (None: all equal). `clusters` names the cluster of each row (None: each is its own).
 
         Raises InputError for no labels, other lengths, golds other than 0 and 1 and probabilities that are not over 0.
         """
@@ -94,7 +87,7 @@ class LabelledSample:
         if len(numbers) != total:
             raise InputError(f"{len(numbers)} clusters of {total} rows were given; one a row was expected.")
         if not np.isin(labels, (0, 1)).all():
-            raise InputError("a label is neither 0 nor 1; 1 (right) or 0 (wrong) was expected.")
+            raise InputError("a label is neither 0 nor 1; 1 (correct) or 0 (incorrect) was expected.")
         if not (np.isfinite(chances) & (chances > 0)).all():
             raise InputError("the probability with which a row was drawn is not over 0; numbers over 0 were expected.")
         return cls(all_rows, places, labels, numbers, _weights(chances, total))
@@ -108,8 +101,8 @@ class LabelledSample:
 def labels_only(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEstimate:
     """The weighted rate of labels that are 1, with Jeffreys' interval (Brown, Cai and DasGupta, 2001).
 
-    The predictions are not used. Where rows were weighted or clustered, the interval is that of the effective number
-    of labels: as many as would have the same variance without (Korn and Graubard, 1998).
+    The predictions are not used. Weighted or clustered rows count as the effective number of labels, which would have
+    the same variance without weights and clusters (Korn and Graubard, 1998).
     """
     import numpy as np
 
@@ -120,17 +113,17 @@ def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float 
     """PPI++ of the mean (Angelopoulos et al., 2023), for rows drawn with any probabilities (Zrnic and Candès, 2024).
 
     The mean of `tuning` times the predictions of all rows, plus the weighted mean of label minus `tuning` times
-    prediction. A tuning of 0 uses the labels alone, None is the one with the smallest variance. As labelled
-    rows are among all rows here, it is the paper's times N / (N - n). The interval is the normal one, too narrow where
-    labels or errors of the judge are few: see `corrected`.
+    prediction. A tuning of 0 uses the labels alone, None minimises the variance; as labelled rows are among all rows
+    here, it is the paper's times N / (N - n). The interval is normal: too narrow for few labels or errors of the judge.
     """
     import numpy as np
 
     weights = sample.weights / sample.weights.sum()
     ours = sample.predictions[sample.rows]
     centred = (sample.predictions - sample.predictions.mean()) / sample.total
-    by_labels = _by_cluster(sample, _spread(sample, weights * (sample.golds - weights @ sample.golds)))
-    by_judge = _by_cluster(sample, centred - _spread(sample, weights * (ours - weights @ ours)))
+    of_labels = _spread(sample, weights * (sample.golds - weights @ sample.golds))
+    by_labels = np.bincount(sample.clusters, of_labels)
+    by_judge = np.bincount(sample.clusters, centred - _spread(sample, weights * (ours - weights @ ours)))
     if tuning is None:
         scale = float(by_judge @ by_judge)
         tuning = -float(by_labels @ by_judge) / scale if scale > 1e-18 else 0.0
@@ -142,11 +135,11 @@ def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float 
 
 
 def stratified(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEstimate:
-    """PPI++ with the judge's labels as predictions, with an interval that holds for few labels, too.
+    """PPI++ with the judge's labels as predictions, with an interval that also holds for few labels.
 
     With predictions of 0 and 1 the tuned mean is the rate of correct rows among those labelled correct and among those
-    labelled incorrect, weighted by how many rows are labelled so (post-stratification). The interval puts together
-    Jeffreys' intervals of the two rates (MOVER; Zou and Donner, 2008). Raises InputError for other predictions.
+    labelled incorrect, weighted by how many rows are labelled so (post-stratification). The interval combines Jeffreys'
+    intervals of the two rates (MOVER; Zou and Donner, 2008). Raises InputError for other predictions.
     """
     _check_labels(sample)
     method = "PPI++ on the judge's labels, Jeffreys' intervals"
@@ -156,8 +149,7 @@ def stratified(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEsti
 def corrected(sample: LabelledSample, scores: ArrayLike | None = None, confidence: float = 0.95) -> AccuracyEstimate:
     """The accuracy without the judge's error: `power_tuned` where labels suffice for it, else `stratified`.
 
-    `sample.predictions` are the judge's labels. `scores`, of shape (all rows,), are used in their place where labels
-    suffice: see `suffices`.
+    `sample.predictions` are the judge's labels; `scores`, of shape (all rows,), replace them in `power_tuned`.
     """
     import numpy as np
 
@@ -169,9 +161,9 @@ def corrected(sample: LabelledSample, scores: ArrayLike | None = None, confidenc
 
 
 def suffices(sample: LabelledSample) -> bool:
-    """Whether a normal interval holds: for at least 300 labels, and 30 errors of the judge among them.
+    """Whether a normal interval holds: for labels in at least 300 clusters, and errors of the judge in 30 of them.
 
-    Those of one cluster count as one. The predictions are the judge's labels.
+    The predictions are the judge's labels.
     """
     import numpy as np
 
@@ -186,10 +178,10 @@ def rogan_gladen(
 ) -> AccuracyEstimate | None:
     """The judge's rate of correct rows, corrected by its sensitivity and specificity (Rogan and Gladen, 1978).
 
-    The labels tell these two, the predictions of all rows (1, 0) the rate. The interval holds for few labels: it is
-    quantiles of the estimate over draws of the three numbers from their distributions under Jeffreys' priors (Gelman
-    and Carpenter, 2020), and [0, 1] where the judge may well be no better than chance. None where labels are of one
-    class, or the judge is no better than chance on them. Raises InputError for other predictions.
+    These two are estimated from the labels, the rate from the predictions (1, 0) of all rows. The interval also holds
+    for few labels: quantiles of the estimate over draws of the three numbers under Jeffreys' priors (Gelman and
+    Carpenter, 2020), and [0, 1] where the judge may be no better than chance. None where labels are of one class, or
+    the judge is no better than chance on them. Raises InputError for other predictions.
     """
     import numpy as np
 
@@ -277,7 +269,12 @@ def _rate(golds: Numbers, weights: Numbers) -> _Rate:
 
 
 def _weights(chances: Numbers, total: int) -> Numbers:
-    """How many rows each drawn one stands for, together `total`."""
+    """How many rows each drawn one stands for, together `total`.
+
+    Rows are taken to be drawn one after the other, without replacement, each with its probability among those left
+    (Efraimidis and Spirakis, 2006): after a while row i has been drawn with probability 1 - exp(-t p_i). The weights
+    are the inverses of these, with the t for which they add up to `total`.
+    """
     import numpy as np
     from scipy.optimize import brentq
 
@@ -293,15 +290,11 @@ def _weights(chances: Numbers, total: int) -> Numbers:
 
 def _design_effect(sample: LabelledSample, influence: Numbers) -> float:
     """How much larger the variance is as rows of a cluster are alike (Kish, 1965); at least 1."""
-    alone = float(influence @ influence)
-    together = _by_cluster(sample, influence)
-    return max(1.0, float(together @ together) / alone) if alone > 0 else 1.0
-
-
-def _by_cluster(sample: LabelledSample, influence: Numbers) -> Numbers:
     import numpy as np
 
-    return np.bincount(sample.clusters, influence).astype(float)
+    alone = float(influence @ influence)
+    together = np.bincount(sample.clusters, influence)
+    return max(1.0, float(together @ together) / alone) if alone > 0 else 1.0
 
 
 def _spread(sample: LabelledSample, values: Numbers) -> Numbers:

@@ -1,4 +1,4 @@
-"""How well scores separate right from wrong answers, on any scale: AUROC, thresholds, risk by coverage."""
+"""How well scores separate correct from incorrect answers, on any scale: AUROC, thresholds, risk by coverage."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class Ranking:
         return right, np.add.reduceat(ours, self.starts) - right
 
     def auroc(self, weights: Numbers) -> float:
-        """The probability that a right row's score is over a wrong row's, in [0, 1], ties as halves (Hanley and
-        McNeil, 1982); NaN where right or wrong ones have no weight.
+        """The probability that a correct row has a higher score than an incorrect one, in [0, 1], ties as halves
+        (Hanley and McNeil, 1982); NaN where either have no weight.
         """
         import numpy as np
 
@@ -98,7 +98,7 @@ def for_precision(scores: ArrayLike, golds: ArrayLike, precision: float) -> Thre
 
 
 def for_recall(scores: ArrayLike, golds: ArrayLike, recall: float) -> Threshold | None:
-    """The threshold with the highest precision whose recall is at least this; None where no row is right.
+    """The threshold with the highest precision whose recall is at least this; None where no row is correct.
 
     Raises InputError as `most_accurate` does, and unless 0 < recall <= 1.
     """
@@ -143,8 +143,8 @@ def cross_fitted(
 class RiskCoverage:
     """The errors among the rows that a judge is surest of, as more of them are kept.
 
-    `risk[i]` is the rate of errors among the surest `coverage[i]` of all rows; both are in (0, 1], `coverage` rises
-    to 1. `area` is the mean risk over all coverages, 0 is best (Geifman and El-Yaniv, 2017).
+    `risk[i]` is the rate of errors among the surest `coverage[i]` of all rows, which rises to 1. `area` is the mean
+    risk over all coverages, 0 is best (Geifman and El-Yaniv, 2017).
     """
 
     coverage: tuple[float, ...]
@@ -152,11 +152,11 @@ class RiskCoverage:
     area: float
 
     def coverage_at(self, risk: float) -> float:
-        """The largest part of the rows that can be kept with at most this risk; 0.0 where there is none."""
+        """The largest coverage with at most this risk; 0.0 where there is none."""
         return max((kept for kept, errors in zip(self.coverage, self.risk, strict=True) if errors <= risk), default=0.0)
 
     def thinned(self, points: int = 200) -> RiskCoverage:
-        """The curve at no more than so many points, for a figure or a file; its area stays that of all."""
+        """The curve at no more than so many points, for a figure or a file; its area stays."""
         import numpy as np
 
         kept = np.unique(np.linspace(0, len(self.risk) - 1, points).round().astype(int)).tolist()
@@ -166,8 +166,8 @@ class RiskCoverage:
 def risk_coverage(confidence: ArrayLike, wrong: ArrayLike) -> RiskCoverage:
     """The risk-coverage curve of labels that are wrong (1) or not (0), from the most confident row to the least.
 
-    Rows of the same confidence have no order: the risk among them is the expected one. There is a point at the end of
-    each group of such rows. Raises InputError as `most_accurate` does.
+    Rows of the same confidence have no order: the risk among them is the expected one, with a point after all of them.
+    Raises InputError as `most_accurate` does.
     """
     import numpy as np
 
@@ -180,7 +180,7 @@ def risk_coverage(confidence: ArrayLike, wrong: ArrayLike) -> RiskCoverage:
 
 
 def _best(scores: ArrayLike, golds: ArrayLike, worth: Callable[[Numbers, Numbers, int], Numbers]) -> Threshold:
-    """The threshold that is worth most, by the numbers of true and false positives there and of right rows in all."""
+    """The threshold that is worth most, by its numbers of true and false positives and that of all correct rows."""
     import numpy as np
 
     values, labels = check_labelled("scores", scores, golds)

@@ -67,12 +67,12 @@ class Confusion:
 
     @property
     def precision(self) -> float | None:
-        """The rate of truly correct ones among those labelled correct, in [0, 1]."""
+        """The rate of correct ones among those labelled correct, in [0, 1]."""
         return ratio(self.true_positive, self.true_positive + self.false_positive)
 
     @property
     def recall(self) -> float | None:
-        """The rate of those labelled correct among the truly correct ones, in [0, 1]."""
+        """The rate of those labelled correct among the correct ones, in [0, 1]."""
         return ratio(self.true_positive, self.true_positive + self.false_negative)
 
     @property
@@ -82,7 +82,7 @@ class Confusion:
 
     @property
     def kappa(self) -> float | None:
-        """Agreement beyond chance, in [-1, 1] (Cohen, 1960); undefined where both give one and the same label only."""
+        """Agreement beyond chance, in [-1, 1] (Cohen, 1960); undefined where all labels and golds are the same."""
         return ratio(*kappa_terms(self.true_positive, self.false_positive, self.false_negative, self.true_negative))
 
 

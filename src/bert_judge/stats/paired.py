@@ -31,8 +31,8 @@ LEVEL, POWER = 0.05, 0.8
 class Differences:
     """Paired differences, second minus first, summed by cluster: `sums` and `rows` have the shape (clusters,).
 
-    Rows of one cluster (the answers to one question, say) belong together; clusters are independent draws. `labels`
-    says that the values were 0 and 1, so that a difference is -1, 0 or 1. Make it with `of`.
+    Clusters (the answers to one question, say) are independent draws. `labels` says that the values were 0 and 1, so
+    that a difference is -1, 0 or 1. Make it with `of`.
     """
 
     sums: Numbers
@@ -168,9 +168,9 @@ class Differences:
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """The exact two-sided p-value of McNemar (1947): of rows that only one has right, are there more on one side?
+    """The two-sided p-value of McNemar's exact test (1947), from the rows that only the first or the second has right.
 
-    Rows are taken as independent. 1.0 where there are none. Raises InputError for negative counts.
+    Rows are taken as independent; 1.0 for no such rows. Raises InputError for negative counts.
     """
     import numpy as np
 
