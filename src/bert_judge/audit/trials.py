@@ -7,7 +7,6 @@ print(audit.plain.accuracy, audit.families[0].rate)
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -16,7 +15,7 @@ from typing import Annotated, Literal, NamedTuple
 from bert_judge.audit.attacks import ATTACKS, Attack
 from bert_judge.audit.invariances import INVARIANCES, Invariance
 from bert_judge.audit.items import AuditItem, Trial
-from bert_judge.errors import InputError
+from bert_judge.errors import InputError, did_you_mean
 from bert_judge.judges.base import Judge
 from bert_judge.stats.labels import ratio, wilson_interval
 from bert_judge.types import Sample, Verdict
@@ -125,9 +124,7 @@ def make_trials(items: Sequence[AuditItem], families: Collection[str] | None = N
     """
     for name in families or ():
         if name not in FAMILIES:
-            near = difflib.get_close_matches(name, FAMILIES, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(FAMILIES)}."
-            raise InputError(f"there is no attack or invariance {name!r}; {hint}")
+            raise InputError(f"there is no attack or invariance {name!r}; {did_you_mean(name, FAMILIES)}")
     trials = [Trial(PLAIN, PLAIN, sample) for item in items for answers in item.answers for sample in answers]
     for name, family in FAMILIES.items():
         if families is None or name in families:
