@@ -137,8 +137,6 @@ def test_wrong_input_is_told_in_a_sentence() -> None:
         (lambda: most_accurate([0.1], [0, 1]), "1 scores and 2 gold labels"),
         (lambda: most_accurate([0.1, float("nan")], [0, 1]), "not a finite number"),
         (lambda: most_accurate([0.1], [2]), "a gold label is 2"),
-        (lambda: for_precision([0.1], [1], 0), "the precision is 0; a rate over 0"),
-        (lambda: for_recall([0.1], [1], 1.5), "the recall is 1.5"),
         (lambda: reliability([1.2], [1]), "a probability in"),
         (lambda: reliability([0.2], [1], 0), "0 bins"),
     ]:

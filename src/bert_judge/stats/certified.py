@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bert_judge.stats.inputs import check_count, check_fraction
+from bert_judge.stats.inputs import check_fraction
 
 
 class Counts(NamedTuple):
@@ -23,13 +23,10 @@ class Counts(NamedTuple):
 def lower_bound(agreed: int, rows: int, delta: float) -> float:
     """The exact one-sided lower bound of a rate, in [0, 1] (Clopper and Pearson, 1934); 0.0 for no rows.
 
-    Whatever the true rate is, the bound lies above it with a probability of at most `delta`. Raises InputError unless
-    0 <= agreed <= rows and 0 < delta < 1.
+    Whatever the true rate is, the bound lies above it with a probability of at most `delta`.
     """
     from scipy.special import betaincinv
 
-    check_count(agreed, rows, "agreeing rows")
-    check_fraction("delta", delta, 0.1)
     return float(betaincinv(agreed, rows - agreed + 1, delta)) if agreed else 0.0
 
 
@@ -39,7 +36,10 @@ def upper_bound(agreed: int, rows: int, delta: float) -> float:
 
 
 def rows_needed(target: float, delta: float) -> int:
-    """The fewest rows that can certify a target: enough if all of them agree. Raises InputError."""
+    """The fewest rows that can certify a target, if all of them agree.
+
+    Raises InputError unless target and delta are between 0 and 1.
+    """
     check_fraction("the target", target, 0.95)
     check_fraction("delta", delta, 0.1)
     return math.ceil(math.log(delta) / math.log(target) - 1e-9)  # e.g. 0.9 ** 2 is to need 2 rows, not 3

@@ -85,26 +85,24 @@ def best_f1(scores: ArrayLike, golds: ArrayLike) -> Threshold:
 
 
 def for_precision(scores: ArrayLike, golds: ArrayLike, precision: float) -> Threshold | None:
-    """The threshold with the highest recall whose precision is at least this; None where none has it.
+    """The threshold with the highest recall whose precision is at least this, in (0, 1]; None where none has it.
 
-    Raises InputError as `most_accurate` does, and unless 0 < precision <= 1.
+    Raises InputError as `most_accurate` does.
     """
     import numpy as np
 
-    _check_wanted("precision", precision)
     found = _best(scores, golds, lambda true, false, right: np.where(true >= precision * (true + false), true, -1.0))
     reached = found.confusion.precision
     return found if reached is not None and reached >= precision else None
 
 
 def for_recall(scores: ArrayLike, golds: ArrayLike, recall: float) -> Threshold | None:
-    """The threshold with the highest precision whose recall is at least this; None where no row is correct.
+    """The threshold with the highest precision whose recall is at least this, in (0, 1]; None where no row is correct.
 
-    Raises InputError as `most_accurate` does, and unless 0 < recall <= 1.
+    Raises InputError as `most_accurate` does.
     """
     import numpy as np
 
-    _check_wanted("recall", recall)
     found = _best(
         scores, golds, lambda true, false, right: np.where(true >= recall * right, true / (true + false), -1.0)
     )
@@ -203,8 +201,3 @@ def _between(edges: Numbers, chosen: int) -> float:
     low = float(edges[chosen + 1]) if chosen + 1 < len(edges) else float(edges[chosen])
     middle = low + (float(edges[chosen]) - low) / 2
     return middle if middle > low else float(edges[chosen])
-
-
-def _check_wanted(name: str, value: float) -> None:
-    if not 0 < value <= 1:
-        raise InputError(f"the {name} is {value}; a rate over 0, up to 1, was expected.")

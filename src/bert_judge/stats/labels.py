@@ -10,7 +10,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, TypeVar
 
 from bert_judge.errors import InputError
-from bert_judge.stats.inputs import check_count, check_fraction
+from bert_judge.stats.inputs import check_fraction
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,7 +96,8 @@ def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> tuple[f
 
     Raises InputError unless 0 <= successes <= n and 0 < confidence < 1.
     """
-    check_count(successes, n, "successes")
+    if not 0 <= successes <= n:
+        raise InputError(f"{successes} successes of {n} were given; a number from 0 to {n} was expected.")
     check_fraction("the confidence", confidence, 0.95)
     if n == 0:
         return 0.0, 1.0
