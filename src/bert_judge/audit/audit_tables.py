@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import groupby
 from typing import Any
 
@@ -27,24 +27,24 @@ _HEADS = {
 def to_text(audit: Audit, signature: Signature) -> str:
     """What the terminal shows: the tables, and of each family with failures the pattern that failed most."""
     parts = [_headline(audit), *(table.text() for table in _tables(audit))]
-    worst = ["what failed most"]
+    worst = []
     for family in audit.families:
         for pattern, failed in list(family.failed_patterns.items())[:1]:
             text = _clipped(_visible(pattern), 76) or "nothing"
             worst.append(f"  {family.name:22} {failed:3} of {family.patterns[pattern]:3}  {text}")
-    parts += ["\n".join(worst)] if audit.failures else []
+    parts += ["\n".join(["what failed most", *worst])] if audit.failures else []
     return "\n\n".join([*parts, f"judge  {signature.short}"])
 
 
 def to_files(audit: Audit, run: Mapping[str, Any]) -> dict[str, str]:
     """The files of an audit by their names; `run` holds what `audit.json` says besides what was found."""
-    found = {name: value for name, value in asdict(audit).items() if name != "failures"}
+    counts = asdict(replace(audit, failures=()))
+    del counts["failures"]  # they have a file of their own
+    failures = (json.dumps(_failure(outcome), ensure_ascii=False) + "\n" for outcome in audit.failures)
     return {
-        "audit.json": json.dumps({**run, **found}, ensure_ascii=False, indent=1) + "\n",
+        "audit.json": json.dumps({**run, **counts}, ensure_ascii=False, indent=1) + "\n",
         "audit.md": _page(audit, Signature.of(run["signature"]), run["gate"]["misses"]),
-        "audit_failures.jsonl": "".join(
-            json.dumps(_failure(outcome), ensure_ascii=False) + "\n" for outcome in audit.failures
-        ),
+        "audit_failures.jsonl": "".join(failures),
     }
 
 

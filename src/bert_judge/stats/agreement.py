@@ -5,8 +5,8 @@ A rater's labels are any values that can be compared; `None` (NaN among scores) 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Sequence
+from statistics import multimode
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from bert_judge.stats.inputs import factorise
@@ -82,10 +82,8 @@ def kendall_tau(first: ArrayLike, second: ArrayLike) -> RankCorrelation | None:
 
 def majority(labels: Sequence[Label | None]) -> Label | None:
     """The label that more raters give than any other; None for no labels or a tie."""
-    ranked = Counter(label for label in labels if label is not None).most_common(2)
-    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
-        return None
-    return ranked[0][0]
+    most = multimode(label for label in labels if label is not None)
+    return most[0] if len(most) == 1 else None
 
 
 def _alpha(raters: Numbers, sums: Numbers, squares: Numbers) -> float | None:

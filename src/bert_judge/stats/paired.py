@@ -169,9 +169,10 @@ def mcnemar(only_first: int, only_second: int) -> float:
 
     Rows are taken as independent; 1.0 for no such rows.
     """
-    import numpy as np
+    from scipy.stats import binomtest
 
-    return _sign_flip(np.repeat([1.0, -1.0], [only_first, only_second]))
+    apart = only_first + only_second
+    return float(binomtest(only_first, apart).pvalue) if apart else 1.0
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
