@@ -184,7 +184,7 @@ def _count(outcomes: Sequence[Outcome]) -> FamilyResult:
     return FamilyResult(
         name=name,
         kind="attack" if attack else "invariance",
-        about=(ATTACKS if attack else INVARIANCES)[name].about,
+        about=FAMILIES[name].about,
         trials=len(outcomes),
         rate=counted / len(outcomes),
         interval=wilson_interval(counted, len(outcomes)),
