@@ -7,7 +7,7 @@ is labelled. Rows of one cluster (a question) may depend on each other.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
@@ -106,7 +106,7 @@ def labels_only(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEst
     """
     import numpy as np
 
-    return _by_stratum(sample, np.zeros(sample.total), confidence, "labels only, Jeffreys' interval")
+    return _by_stratum(sample, [np.ones(sample.total, bool)], confidence, "labels only, Jeffreys' interval")
 
 
 def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float | None = None) -> AccuracyEstimate:
@@ -142,8 +142,8 @@ def stratified(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEsti
     intervals of the two rates (MOVER; Zou and Donner, 2008). Raises InputError for other predictions.
     """
     _check_labels(sample)
-    method = "PPI++ on the judge's labels, Jeffreys' intervals"
-    return _by_stratum(sample, sample.predictions, confidence, method)
+    strata = [sample.predictions == label for label in (0, 1)]
+    return _by_stratum(sample, strata, confidence, "PPI++ on the judge's labels, Jeffreys' intervals")
 
 
 def corrected(sample: LabelledSample, scores: ArrayLike | None = None, confidence: float = 0.95) -> AccuracyEstimate:
@@ -212,15 +212,17 @@ def rogan_gladen(
     return _clipped(value, low, high, "Rogan-Gladen, interval under Jeffreys' priors")
 
 
-def _by_stratum(sample: LabelledSample, strata: Numbers, confidence: float, method: str) -> AccuracyEstimate:
-    """The rate of correct rows in each stratum, weighted by its rows; `strata`, of shape (all rows,), numbers them."""
+def _by_stratum(
+    sample: LabelledSample, strata: Iterable[NDArray[np.bool_]], confidence: float, method: str
+) -> AccuracyEstimate:
+    """The rate of correct rows in each stratum, weighted by its rows; a stratum is an array of shape (all rows,)."""
     import numpy as np
 
     found, influence = [], np.zeros(sample.total)
-    for stratum in np.unique(strata):
-        among = strata[sample.rows] == stratum
-        rate, part = _rate(sample.golds[among], sample.weights[among]), float((strata == stratum).mean())
-        influence[strata == stratum] += rate.value / sample.total
+    for stratum in strata:
+        among = stratum[sample.rows]
+        rate, part = _rate(sample.golds[among], sample.weights[among]), float(stratum.mean())
+        influence += stratum * (rate.value / sample.total)
         influence[sample.rows[among]] += part * rate.influence
         found.append((part, rate))
     value = sum(part * rate.value for part, rate in found)

@@ -43,7 +43,7 @@ class Ranking:
         import numpy as np
 
         scored = np.flatnonzero(np.isfinite(scores))
-        order = scored[np.argsort(scores[scored], kind="stable")]
+        order = scored[np.argsort(scores[scored])]
         ranked = scores[order]
         starts = np.flatnonzero(np.diff(ranked, prepend=-np.inf))
         return cls(order, golds[order].astype(float), starts, ranked[starts])
