@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
     texts = read_lines(options["texts"])
     from bert_judge.bertscore import BERTScorer
     from bert_judge.bertscore.baseline import measure_baseline, write_baseline
-    from bert_judge.bertscore.tables import choose_layer
+    from bert_judge.bertscore.defaults import choose_layer
 
     with log_shown(True):
         scorer = BERTScorer(
