@@ -86,7 +86,7 @@ def test_texts_in_place_of_files(capsys: pytest.CaptureFixture[str]) -> None:
     _, expected, _ = run("bertscore --texts -r Paris -c London", capsys)
     status, out, err = run("bertscore -r Paris -c London", capsys)
     assert (status, out) == (0, expected)
-    assert err == "note: 'London' and 'Paris' are no files: compared as texts.\n"
+    assert err == "note: 'London' and 'Paris' are not files: compared as texts.\n"
     assert main(["bertscore", "-r", "x " * 9000, "-c", "x"]) == 0
 
 
