@@ -95,7 +95,7 @@ def test_mistakes_are_told_before_a_model_loads(monkeypatch, tmp_path: Path, sub
         (["-o", "."], "a name that ends with"),
         (["-r", " "], "the text of --ref is empty"),
         (["-c", ""], "the text of --cand is empty"),
-        (["--idf_path", "none.json"], "the idf file none.json is not there"),
+        (["--idf_path", "none.json"], "the idf file none.json does not exist"),
     ]:
         with subtests.test(given=given, message=message):
             monkeypatch.chdir(tmp_path)

@@ -45,7 +45,7 @@ class BERTScorer:
 
     `dtype`, `runtime`, `device`, `batch_tokens` and `trust_remote_code` are as for BERTJudge. `max_tokens` is the
     longest text in tokens (default: the model's limit); what is longer loses its end. `memory` is the bytes of vectors
-    that are kept for texts that come again. `compat="bert_score"` repeats the defects of bert-score and computes in
+    that are kept for texts that appear again. `compat="bert_score"` repeats the defects of bert-score and computes in
     float32; docs/bertscore.md lists them.
 
     Raises InputError and ModelError, each with what to do.

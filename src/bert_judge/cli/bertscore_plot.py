@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
         if not values[name].strip():
             raise InputError(f"the text of --{name} is empty; a text was expected.")
     if idf_path and not Path(idf_path).is_file():
-        raise InputError(f"the idf file {idf_path} is not there; one that BERTScorer.save_idf wrote was expected.")
+        raise InputError(f"the idf file {idf_path} does not exist; one that BERTScorer.save_idf wrote was expected.")
     from bert_judge.bertscore.plot import check_target, save
 
     check_target(path)
