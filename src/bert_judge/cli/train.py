@@ -14,11 +14,12 @@ from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.tasking import TaskOptions, read_tasks
 from bert_judge.errors import InputError, OutputError
+from bert_judge.models import find_model
 from bert_judge.pipeline import labelled_rows
 from bert_judge.prompt import InputForm, JudgeConfig
 from bert_judge.sources import open_source
 from bert_judge.training import Example, Measures, Mix, TrainConfig, TrainResult
-from bert_judge.utils import find_dataset, find_model, get_dataset_config_names, load_dataset_dict
+from bert_judge.utils import find_dataset, get_dataset_config_names, load_dataset_dict
 
 _EXAMPLES = """examples:
   bert-judge train --model_path EuroBERT/EuroBERT-210m --dataset_path labelled.jsonl --output_dir my-judge

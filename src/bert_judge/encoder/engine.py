@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from bert_judge.encoder.batching import Batch, pack
 from bert_judge.encoder.output import LOGITS, Output
 from bert_judge.errors import InputError, MissingExtraError
+from bert_judge.models import find_model, hash_files, load_tokenizer, max_input_tokens, read_config, tokenizer_files
 from bert_judge.types import Tokens
-from bert_judge.utils import find_model, hash_files, load_tokenizer, max_input_tokens, read_config, tokenizer_files
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

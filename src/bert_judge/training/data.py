@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from bert_judge.errors import InputError
+from bert_judge.models import load_config
 from bert_judge.prompt import InputForm
 from bert_judge.training.config import TrainConfig
 from bert_judge.training.measures import is_soft
 from bert_judge.training.mix import Mix, apply_mix
 from bert_judge.training.rows import GROUPS, Example, grouped, is_held_out, labels_of, read_examples
-from bert_judge.utils import load_config
 
 
 @dataclass(frozen=True, slots=True)

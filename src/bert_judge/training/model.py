@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError
 from bert_judge.evidence import find_evidence
+from bert_judge.models import has_native_bf16, load_hf_encoder
 from bert_judge.prompt import InputForm, PromptEncoder
 from bert_judge.training.config import TrainConfig
 from bert_judge.training.rows import Example
-from bert_judge.utils import has_native_bf16, load_hf_encoder
 
 if TYPE_CHECKING:
     import torch

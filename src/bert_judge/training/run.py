@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bert_judge.addresses import public_command
 from bert_judge.errors import InputError, OutputError
 from bert_judge.evidence import Combiner, find_signals
+from bert_judge.models import find_model, max_input_tokens, quiet_transformers
 from bert_judge.prompt import InputForm, JudgeConfig, PromptEncoder
 from bert_judge.training.card import make_card, versions
 from bert_judge.training.config import TrainConfig
@@ -30,7 +31,6 @@ from bert_judge.training.model import (
 )
 from bert_judge.training.rows import Example, grouped, labels_of
 from bert_judge.training.state import CARD, RUNS, TrainingFolder, TrainResult, identity, result_of
-from bert_judge.utils import find_model, max_input_tokens, quiet_transformers
 
 if TYPE_CHECKING:
     from transformers import Trainer, TrainingArguments
