@@ -7,7 +7,7 @@ that no text can imitate them; what does not fit is cut fairly and visibly; and,
 that they do not share a third.
 """
 
-from bert_judge.prompt.encoder import Prompt, PromptEncoder
 from bert_judge.prompt.form import CONFIG_NAME, InputForm, JudgeConfig
+from bert_judge.prompt.prompts import Prompt, PromptEncoder
 
 __all__ = ["CONFIG_NAME", "InputForm", "JudgeConfig", "Prompt", "PromptEncoder"]
