@@ -32,7 +32,7 @@ from bert_judge.artifacts import (
     verdict_record,
     write_candidates,
 )
-from bert_judge.errors import InputError, ModelError
+from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.generators import Generator as LanguageModel
 from bert_judge.generators import split_trace
 from bert_judge.judges.base import Judge
@@ -397,6 +397,39 @@ def labelled_rows(
         }
         for sample, score in zip(rows, scores, strict=True)
     ]
+
+
+def build_training_data(
+    tasks: Iterable[Task],
+    models: Sequence[str],
+    label_source: str,
+    candidates_dir: Path,
+    scores_dir: Path | None,
+    path: Path,
+) -> dict[str, dict[str, Dataset]]:
+    """The `labelled_rows` of tasks and models; saved in `path`, one data set a task with a split a model.
+
+    Raises InputError as `labelled_rows` does, OutputError where the data set can't be written.
+    """
+    from datasets import Dataset, DatasetDict
+
+    data = {
+        task.name: DatasetDict(
+            {
+                model_folder(model): Dataset.from_list(
+                    labelled_rows(task, candidates_dir, scores_dir, model, label_source)
+                )
+                for model in models
+            }
+        )
+        for task in tasks
+    }
+    try:
+        for name, splits in data.items():
+            splits.save_to_disk(str(path / name))
+    except OSError as error:
+        raise OutputError(f"the dataset {path} can't be written ({error.strerror}).") from error
+    return data
 
 
 def _find_scores(candidates_dir: Path, scores_dir: Path | None, task: str, model: str, label_source: str) -> Path:

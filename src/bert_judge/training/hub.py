@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from bert_judge.errors import InputError, OutputError
-from bert_judge.training.state import RUNS, STATES
+from bert_judge.errors import InputError, OutputError, first_line
+from bert_judge.training.folder import RUNS, STATES
 
 
 def check_hub(repository: str) -> None:
@@ -40,8 +40,7 @@ def push(folder: Path, repository: str, private: bool) -> None:
             ignore_patterns=[f"{STATES}/*", f"{RUNS}/*", "*.partial"],
         )
     except (HfHubHTTPError, HTTPError, OSError, ValueError) as error:
-        why = str(error).strip().split("\n")[0]
         raise OutputError(
-            f"the judge is whole in {folder}, but could not be uploaded to {repository} ({why}); start the same "
-            "training again, which uploads it without training."
+            f"the judge is whole in {folder}, but could not be uploaded to {repository} ({first_line(error)}); start "
+            "the same training again, which uploads it without training."
         ) from error

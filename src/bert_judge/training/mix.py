@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
+from bert_judge.artifacts import model_folder
 from bert_judge.errors import InputError
 from bert_judge.training.rows import Example
 
@@ -13,10 +16,26 @@ Amount = int | float
 Mix = Mapping[str, Amount | Mapping[str, Amount]]
 """How much of what: `{task: {model: amount}}`, or `{task: amount}`, or `{model: amount}`.
 
-An amount is a number of rows, the most that are taken (500), or a share of them (0.5; all is 1.0).
+An amount is a number of rows, the most that are taken (500), or a fraction of them (0.5; all is 1.0). Names are
+compared as they stand in paths: without the organisation, `-` as `_`.
 """
 
 _SHOWN = 8
+
+
+def load_mix(path: str) -> Mix:
+    """Read a mix from a JSON file. Raises InputError where that can't be read."""
+    try:
+        mix: Mix = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"the training mix {path} can't be read ({error.strerror}).") from error
+    except ValueError as error:
+        raise InputError(f"the training mix {path} is not valid JSON ({error}).") from error
+    if not isinstance(mix, dict):
+        raise InputError(
+            f"the training mix {path} holds a {type(mix).__name__}; {{task: {{model: rows}}}} was expected."
+        )
+    return mix
 
 
 def apply_mix(examples: Sequence[Example], mix: Mix, seed: int) -> list[Example]:
@@ -33,22 +52,22 @@ def apply_mix(examples: Sequence[Example], mix: Mix, seed: int) -> list[Example]
     for name, wanted in mix.items():
         plain = _plain(name)
         if isinstance(wanted, Mapping):
-            own = [example for example in examples if _plain(example.task) == plain]
-            if not own:
+            if plain not in tasks:
                 raise _unknown("task", name, (example.task for example in examples))
             for model, amount in wanted.items():
                 rows = groups.get((plain, _plain(model)))
                 if rows is None:
-                    raise _unknown(f"model of {name}", model, (example.model for example in own))
+                    there = (example.model for example in examples if _plain(example.task) == plain)
+                    raise _unknown(f"model of {name}", model, there)
                 taken += _draw(rows, amount, f"{name}/{model}", seed)
-            continue
-        if plain not in tasks | models:
+        elif plain not in tasks | models:
             raise _unknown("task or model", name, (each for e in examples for each in (e.task, e.model)))
-        if names & tasks and names & models:  # rows would be taken twice
+        elif names & tasks and names & models:  # rows would be taken twice
             raise InputError("the training mix names tasks beside models; {task: {model: number of rows}} has both.")
-        place = 0 if plain in tasks else 1
-        rows = [example for key, group in groups.items() if key[place] == plain for example in group]
-        taken += _draw(rows, wanted, name, seed)
+        else:
+            place = 0 if plain in tasks else 1
+            rows = [example for key, group in groups.items() if key[place] == plain for example in group]
+            taken += _draw(rows, wanted, name, seed)
     if not taken:
         raise InputError("the training mix names nothing; {task: {model: number of rows}} was expected.")
     return taken
@@ -58,8 +77,7 @@ def _draw(rows: Sequence[Example], amount: Amount, name: str, seed: int) -> list
     whole = isinstance(amount, int) and not isinstance(amount, bool)
     if not (whole and amount >= 1) and not (isinstance(amount, float) and 0 < amount <= 1):
         raise InputError(
-            f"the training mix wants {amount!r} of {name}; a number of rows (500) or a share of them (0.5) was "
-            "expected."
+            f"the training mix wants {amount!r} of {name}; a number of rows (500) or a fraction (0.5) was expected."
         )
     count = min(int(amount), len(rows)) if whole else math.ceil(amount * len(rows))
     return random.Random(f"{seed}{name}").sample(rows, count)
@@ -72,5 +90,4 @@ def _unknown(kind: str, name: str, known: Iterable[str | None]) -> InputError:
 
 
 def _plain(name: str | None) -> str | None:
-    """A name as it stands in paths, where `-` is `_`, without the organisation."""
-    return None if name is None else name.split("/")[-1].replace("-", "_")
+    return None if name is None else model_folder(name)

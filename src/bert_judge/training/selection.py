@@ -13,7 +13,7 @@ from bert_judge.errors import InputError
 from bert_judge.models import load_config
 from bert_judge.prompt import InputForm
 from bert_judge.training.config import TrainConfig
-from bert_judge.training.measures import is_soft
+from bert_judge.training.held_out import is_soft
 from bert_judge.training.mix import Mix, apply_mix
 from bert_judge.training.rows import GROUPS, Example, grouped, is_held_out, labels_of, read_examples
 
@@ -28,20 +28,20 @@ class TrainingRows:
     left_out: int
 
 
-def read_rows(data: Any, mix: Mix | None, config: TrainConfig) -> TrainingRows:
+def choose_rows(data: Any, mix: Mix | None, config: TrainConfig) -> TrainingRows:
     """The labelled rows in random order, some questions set apart. Raises InputError if they can't teach anything."""
     examples = read_examples(data)
     labelled = [example for example in examples if example.label is not None]
     chosen = labelled if mix is None else apply_mix(labelled, mix, config.seed)
+    undecided = len(examples) - len(labelled)
     sides: tuple[list[Example], list[Example]] = ([], [])
     for example in chosen:
         sides[is_held_out(example.sample, config.dev_share)].append(example)
-    for name, side in (("training", sides[0]), ("development", sides[1])):
+    for name, side in zip(("training", "development"), sides, strict=True):
         labels = labels_of(side)
         if len(set(labels)) < 2 and not (labels and is_soft(labels)):
             kinds = "hold one label only" if side else "are too few"
             more = f", or a larger dev_share than {config.dev_share:g}" if name == "development" else ""
-            undecided = len(examples) - len(labelled)
             raise InputError(
                 f"{len(side)} labelled {name} rows of {len(chosen)}{f' ({undecided} undecided)' if undecided else ''} "
                 f"{kinds}; correct (1) and incorrect (0) answers to several questions are needed{more}."
@@ -49,7 +49,7 @@ def read_rows(data: Any, mix: Mix | None, config: TrainConfig) -> TrainingRows:
     shuffle = random.Random(config.seed).shuffle
     shuffle(sides[0])
     shuffle(sides[1])
-    return TrainingRows(*sides, len(examples) - len(labelled), len(labelled) - len(chosen))
+    return TrainingRows(*sides, undecided, len(labelled) - len(chosen))
 
 
 def check_form(source: Path, form: InputForm, rows: TrainingRows, config: TrainConfig, trust_remote_code: bool) -> None:
@@ -63,13 +63,13 @@ def check_form(source: Path, form: InputForm, rows: TrainingRows, config: TrainC
             f"{without} rows have no question, but the judge is to read one; give questions, or train it without "
             "(the form 'cr', include_question=False)."
         )
-    if {"qcr", "cr"} <= set(form.forms) and not (config.question_dropout or without):
+    if _reads_both(form) and not (config.question_dropout or without):
         raise InputError("the forms 'qcr' and 'cr' need rows without a question, or a question_dropout above 0.")
 
 
 def drop_questions(rows: Sequence[Example], form: InputForm, config: TrainConfig) -> list[Example]:
-    """Some rows without their question, so that one judge learns both forms."""
-    if not {"qcr", "cr"} <= set(form.forms):
+    """Some rows without their question, where one judge learns to read with and without one."""
+    if not _reads_both(form):
         return list(rows)
     chance = random.Random(config.seed)
     return [
@@ -78,18 +78,19 @@ def drop_questions(rows: Sequence[Example], form: InputForm, config: TrainConfig
     ]
 
 
+def _reads_both(form: InputForm) -> bool:
+    return {"qcr", "cr"} <= set(form.forms)
+
+
 def describe(rows: TrainingRows) -> dict[str, Any]:
-    """How many rows there are, of what, and how many of them are right."""
+    """How many rows there are, of what, and the rate of correct ones."""
     labels = labels_of(used := [*rows.train, *rows.dev])
-    return {
-        "train": len(rows.train),
-        "dev": len(rows.dev),
-        "undecided": rows.undecided,
-        "left_out": rows.left_out,
-        "soft": is_soft(labels),
-        **{f"by_{kind}": {n: _count(labels, places) for n, places in grouped(used, kind).items()} for kind in GROUPS},
+    counts = {
+        f"by_{kind}": {
+            name: {"rows": len(places), "right": round(math.fsum(labels[place] for place in places) / len(places), 4)}
+            for name, places in grouped(used, kind).items()
+        }
+        for kind in GROUPS
     }
-
-
-def _count(labels: Sequence[float], places: Sequence[int]) -> dict[str, Any]:
-    return {"rows": len(places), "right": round(math.fsum(labels[place] for place in places) / len(places), 4)}
+    sizes = {"train": len(rows.train), "dev": len(rows.dev), "undecided": rows.undecided, "left_out": rows.left_out}
+    return {**sizes, "soft": is_soft(labels), **counts}

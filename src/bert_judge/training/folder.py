@@ -16,9 +16,10 @@ from typing import Any
 
 from bert_judge.artifacts import check_folder
 from bert_judge.errors import OutputError
+from bert_judge.models import hash_files
 from bert_judge.prompt import CONFIG_NAME, InputForm
 from bert_judge.training.config import TrainConfig
-from bert_judge.training.measures import Measures
+from bert_judge.training.held_out import HeldOutMeasures
 from bert_judge.training.rows import Example
 from bert_judge.version import __version__
 
@@ -28,9 +29,9 @@ _RESULT = (METRICS, CONFIG_NAME, "config.json", "model.safetensors")
 
 @dataclass(frozen=True, slots=True)
 class TrainResult:
-    """What training gave: the folder of the judge, and what it does on the questions held out.
+    """What training gave: the folder of the judge, and what it does on the held-out questions.
 
-    `undecided_rows` had no label and were dropped. `dev` are the measures over all rows held out, after calibration,
+    `undecided_rows` had no label and were dropped. `dev` are the measures over all held-out rows, after calibration,
     `tasks` those of each task; `dev_loss` is the mean cross-entropy before calibration.
     """
 
@@ -40,12 +41,26 @@ class TrainResult:
     undecided_rows: int
     temperature: float
     dev_loss: float
-    dev: Measures
-    tasks: Mapping[str, Measures] = field(default_factory=dict, hash=False)
+    dev: HeldOutMeasures
+    tasks: Mapping[str, HeldOutMeasures] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def of(cls, folder: Path, record: Mapping[str, Any]) -> TrainResult:
+        """The result that a record (`metrics.json`) describes."""
+        return cls(
+            folder,
+            train_rows=record["data"]["train"],
+            dev_rows=record["data"]["dev"],
+            undecided_rows=record["data"]["undecided"],
+            temperature=record["temperature"],
+            dev_loss=record["dev_loss"],
+            dev=HeldOutMeasures(**record["dev"]),
+            tasks={name: HeldOutMeasures(**values) for name, values in record["tasks"].items()},
+        )
 
     @property
     def dev_accuracy(self) -> float | None:
-        """The share of the rows held out on which the judge agrees with the label."""
+        """The rate of held-out rows on which the judge agrees with the label."""
         return self.dev.accuracy
 
 
@@ -61,13 +76,13 @@ class TrainingFolder:
         check_folder(folder)
         self.folder = folder
         self.states = folder.absolute() / STATES / identity
-        found = self._record()
+        found = _read_json(folder / METRICS)
         ours = found is not None and found.get("identity") == identity
         self._stale = ours and overwrite
         self.finished = found if ours and not overwrite else None
         there = [name for name in _RESULT if (folder / name).exists()]
         interrupted = found is None and self.states.exists() and METRICS not in there
-        if there and not ours and not interrupted and not overwrite:
+        if there and not (ours or interrupted or overwrite):
             raise OutputError(
                 f"{folder} holds {'another training' if METRICS in there else 'a model'} ({there[0]}); choose another "
                 "--output_dir, or pass --overwrite."
@@ -97,31 +112,12 @@ class TrainingFolder:
         partial.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         partial.replace(self.folder / METRICS)
 
-    def _record(self) -> dict[str, Any] | None:
-        return _read_json(self.folder / METRICS)
-
-
-def result_of(folder: Path, record: Mapping[str, Any]) -> TrainResult:
-    """The result that a record (`metrics.json`) tells of."""
-    return TrainResult(
-        folder,
-        train_rows=record["data"]["train"],
-        dev_rows=record["data"]["dev"],
-        undecided_rows=record["data"]["undecided"],
-        temperature=record["temperature"],
-        dev_loss=record["dev_loss"],
-        dev=Measures(**record["dev"]),
-        tasks={name: Measures(**values) for name, values in record["tasks"].items()},
-    )
-
 
 def identity(encoder: Path, examples: Sequence[Example], form: InputForm, config: TrainConfig) -> str:
     """A name for this training alone: another one's states and result must not be taken for its own."""
-    digest = hashlib.sha256(repr((__version__, form, config.settings())).encode())
-    for file in [*sorted(encoder.glob("*.json")), *sorted(encoder.glob("*.safetensors"))]:
-        if file.name != METRICS:
-            with file.open("rb") as content:
-                digest.update(hashlib.file_digest(content, "sha256").digest())
+    files = [file for file in sorted(encoder.glob("*.json")) if file.name != METRICS]
+    weights = hash_files([*files, *sorted(encoder.glob("*.safetensors"))])
+    digest = hashlib.sha256(repr((__version__, form, config.settings(), weights)).encode())
     for example in examples:
         sample = example.sample
         label = None if example.label is None else float(example.label)

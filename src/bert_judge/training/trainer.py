@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError
 from bert_judge.evidence import find_evidence
-from bert_judge.models import has_native_bf16, load_hf_encoder
+from bert_judge.models import fastest_dtype, load_hf_encoder
 from bert_judge.prompt import InputForm, PromptEncoder
 from bert_judge.training.config import TrainConfig
 from bert_judge.training.rows import Example
@@ -19,21 +19,20 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, TrainingArguments
 
 _SORTED_STEPS = 50  # steps whose rows are sorted by length together
-_LABELS = {0: "wrong", 1: "right"}
 
 
 def prepare_model(
-    model_path: str, tokenizer: Any, form: InputForm, config: TrainConfig, trust_remote_code: bool
+    source: Path, tokenizer: Any, form: InputForm, config: TrainConfig, trust_remote_code: bool
 ) -> PreTrainedModel:
     """The encoder in float32, with a head of two outputs and the markers of the form."""
     model = load_hf_encoder(
-        model_path, trust_remote_code, "float32", new_head=True, attention_dropout=config.attention_dropout
+        str(source), trust_remote_code, "float32", new_head=True, attention_dropout=config.attention_dropout
     )
     if config.gradient_checkpointing and not model.supports_gradient_checkpointing:
-        raise InputError(f"{model_path} can't do gradient_checkpointing; train it without, in smaller batches.")
+        raise InputError(f"{source} can't do gradient_checkpointing; train it without, in smaller batches.")
     _add_markers(model, tokenizer, form)
     _add_token_types(model, form.token_types)
-    model.config.id2label, model.config.label2id = dict(_LABELS), {name: i for i, name in _LABELS.items()}
+    model.config.id2label, model.config.label2id = {0: "wrong", 1: "right"}, {"wrong": 0, "right": 1}
     model.config.problem_type = "single_label_classification"
     if config.freeze_embeddings:
         model.get_input_embeddings().requires_grad_(False)
@@ -105,7 +104,7 @@ def encode(encoder: PromptEncoder, examples: Sequence[Example]) -> list[dict[str
 
 
 def by_length(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The longest first, so that batches hold little padding, and what needs most memory comes at once."""
+    """The longest first, so that batches hold little padding, and what needs most memory comes first."""
     return sorted(rows, key=lambda row: -len(row["input_ids"]))
 
 
@@ -149,21 +148,20 @@ def make_collator(pad: int) -> Callable[[list[dict[str, Any]]], dict[str, torch.
     import torch
 
     def collate(rows: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        width = -(-max(len(row["input_ids"]) for row in rows) // 8) * 8
-        batch = {
-            "input_ids": torch.full((len(rows), width), pad),
-            "attention_mask": torch.zeros(len(rows), width, dtype=torch.long),
+        lengths = torch.tensor([len(row["input_ids"]) for row in rows])
+        width = -(-int(lengths.max()) // 8) * 8
+
+        def padded(name: str, value: int) -> torch.Tensor:
+            texts = (torch.from_numpy(row[name]).long() for row in rows)
+            return torch.stack([torch.nn.functional.pad(text, (0, width - len(text)), value=value) for text in texts])
+
+        types = {"token_type_ids": padded("token_type_ids", 0)} if "token_type_ids" in rows[0] else {}
+        return {
+            "input_ids": padded("input_ids", pad),
+            "attention_mask": (torch.arange(width) < lengths[:, None]).long(),
             "labels": torch.tensor([row["labels"] for row in rows], dtype=torch.float32),
+            **types,
         }
-        if "token_type_ids" in rows[0]:
-            batch["token_type_ids"] = torch.zeros(len(rows), width, dtype=torch.long)
-        for i, row in enumerate(rows):
-            n = len(row["input_ids"])
-            batch["attention_mask"][i, :n] = 1
-            for name in ("input_ids", "token_type_ids"):
-                if name in row:
-                    batch[name][i, :n] = torch.from_numpy(row[name])
-        return batch
 
     return collate
 
@@ -190,11 +188,9 @@ def training_arguments(states: Path, name: str, config: TrainConfig) -> Training
     import torch
     from transformers import TrainingArguments
 
-    bf16 = config.bf16
-    if bf16 is None:
-        bf16 = torch.cuda.is_bf16_supported() if torch.cuda.is_available() else has_native_bf16()
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     keeps = config.save_strategy != "no"
-    every = config.save_steps or _share(config.evaluations)
+    every = config.save_steps or _fraction(config.evaluations)
     checkpointing = {"gradient_checkpointing": True, "gradient_checkpointing_kwargs": {"use_reentrant": False}}
     return TrainingArguments(
         output_dir=str(states),
@@ -219,9 +215,9 @@ def training_arguments(states: Path, name: str, config: TrainConfig) -> Training
         greater_is_better=False,
         restore_callback_states_from_checkpoint=True,
         logging_strategy=config.logging_strategy,
-        logging_steps=config.logging_steps or _share(10 * config.evaluations),
-        bf16=bf16,
-        use_cpu=not torch.cuda.is_available(),
+        logging_steps=config.logging_steps or _fraction(10 * config.evaluations),
+        bf16=fastest_dtype(device) == "bfloat16" if config.bf16 is None else config.bf16,
+        use_cpu=device.type == "cpu",
         report_to=[name for name in config.trackers if name != "tensorboard"] or "none",
         seed=config.seed,
         disable_tqdm=config.quiet,
@@ -230,6 +226,6 @@ def training_arguments(states: Path, name: str, config: TrainConfig) -> Training
     )
 
 
-def _share(times: int) -> float:
-    """What the Trainer takes for a number of times: a share of the steps, below 1."""
+def _fraction(times: int) -> float:
+    """What the Trainer takes for a number of times: a fraction of the steps, below 1."""
     return min(1 / times, 1 - 1e-9)
