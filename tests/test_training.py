@@ -311,7 +311,8 @@ def test_two_processes_train_one_judge(encoder: Path, tmp_path: Path) -> None:
         "torch.distributed.destroy_process_group()\n"  # its threads may abort a process that ends with them
     )
     run = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", str(script)]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     out = tmp_path / "out"
     done = subprocess.run([*run, str(encoder), str(out)], capture_output=True, text=True, env=environment, timeout=120)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import json
 import os
 import platform
@@ -11,7 +10,6 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import islice, tee
 from pathlib import Path
@@ -39,7 +37,7 @@ from bert_judge.judges.base import Judge
 from bert_judge.sources import BadRow
 from bert_judge.stats import Confusion, wilson_interval
 from bert_judge.types import Reply, Sample, Signature, Verdict
-from bert_judge.version import __version__
+from bert_judge.version import versions
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -458,19 +456,10 @@ def _circumstances(start: float, seconds: float, rows: int) -> dict[str, Any]:
             "rows": rows,
             "rows_per_second": round(rows / seconds, 1) if seconds else None,
         },
-        "versions": _versions(),
+        "versions": versions("torch", "transformers", "tokenizers", "openvino", "numpy"),
         "machine": {"platform": platform.platform(), "cores": os.cpu_count()},
     }
 
 
 def _digest(values: Sequence[Any]) -> str:
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()
-
-
-def _versions() -> dict[str, str]:
-    """Versions of Python and of the packages that numbers depend on, as far as they are installed."""
-    versions = {"bert-judge": __version__, "python": platform.python_version()}
-    for package in ("torch", "transformers", "tokenizers", "openvino", "numpy"):
-        with suppress(importlib.metadata.PackageNotFoundError):
-            versions[package] = importlib.metadata.version(package)
-    return versions

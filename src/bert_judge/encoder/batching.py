@@ -74,12 +74,13 @@ def pack(
         width = max(longest, min(-(-longest // multiple) * multiple, max_tokens))
         count = max(1, min(batch_tokens // width, batch_size or batch_tokens))
         rows = tuple(islice(order, start, start + count))
-        batches.append(_pad(rows, [inputs[i] for i in rows], width, pad_id))
+        batches.append(pad(rows, [inputs[i] for i in rows], width, pad_id))
         start += len(rows)
     return batches
 
 
-def _pad(rows: tuple[int, ...], inputs: Sequence[Tokens], width: int, pad_id: int) -> Batch:
+def pad(rows: tuple[int, ...], inputs: Sequence[Tokens], width: int, pad_id: int) -> Batch:
+    """Inputs as one batch of `width` tokens; token types are 0 where an input has none."""
     ids = np.full((len(inputs), width), pad_id, dtype=np.int64)
     mask, types = np.zeros_like(ids), np.zeros_like(ids)
     for row, tokens in enumerate(inputs):

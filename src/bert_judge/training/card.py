@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
-import platform
 import shlex
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bert_judge.version import __version__
-
-_PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "numpy")
 _PARTS = {"q": "question", "c": "candidate answer", "r": "reference answer"}
 _COMBINED = ", combined with the evidence (equal numbers, the chosen option, shared words),"
 _COUNTED = {"task": "by_task", "model": "by_model", "label source": "by_label_source"}
-
-
-def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that training depends on."""
-    found = {"bert-judge": __version__, "python": platform.python_version()}
-    for package in _PACKAGES:
-        with suppress(importlib.metadata.PackageNotFoundError):
-            found[package] = importlib.metadata.version(package)
-    return found
 
 
 def make_card(name: str, record: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from bert_judge.errors import InputError, OutputError
 from bert_judge.evidence import Combiner, find_signals
 from bert_judge.models import find_model, max_input_tokens, quiet_transformers
 from bert_judge.prompt import InputForm, JudgeConfig, PromptEncoder
-from bert_judge.training.card import make_card, versions
+from bert_judge.training.card import make_card
 from bert_judge.training.config import TrainConfig
 from bert_judge.training.folder import CARD, RUNS, TrainingFolder, TrainResult, identity
 from bert_judge.training.held_out import calibrate, measure, measure_tasks
@@ -31,6 +31,7 @@ from bert_judge.training.trainer import (
     soft_cross_entropy,
     training_arguments,
 )
+from bert_judge.version import versions
 
 if TYPE_CHECKING:
     from transformers import Trainer, TrainingArguments
@@ -194,7 +195,7 @@ class _Training:
             "history": [_without_times(entry) for entry in trainer.state.log_history if "eval_loss" in entry],
             "form": asdict(form),
             "settings": self.config.settings() | {"bf16": trainer.args.bf16, "processes": trainer.args.world_size},
-            "versions": versions(),
+            "versions": versions("torch", "transformers", "tokenizers", "accelerate", "numpy"),
         }
 
 

@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bert_judge.encoder.batching import pad
 from bert_judge.errors import InputError
 from bert_judge.evidence import find_evidence
 from bert_judge.models import fastest_dtype, load_hf_encoder
 from bert_judge.prompt import InputForm, PromptEncoder
 from bert_judge.training.config import TrainConfig
 from bert_judge.training.rows import Example
+from bert_judge.types import Tokens
 
 if TYPE_CHECKING:
     import torch
@@ -143,25 +145,17 @@ class RowsByEpoch:
         return self._rows[self._order[place]]
 
 
-def make_collator(pad: int) -> Callable[[list[dict[str, Any]]], dict[str, torch.Tensor]]:
+def make_collator(pad_id: int) -> Callable[[list[dict[str, Any]]], dict[str, torch.Tensor]]:
     """Pads rows to one length, a multiple of 8."""
     import torch
 
     def collate(rows: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        lengths = torch.tensor([len(row["input_ids"]) for row in rows])
-        width = -(-int(lengths.max()) // 8) * 8
-
-        def padded(name: str, value: int) -> torch.Tensor:
-            texts = (torch.from_numpy(row[name]).long() for row in rows)
-            return torch.stack([torch.nn.functional.pad(text, (0, width - len(text)), value=value) for text in texts])
-
-        types = {"token_type_ids": padded("token_type_ids", 0)} if "token_type_ids" in rows[0] else {}
-        return {
-            "input_ids": padded("input_ids", pad),
-            "attention_mask": (torch.arange(width) < lengths[:, None]).long(),
-            "labels": torch.tensor([row["labels"] for row in rows], dtype=torch.float32),
-            **types,
-        }
+        inputs = [Tokens(row["input_ids"], row.get("token_type_ids")) for row in rows]
+        width = -(-max(len(tokens.ids) for tokens in inputs) // 8) * 8
+        names = ["input_ids", "attention_mask", *(["token_type_ids"] if "token_type_ids" in rows[0] else [])]
+        arrays = pad(tuple(range(len(rows))), inputs, width, pad_id).arrays(names)
+        labels = torch.tensor([row["labels"] for row in rows], dtype=torch.float32)
+        return {"labels": labels, **dict(zip(names, map(torch.from_numpy, arrays), strict=True))}
 
     return collate
 
