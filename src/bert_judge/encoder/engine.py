@@ -105,13 +105,9 @@ class Engine:
         batch_size: int | None = None,
         memory: int = 1 << 24,
     ) -> None:
-        for name, value, least in (
-            ("batch_tokens", batch_tokens, 1),
-            ("batch_size", batch_size, 1),
-            ("memory", memory, 0),
-        ):
-            if value is not None and value < least:
-                raise InputError(f"{name} is {value}; a number of at least {least} was expected.")
+        for name, value in (("batch_tokens", batch_tokens), ("batch_size", batch_size)):
+            if value is not None and value < 1:
+                raise InputError(f"{name} is {value}; a number of at least 1 was expected.")
         self._model = model
         self._batch_tokens = batch_tokens or model.runtime.batch_tokens
         self._batch_size = batch_size

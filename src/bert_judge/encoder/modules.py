@@ -85,7 +85,9 @@ def cut_layers(model: Any, layer: int) -> None:
         )
         parent, name, stack = next(stacks, (None, "", None))
         if parent is None or stack is None:
-            raise ModelError(f"the layers of the architecture {architecture!r} can't be told; use another model.")
+            raise ModelError(
+                f"the layers of the architecture {architecture!r} were not found in its module; use another model."
+            )
         setattr(parent, name, stack[:layer])
 
 

@@ -68,8 +68,8 @@ class TrainingFolder:
     """What is in the output folder already. Making one changes nothing on the disk.
 
     `finished` is the record of the result if this training is done. Raises OutputError where the folder holds another
-    training's result or a model, unless `overwrite`; then that one stays until the new one is whole. States of this
-    training are gone on from, but for those of a finished one that is to be made anew.
+    training's result or a model, unless `overwrite`; then that one stays until the new one is whole. A training goes
+    on from its own states, unless it was finished and starts again.
     """
 
     def __init__(self, folder: Path, identity: str, overwrite: bool) -> None:
@@ -89,14 +89,14 @@ class TrainingFolder:
             )
 
     def begin(self) -> None:
-        """Make room for the states; those of a result that is made anew go."""
+        """Make room for the states; those of a finished training that starts again go."""
         if self._stale:
-            self.open()  # so that this training is gone on from if it is stopped, too
+            self.open()  # so that this training can go on if it is stopped, too
             shutil.rmtree(self.states, ignore_errors=True)
         self.states.mkdir(parents=True, exist_ok=True)
 
     def last_state(self) -> str | None:
-        """The newest whole state; a process that was killed while it wrote one leaves a part of it."""
+        """The newest whole state; a process that is killed while it writes one leaves a part of it."""
         if self._stale:
             return None
         states = sorted(self.states.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
@@ -114,7 +114,7 @@ class TrainingFolder:
 
 
 def identity(encoder: Path, examples: Sequence[Example], form: InputForm, config: TrainConfig) -> str:
-    """A name for this training alone: another one's states and result must not be taken for its own."""
+    """A name for this training alone, so that it never takes another one's states or result for its own."""
     files = [file for file in sorted(encoder.glob("*.json")) if file.name != METRICS]
     weights = hash_files([*files, *sorted(encoder.glob("*.safetensors"))])
     digest = hashlib.sha256(repr((__version__, form, config.settings(), weights)).encode())

@@ -130,6 +130,7 @@ class _Training:
 
     def _trainer(self, model: Any, arguments: TrainingArguments, encoder: PromptEncoder) -> Trainer:
         from transformers import EarlyStoppingCallback, PrinterCallback, Trainer
+        from transformers.integrations import TensorBoardCallback
 
         rows = encode(encoder, drop_questions(self.rows.train, self.form, self.config))
         rows_a_step = arguments.train_batch_size * arguments.gradient_accumulation_steps * arguments.world_size
@@ -145,7 +146,11 @@ class _Training:
         if self.config.patience is not None:
             trainer.add_callback(EarlyStoppingCallback(self.config.patience))
         if "tensorboard" in self.config.trackers and trainer.is_world_process_zero():
-            trainer.add_callback(_tensorboard(self.config.logging_dir or self.folder.folder / RUNS))
+            from torch.utils.tensorboard import SummaryWriter
+
+            # Of its own the Trainer takes the folder from the environment alone.
+            writer = SummaryWriter(str(self.config.logging_dir or self.folder.folder / RUNS))
+            trainer.add_callback(TensorBoardCallback(writer))
         if self.config.quiet:
             trainer.remove_callback(PrinterCallback)
         return trainer
@@ -231,11 +236,3 @@ def _without_times(entry: Mapping[str, Any]) -> dict[str, Any]:
     """An evaluation without how long it took, which differs from run to run."""
     kept = {name.removeprefix("eval_"): value for name, value in sorted(entry.items())}  # a state sorts them
     return {name: value for name, value in kept.items() if not name.endswith(("runtime", "per_second"))}
-
-
-def _tensorboard(folder: str | Path) -> Any:
-    """Tensorboard in a folder of the user's choice; the Trainer itself takes it from the environment alone."""
-    from torch.utils.tensorboard import SummaryWriter
-    from transformers.integrations import TensorBoardCallback
-
-    return TensorBoardCallback(SummaryWriter(str(folder)))
