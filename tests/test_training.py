@@ -30,7 +30,7 @@ from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputE
 from bert_judge.prompt import InputForm, JudgeConfig
 from bert_judge.stats import Confusion, brier, expected_calibration_error, fit_temperature
 from bert_judge.training import Example, Mix, TrainConfig, TrainResult, read_examples, split_by_question, train
-from bert_judge.training.mix import apply_mix
+from bert_judge.training.selection import apply_mix
 from bert_judge.training.trainer import soft_cross_entropy
 from conftest import CORPUS, MARKERS, make_tokenizer
 

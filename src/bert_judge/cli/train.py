@@ -16,8 +16,8 @@ from bert_judge.models import find_model
 from bert_judge.pipeline import build_training_data
 from bert_judge.prompt import InputForm, JudgeConfig
 from bert_judge.training import HeldOutMeasures, TrainConfig, TrainResult, read_examples, train
-from bert_judge.training.mix import load_mix
 from bert_judge.training.rows import is_published, load_labelled, with_hard_labels
+from bert_judge.training.selection import load_mix
 
 _EXAMPLES = """examples:
   bert-judge train --model_path EuroBERT/EuroBERT-210m --dataset_path labelled.jsonl --output_dir my-judge

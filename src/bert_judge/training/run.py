@@ -16,12 +16,10 @@ from bert_judge.models import find_model, max_input_tokens, quiet_transformers
 from bert_judge.prompt import InputForm, JudgeConfig, PromptEncoder
 from bert_judge.training.card import make_card
 from bert_judge.training.config import TrainConfig
-from bert_judge.training.folder import CARD, RUNS, TrainingFolder, TrainResult, identity
+from bert_judge.training.folder import CARD, RUNS, TrainingFolder, TrainResult, check_hub, identity, push
 from bert_judge.training.held_out import calibrate, measure, measure_tasks
-from bert_judge.training.hub import check_hub, push
-from bert_judge.training.mix import Mix
 from bert_judge.training.rows import Example, labels_of
-from bert_judge.training.selection import TrainingRows, check_form, choose_rows, describe, drop_questions
+from bert_judge.training.selection import Mix, TrainingRows, check_form, choose_rows, describe, drop_questions
 from bert_judge.training.trainer import (
     RowsByEpoch,
     by_length,
