@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.encoder.batching import pad
 from bert_judge.errors import InputError
 from bert_judge.evidence import find_evidence
 from bert_judge.models import fastest_dtype, load_hf_encoder
@@ -148,6 +147,8 @@ class RowsByEpoch:
 def make_collator(pad_id: int) -> Callable[[list[dict[str, Any]]], dict[str, torch.Tensor]]:
     """Pads rows to one length, a multiple of 8."""
     import torch
+
+    from bert_judge.encoder.batching import pad
 
     def collate(rows: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
         inputs = [Tokens(row["input_ids"], row.get("token_type_ids")) for row in rows]
