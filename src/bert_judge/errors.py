@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib.metadata
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 
@@ -54,6 +54,15 @@ def _requirement(package: str) -> str:
     return package
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """What to say of a name that is not known: the nearest of those that are, in any case, else all of them."""
+    import difflib
+
+    folded = {each.casefold(): each for each in known}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1)
+    return f"did you mean {folded[near[0]]}?" if near else f"there is {', '.join(folded.values())}."
+
+
 @contextmanager
 def named_in_errors(what: str) -> Iterator[None]:
     """Say what an error is of, for one of several judges: before our own sentences, below the traceback of others."""
@@ -64,3 +73,8 @@ def named_in_errors(what: str) -> Iterator[None]:
     except Exception as error:  # of a judge of one's own, which can be anything
         error.add_note(f"({what})")
         raise
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of another library says, without the lines that follow."""
+    return str(error).strip().split("\n")[0]

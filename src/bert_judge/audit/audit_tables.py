@@ -1,12 +1,16 @@
-"""The result of an audit for readers: as lines of a terminal, and as Markdown."""
+"""The result of an audit: as lines of a terminal, and as the files of its folder."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import groupby
+from typing import Any
 
 from bert_judge.analysis.tables import Table, escaped
-from bert_judge.audit.trials import Audit, FamilyResult, Outcome
+from bert_judge.artifacts import verdict_record
+from bert_judge.audit.trials import Audit, Outcome
 from bert_judge.types import Signature
 
 _EXAMPLES, _CLIPPED = 3, 300
@@ -21,19 +25,48 @@ _HEADS = {
 
 
 def to_text(audit: Audit, signature: Signature) -> str:
-    """What the terminal shows."""
+    """What the terminal shows: the tables, and of each family with failures the pattern that failed most."""
     parts = [_headline(audit), *(table.text() for table in _tables(audit))]
-    parts += ["\n".join(["what failed most", *_most_failed(audit)])] if audit.failures else []
+    worst = []
+    for family in audit.families:
+        for pattern, failed in list(family.failed_patterns.items())[:1]:
+            text = _clipped(_visible(pattern), 76) or "nothing"
+            worst.append(f"  {family.name:22} {failed:3} of {family.patterns[pattern]:3}  {text}")
+    parts += ["\n".join(["what failed most", *worst])] if audit.failures else []
     return "\n\n".join([*parts, f"judge  {signature.short}"])
 
 
-def to_markdown(audit: Audit, signature: Signature, misses: Sequence[str]) -> str:
-    """A page: the tables, the gate, and some of the trials that failed with their texts."""
+def to_files(audit: Audit, run: Mapping[str, Any]) -> dict[str, str]:
+    """The files of an audit by their names; `run` holds what `audit.json` says besides what was found."""
+    counts = asdict(replace(audit, failures=()))
+    del counts["failures"]  # they have a file of their own
+    failures = (json.dumps(_failure(outcome), ensure_ascii=False) + "\n" for outcome in audit.failures)
+    return {
+        "audit.json": json.dumps({**run, **counts}, ensure_ascii=False, indent=1) + "\n",
+        "audit.md": _page(audit, Signature.of(run["signature"]), run["gate"]["misses"]),
+        "audit_failures.jsonl": "".join(failures),
+    }
+
+
+def _failure(outcome: Outcome) -> dict[str, Any]:
+    """A trial that failed, as a line of `audit_failures.jsonl`."""
+    trial = outcome.trial
+    record = {"family": trial.family, "pattern": trial.pattern, **verdict_record(trial.sample, outcome.verdict)}
+    if trial.plain is not None and outcome.plain is not None:
+        record["plain"] = verdict_record(trial.plain, outcome.plain)
+    return record
+
+
+def _page(audit: Audit, signature: Signature, misses: Sequence[str]) -> str:
+    """As Markdown: the tables, the gate, and a few failed trials of each family with their texts."""
     parts = [f"# Audit of `{signature}`", _headline(audit)]
-    if misses:
-        parts.append("\n".join(["**The gate is missed:**", "", *(f"- {escaped(miss)}" for miss in misses)]))
+    parts += ["\n".join(["**The gate is missed:**", "", *(f"- {escaped(miss)}" for miss in misses)])] if misses else []
     parts += [table.markdown() for table in _tables(audit)]
-    parts += ["\n\n".join(["## Trials that failed", *_examples(audit.failures)])] if audit.failures else []
+    parts += ["## Trials that failed"] if audit.failures else []
+    for name, group in groupby(audit.failures, key=lambda outcome: outcome.trial.family):
+        failures = list(group)
+        spread = failures[:: max(1, len(failures) // _EXAMPLES)][:_EXAMPLES]
+        parts += [f"### {name} ({len(failures)})", "\n".join(map(_example, spread))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -41,57 +74,33 @@ def _headline(audit: Audit) -> str:
     plain = audit.plain
     undecided = f", {plain.undecided} undecided" if plain.undecided else ""
     return (
-        f"{audit.items} questions; plain answers judged correctly: {_share(plain.accuracy)} of {plain.trials} "
-        f"{_interval(plain.interval)} (correct ones {_share(plain.right_accepted)}, incorrect ones "
-        f"{_share(plain.wrong_rejected)}{undecided})"
+        f"{audit.items} questions; plain answers judged correctly: {_rate(plain.accuracy)} of {plain.trials} "
+        f"{_interval(plain.interval)} (correct ones {_rate(plain.right_accepted)}, incorrect ones "
+        f"{_rate(plain.wrong_rejected)}{undecided})"
     )
 
 
 def _tables(audit: Audit) -> Iterable[Table]:
     for kind, (title, head, below) in _HEADS.items():
-        body = [_row(family) for family in audit.families if family.kind == kind]
+        body = []
+        for family in (family for family in audit.families if family.kind == kind):
+            by_label = [_rate(family.kept_right), _rate(family.kept_wrong)] if kind == "invariance" else []
+            counts = [str(family.undecided or ""), str(family.truncated or "")]
+            figures = [str(family.trials), _rate(family.rate), _interval(family.interval), *by_label, *counts]
+            body.append([family.name, *figures])
         if body:
             yield Table(title, head, body, below)
 
 
-def _row(family: FamilyResult) -> list[str]:
-    by_label = [_share(family.kept_right), _share(family.kept_wrong)] if family.kind == "invariance" else []
-    counts = [str(family.undecided or ""), str(family.truncated or "")]
-    return [family.name, str(family.trials), _share(family.rate), _interval(family.interval), *by_label, *counts]
-
-
-def _most_failed(audit: Audit) -> Iterable[str]:
-    """The pattern that failed most in each family with failures."""
-    for family in audit.families:
-        for pattern, failed in list(family.failed_patterns.items())[:1]:
-            text = _clipped(_visible(pattern), 76) or "nothing"
-            yield f"  {family.name:22} {failed:3} of {family.patterns[pattern]:3}  {text}"
-
-
-def _examples(failures: Sequence[Outcome]) -> Iterable[str]:
-    """A few failed trials of each family, spread over all of them."""
-    families: dict[str, list[Outcome]] = defaultdict(list)
-    for outcome in failures:
-        families[outcome.trial.family].append(outcome)
-    for name, outcomes in families.items():
-        yield f"### {name} ({len(outcomes)})"
-        yield "\n".join(_example(outcome) for outcome in outcomes[:: max(1, len(outcomes) // _EXAMPLES)][:_EXAMPLES])
-
-
-def _example(outcome: Outcome) -> str:
-    sample, verdict = outcome.trial.sample, outcome.verdict
-    parts = [
-        f"- question: {_quoted(sample.question)}",
-        f"  - references: {_quoted(' | '.join(sample.references))}",
-        f"  - candidate: {_quoted(sample.candidate)}",
-        f"  - labelled {'correct' if sample.gold else 'incorrect'}; score {_score(verdict.score)}",
-    ]
-    if outcome.trial.plain is not None and outcome.plain is not None:
-        plain = outcome.trial.plain
-        parts[-1] += f", of the plain answer {_score(outcome.plain.score)}"
-        if plain.candidate != sample.candidate:
-            parts[-1] += f": {_quoted(plain.candidate)}"
-    return "\n".join(parts)
+def _example(failure: Outcome) -> str:
+    sample, plain = failure.trial.sample, failure.trial.plain
+    said = f"  - labelled {'correct' if sample.gold else 'incorrect'}; score {_score(failure.verdict.score)}"
+    if plain is not None and failure.plain is not None:
+        said += f", of the plain answer {_score(failure.plain.score)}"
+        said += f": {_quoted(plain.candidate)}" if plain.candidate != sample.candidate else ""
+    texts = (("references", " | ".join(sample.references)), ("candidate", sample.candidate))
+    lines = [f"- question: {_quoted(sample.question)}", *(f"  - {name}: {_quoted(text)}" for name, text in texts), said]
+    return "\n".join(lines)
 
 
 def _quoted(text: str | None) -> str:
@@ -116,8 +125,8 @@ def _score(score: float | None) -> str:
     return "undecided" if score is None else f"{score:.3f}"
 
 
-def _share(share: float | None) -> str:
-    return "-" if share is None else f"{share:.1%}"
+def _rate(rate: float | None) -> str:
+    return "-" if rate is None else f"{rate:.1%}"
 
 
 def _interval(interval: tuple[float, float]) -> str:

@@ -19,10 +19,11 @@ from bert_judge.version import __version__
 
 def page(found: Figures, packed: Packed, title: str) -> Iterator[str]:
     """The page in parts: what is seen first comes first, the chunks of texts last."""
-    style, script = _file("report.css"), _file("report.js")
+    style = _file("bertscore/alignment.css") + _file("report/report.css")
+    script = _file("bertscore/alignment.js") + _file("report/report.js")
     facts = json.dumps(packed.facts, separators=(",", ":")).replace("<", "\\u003c")  # no text can end the script
     chunks = packed.chunks()
-    yield Template(_file("report.html")).substitute(
+    yield Template(_file("report/report.html")).substitute(
         title=escape(title),
         headline=escape(headline(found)),
         policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; img-src data:; "
@@ -44,7 +45,7 @@ def page(found: Figures, packed: Packed, title: str) -> Iterator[str]:
 
 
 def _file(name: str) -> str:
-    return files("bert_judge.report").joinpath(name).read_text(encoding="utf-8")
+    return files("bert_judge").joinpath(name).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:
