@@ -39,8 +39,8 @@ lint: setup
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-# The oldest versions of what users install; the tools of the tests are of constraints.txt where these allow it. Old
-# releases warn of newer ones, so warnings are no errors here. Chosen tests: make test-floors TESTS=tests/encoder
+# The oldest versions of what users install, and the newest tools that the tests need beside them. Old releases of one
+# library warn about new ones of another, so warnings are not errors here. Some tests: make test-floors TESTS=tests/encoder
 test-floors: $(FLOORS)/.done
 	$(FLOORS)/bin/python -m pytest -p no:cacheprovider -n 2 -W default $(TESTS)
 
