@@ -22,7 +22,7 @@ from typing import Annotated, Any, Literal
 
 from bert_judge.analysis.results import Row
 from bert_judge.errors import InputError, named_in_errors
-from bert_judge.judges import JUDGES, Judge
+from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Certificate, Plan, Stage
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.stats.certified import Counts, fixed_sequence, highest_target, lower_bound, rows_needed
@@ -257,9 +257,8 @@ class _Panel:
             self._made(number)
         result = results[number] if number < len(results) else None
         certificates = (result.high.certificate, result.low.certificate) if result else (None, None)
-        names = {kind: name for name, kind in JUDGES.items()}
-        judge_type = names.get(spec.kind, f"{spec.kind.__module__}:{spec.kind.__qualname__}")
-        return Stage(spec.name, {"judge_type": judge_type, **spec.settings}, self._signatures[number], *certificates)
+        judge = {"judge_type": spec.judge_type, **spec.settings}
+        return Stage(spec.name, judge, self._signatures[number], *certificates)
 
     def _verdicts(self, number: int, rows: Sequence[Sample]) -> list[Verdict]:
         if not rows:
@@ -272,7 +271,7 @@ class _Panel:
         return verdicts
 
     def _made(self, number: int) -> Judge:
-        judge = self._specs[number].make().judge
+        judge = self._specs[number].make()
         self._signatures[number] = Signature.of(judge.signature)
         return judge
 

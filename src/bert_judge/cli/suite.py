@@ -4,39 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bert_judge.analysis.tables import Table
 from bert_judge.artifacts import ResultFolder, write_files
-from bert_judge.errors import InputError, named_in_errors
-from bert_judge.judges.naming import JudgeSpec
 from bert_judge.pipeline import summarise
-
-_NAME = re.compile(r"\w[\w.-]*")
-
-
-def read_suite(path: Path) -> dict[str, JudgeSpec]:
-    """The judges of a YAML file by name, checked but not loaded: a specification each, as text or as names and values.
-
-    Raises InputError for a file that can't be read, a name that is given twice or is no name of a folder, and what
-    `JudgeSpec.of` raises, with the name.
-    """
-    judges: dict[str, JudgeSpec] = {}
-    for name, given in _entries(path):
-        if not _NAME.fullmatch(name):
-            raise InputError(
-                f"{path} calls a judge {name!r}; a name of letters, digits, '_', '-' and '.' was expected."
-            )
-        if name.casefold() in map(str.casefold, judges):  # some file systems know no case
-            raise InputError(f"{path} calls two judges {name!r}; give each a name of its own.")
-        if not isinstance(given, str | Mapping):
-            raise InputError(f"{path} gives {given!r} as {name}; a judge, or its judge_type and flags, was expected.")
-        with named_in_errors(f"{name} of the suite"):
-            judges[name] = JudgeSpec.of(given)
-    return judges
 
 
 def suite_table(results: Mapping[str, ResultFolder], what: str = "judge") -> str:
@@ -107,19 +81,3 @@ def _together(results: list[ResultFolder]) -> str:
         rows += 1
         right += all(record["label"] == 1 for record in records)
     return f"right by all {len(results)} with labels: {right} of {rows} rows ({right / rows:.1%})"
-
-
-def _entries(path: Path) -> list[tuple[str, Any]]:
-    """Names and values as they stand in the file: YAML itself would drop a name that comes twice."""
-    import yaml
-
-    try:
-        node = yaml.compose(path.read_text(encoding="utf-8"), yaml.SafeLoader)
-        if not isinstance(node, yaml.MappingNode) or not node.value:
-            raise InputError(f"{path} holds no names of judges; lines like `correctness: starter` were expected.")
-        constructor = yaml.SafeLoader("")
-        return [(str(key.value), constructor.construct_object(value, deep=True)) for key, value in node.value]
-    except OSError as error:
-        raise InputError(f"the suite {path} can't be read ({error.strerror}); a YAML file was expected.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not valid YAML ({str(error).splitlines()[0]}).") from error

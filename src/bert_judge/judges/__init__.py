@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 import importlib
 import inspect
+import sys
+from pathlib import Path
 
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge
@@ -49,6 +51,8 @@ def find_judge(name: str) -> type[Judge]:
         hint = f"did you mean {nearest}?" if nearest else f"there is {', '.join(JUDGES)}."
         raise InputError(f"there is no judge {name!r}; {hint} One of your own is named module:Class.")
     module, _, attribute = name.partition(":")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))  # a judge of your own lies where you work
     try:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError, TypeError) as error:

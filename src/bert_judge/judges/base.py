@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import astuple, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bert_judge.errors import InputError
@@ -135,6 +136,21 @@ def make_samples(
             zip(given.get("questions", [None] * rows), given["candidates"], given["references"], strict=True)
         )
     ]
+
+
+def read_yaml(path: Path, what: str, read: Callable[[str], Any] | None = None) -> Any:
+    """What a YAML file holds, as `read` (`yaml.safe_load`) has it; errors name it as `what`.
+
+    Raises InputError where it can't be read or is not valid YAML.
+    """
+    import yaml
+
+    try:
+        return (read or yaml.safe_load)(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"the {what} {path} can't be read ({error.strerror}); a YAML file was expected.") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid YAML ({str(error).splitlines()[0]}).") from error
 
 
 def _entries(name: str, values: Any) -> list[Any]:

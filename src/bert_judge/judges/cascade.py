@@ -149,7 +149,7 @@ class Cascade(Judge):
 
         self.plan = Plan.load(model_path)
         specs = [JudgeSpec.of(stage.judge) for stage in self.plan.stages]  # all checked before the first is loaded
-        self._judges: tuple[Judge, ...] = tuple(spec.make().judge for spec in specs)
+        self._judges: tuple[Judge, ...] = tuple(spec.make() for spec in specs)
         for stage, judge in zip(self.plan.stages, self._judges, strict=True):
             found = Signature.of(judge.signature)
             if found != stage.signature:

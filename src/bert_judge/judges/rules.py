@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 from bert_judge.errors import InputError
 from bert_judge.generators import split_trace
-from bert_judge.judges.base import PATTERN_TIMEOUT, Judge
+from bert_judge.judges.base import PATTERN_TIMEOUT, Judge, read_yaml
 from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.version import __version__
 
@@ -169,14 +169,7 @@ class RuleJudge(Judge):
 
 def read_rules(path: Path) -> list[Rule]:
     """The rules of a YAML file. Raises InputError with what is wrong, and where."""
-    import yaml
-
-    try:
-        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"the rules {path} can't be read ({error.strerror}); a YAML file was expected.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not valid YAML ({str(error).splitlines()[0]}).") from error
+    entries = read_yaml(path, "rules")
     if not isinstance(entries, list) or not entries:
         held = "nothing" if not entries else f"a {type(entries).__name__}"
         raise InputError(f"{path} holds {held}; a list of rules was expected, such as `- max_words: 50`.")
