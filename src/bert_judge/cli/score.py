@@ -19,13 +19,13 @@ from bert_judge.cli.cascade import cascade_report
 from bert_judge.cli.flags import Parser, columns_in, made, peek
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import add_judges, chosen_judges, judge_rows, say_failed
-from bert_judge.cli.suite import suite_table, write_columns
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade
 from bert_judge.judges.naming import JudgeSpec, distinct, read_suite
 from bert_judge.pipeline import Agreement, open_result, summarise
 from bert_judge.report import write_report
+from bert_judge.report.suite_table import suite_table, write_columns
 from bert_judge.sources import Source
 from bert_judge.types import Signature
 

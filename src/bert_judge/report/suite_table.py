@@ -1,12 +1,11 @@
-"""What `bert-judge score --suite` reads and prints: several named judges over the same rows."""
+"""Several results over the same rows: a line each in a table, and a column each in a CSV file."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from bert_judge.analysis.tables import Table
 from bert_judge.artifacts import ResultFolder, write_files
@@ -14,7 +13,7 @@ from bert_judge.pipeline import summarise
 
 
 def suite_table(results: Mapping[str, ResultFolder], what: str = "judge") -> str:
-    """A line for each result, and how many rows all of them call right."""
+    """A line for each result, and how many rows all of them call correct."""
     head = [what, "rows", "undecided", "score", "right", "95 % interval", "agree with labels"]
     body = []
     for name, folder in results.items():
@@ -31,8 +30,8 @@ def suite_table(results: Mapping[str, ResultFolder], what: str = "judge") -> str
                 "-" if agreement is None or agreement.accuracy is None else f"{agreement.accuracy:.1%}",
             ]
         )
-    labelling = [name for name, line in zip(results, body, strict=True) if line[4] != "-"]
-    return Table("", head, body, _together([results[name] for name in labelling])).text()
+    labelling = [folder for folder, line in zip(results.values(), body, strict=True) if line[4] != "-"]
+    return Table("", head, body, _right_by_all(labelling)).text()
 
 
 def write_columns(results: Mapping[str, ResultFolder], folder: Path, *, candidate: bool = True) -> Path:
@@ -42,38 +41,28 @@ def write_columns(results: Mapping[str, ResultFolder], folder: Path, *, candidat
     It lies beside the folder, so that `FOLDER/*` are results and nothing else. An undecided verdict is an empty cell.
     Raises OutputError where the file can't be written.
     """
-    texts = ("id", "question", *(["candidate"] if candidate else []), "gold")
-    kinds = {
-        name: "label" if any(record["label"] is not None for record in result.records()) else "score"
-        for name, result in results.items()
-    }
+    texts = ["id", "question", *(["candidate"] if candidate else []), "gold"]
     path = folder.parent / f"{folder.resolve().name}-suite.csv"
-    write_files(path.parent, {path.name: _lines(results, kinds, texts)})
+    write_files(path.parent, {path.name: _csv_lines(results, texts)})
     return path
 
 
-def _lines(results: Mapping[str, ResultFolder], kinds: Mapping[str, str], texts: Sequence[str]) -> Iterator[str]:
-    """The lines of the table, its head first."""
+def _csv_lines(results: Mapping[str, ResultFolder], texts: Sequence[str]) -> Iterator[str]:
+    folders = results.values()
+    kinds = ["label" if any(record["label"] is not None for record in each.records()) else "score" for each in folders]
+    yield _csv_line([*texts, *results])
+    for records in zip(*(folder.records() for folder in folders), strict=True):
+        verdicts = (record[kind] for record, kind in zip(records, kinds, strict=True))
+        yield _csv_line([*(records[0].get(text, "") for text in texts), *verdicts])
+
+
+def _csv_line(cells: Iterable[object]) -> str:
     line = io.StringIO(newline="")
-    table = csv.writer(line)
-    table.writerow([*texts, *results])
-    for records in _rows(results):
-        yield line.getvalue()
-        line.seek(0)
-        line.truncate()
-        first = next(iter(records.values()))
-        cells = (record[kinds[name]] for name, record in records.items())
-        table.writerow([*(first.get(text, "") for text in texts), *cells])
-    yield line.getvalue()
+    csv.writer(line).writerow(cells)
+    return line.getvalue()
 
 
-def _rows(results: Mapping[str, ResultFolder]) -> Iterator[dict[str, dict[str, Any]]]:
-    """Row by row, the record of each judge."""
-    for records in zip(*(result.records() for result in results.values()), strict=True):
-        yield dict(zip(results, records, strict=True))
-
-
-def _together(results: list[ResultFolder]) -> str:
+def _right_by_all(results: Sequence[ResultFolder]) -> str:
     if len(results) < 2:
         return ""
     rows = right = 0
