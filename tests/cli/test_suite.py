@@ -166,7 +166,7 @@ def test_a_wrong_suite_is_told_in_a_sentence(score, subtests: pytest.Subtests) -
         ("a: nobody_knows", "a of the suite: the model 'nobody_knows' was not found"),
         ("a: {judge_type: Nobody}", "a of the suite: there is no judge 'Nobody'"),
         ("a: {judge_type: RegexJudge, patern: x}", "a of the suite: the specification of a judge sets 'patern'"),
-        ("a: {judge_type: RegexJudge, pattern: '('}", "the judge a: the pattern '(' is no regular expression"),
+        ("a: {judge_type: RegexJudge, pattern: '('}", "the judge a: the pattern '(' is not a regular expression"),
     ]:
         with subtests.test(text=text, said=said):
             Path("suite.yaml").write_text(text)

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 Table = TypeVar("Table")
 
-PATTERN_TIMEOUT = 1.0
-"""Seconds that a regular expression may take on a candidate, where a judge has one."""
-
 
 @dataclass(frozen=True, slots=True)
 class Costs:
