@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bert_judge.errors import InputError
-from bert_judge.types import Sample, Scale, Signature, Verdict
+from bert_judge.types import Reply, Sample, Scale, Signature, Verdict
 
 if TYPE_CHECKING:
     from bert_judge.sources import ColumnMap
@@ -33,6 +33,19 @@ class Costs:
     completion_tokens: int = 0
     seconds: float = 0.0
     money: float | None = None
+
+    def plus(self, reply: Reply, seconds: float) -> Costs:
+        """With one more reply, which took these seconds."""
+        costs = replace(self, rows=self.rows + 1, seconds=self.seconds + seconds)
+        if reply.cached:
+            return replace(costs, cached=self.cached + 1)
+        return replace(
+            costs,
+            requests=self.requests + 1,
+            failed=self.failed + (reply.error is not None),
+            prompt_tokens=self.prompt_tokens + reply.prompt_tokens,
+            completion_tokens=self.completion_tokens + reply.completion_tokens,
+        )
 
     def since(self, earlier: Costs) -> Costs:
         """What was used after `earlier`, which are costs of the same judge."""
@@ -133,6 +146,18 @@ def make_samples(
             zip(given.get("questions", [None] * rows), given["candidates"], given["references"], strict=True)
         )
     ]
+
+
+def windows_of(samples: Iterable[Sample], most: int, first: int = 64) -> Iterator[list[Sample]]:
+    """A stream in the windows that are judged at a time: `first` samples, so that the first verdicts come soon, then
+    ever more, up to `most` of them or eight million characters.
+    """
+    from bert_judge.encoder import windows
+
+    def characters(sample: Sample) -> int:
+        return len(sample.candidate) + len(sample.question or "") + sum(map(len, sample.references))
+
+    return windows(samples, characters, 1 << 23, first, most)
 
 
 def read_yaml(path: Path, what: str, read: Callable[[str], Any] | None = None) -> Any:
