@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Table = TypeVar("Table")
 
+FIRST_WINDOW = 64
+"""Samples that are judged before the first verdict is given."""
+
 
 @dataclass(frozen=True, slots=True)
 class Costs:
@@ -148,7 +151,7 @@ def make_samples(
     ]
 
 
-def windows_of(samples: Iterable[Sample], most: int, first: int = 64) -> Iterator[list[Sample]]:
+def windows_of(samples: Iterable[Sample], most: int, first: int = FIRST_WINDOW) -> Iterator[list[Sample]]:
     """A stream in the windows that are judged at a time: `first` samples, so that the first verdicts come soon, then
     ever more, up to `most` of them or eight million characters.
     """

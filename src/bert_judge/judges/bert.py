@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bert_judge.errors import InputError, ModelError
 from bert_judge.evidence import SIGNALS, find_signals
-from bert_judge.judges.base import Judge, make_samples
+from bert_judge.judges.base import FIRST_WINDOW, Judge, make_samples, windows_of
 from bert_judge.models import STARTER, find_model, read_config
 from bert_judge.prompt import JudgeConfig, Prompt, PromptEncoder
 from bert_judge.types import Sample, Scale, Signature, Verdict
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from bert_judge.training import Mix, TrainConfig
 
-_FIRST_WINDOW, _WINDOW = 64, 1024  # rows: a stream gives its first verdicts soon
-_WINDOW_CHARACTERS = 1 << 23
+_WINDOW = 1024  # rows that are held
 
 
 class BERTJudge(Judge):
@@ -114,7 +113,7 @@ class BERTJudge(Judge):
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict a sample, in order. An empty candidate is wrong; a model that returns no number is undecided."""
-        return self._assess(samples, None, _FIRST_WINDOW)
+        return self._assess(samples)
 
     def predict(
         self,
@@ -127,7 +126,7 @@ class BERTJudge(Judge):
         if batch_size is not None and batch_size < 1:
             raise InputError(f"batch_size is {batch_size}; a number of at least 1 was expected.")
         samples = make_samples(questions, candidates, references)
-        return [verdict.score for verdict in self._assess(samples, batch_size)]
+        return [verdict.score for verdict in self._assess(samples, batch_size, _WINDOW)]
 
     def fit(
         self,
@@ -161,34 +160,20 @@ class BERTJudge(Judge):
 
         Raises what `bert_judge.training.train` does, which this calls.
         """
+        given = locals()
         from bert_judge.training import TrainConfig, read_examples, train
 
         form = JudgeConfig.load(find_model(self._name, self._trust_remote_code)).form
-        rows = read_examples(dataset)
         if not include_question:  # the rows keep it: it tells which of them belong to one side of the split
             form = replace(form, forms=("cr",))
-        settings = replace(
-            config or TrainConfig(),
-            num_train_epochs=num_train_epochs,
-            batch_size=batch_size,
-            learning_rate=learning_rate,
-            warmup_ratio=warmup_ratio,
-            lr_scheduler_type=lr_scheduler_type,
-            logging_strategy=logging_strategy,
-            logging_steps=logging_steps,
-            logging_dir=logging_dir,
-            report_to=(report_to,) if isinstance(report_to, str) else tuple(report_to or ()),
-            save_strategy=save_strategy,
-            save_steps=save_steps,
-            save_total_limit=save_total_limit,
-            seed=seed,
-        )
+        given["report_to"] = (report_to,) if isinstance(report_to, str) else tuple(report_to or ())
+        taken = {each.name: given[each.name] for each in fields(TrainConfig) if each.name in given}
         result = train(
             self._name,
-            rows,
+            read_examples(dataset),
             output_dir,
             form,
-            settings,
+            replace(config or TrainConfig(), **taken),
             training_mix=training_mix,
             trust_remote_code=self._trust_remote_code,
         )
@@ -201,12 +186,12 @@ class BERTJudge(Judge):
                 "`bert-judge train`, or name a judge."
             )
 
-    def _assess(self, samples: Iterable[Sample], batch_size: int | None, first: int = _WINDOW) -> Iterator[Verdict]:
-        from bert_judge.encoder import windows
-
+    def _assess(
+        self, samples: Iterable[Sample], batch_size: int | None = None, first: int = FIRST_WINDOW
+    ) -> Iterator[Verdict]:
         self._check_trained()
         warned = False
-        for window in windows(samples, _characters, _WINDOW_CHARACTERS, first, _WINDOW):
+        for window in windows_of(samples, _WINDOW, first):
             warned = warned or self._warn_of_form(window)
             prompts = self._prompts.encode(window)
             logits = iter(self._engine.run([p.tokens for group in prompts for p in group], batch_size))
@@ -266,10 +251,6 @@ def _has_head(folder: Path) -> bool:
     """Whether a model says that it can classify; one that says nothing of itself is looked at when it is loaded."""
     names = read_config(folder).get("architectures")
     return not names or any("SequenceClassification" in str(name) for name in names)
-
-
-def _characters(sample: Sample) -> int:
-    return len(sample.candidate) + len(sample.question or "") + sum(map(len, sample.references))
 
 
 def _sigmoid(x: float) -> float:
