@@ -14,7 +14,7 @@ from bert_judge import BERTJudge, Sample
 from bert_judge.encoder import RuntimeName
 from bert_judge.errors import InputError
 from bert_judge.judges import JUDGES, BERTScore, Cascade, Judge, LLMJudge, RegexJudge, RuleJudge
-from bert_judge.judges.cascade import Certificate, Plan, Stage
+from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from scripted_endpoint import Answer, endpoint
 
 
@@ -25,7 +25,7 @@ def cascade() -> Judge:
         for m, high in (("containment", Certificate(1.0, 100, 100, 0.97)), ("token_f1", None))
     ]
     with tempfile.TemporaryDirectory() as folder:
-        Plan(tuple(stages), 0.95, 0.1).save(f"{folder}/cascade.json")
+        CascadePlan(tuple(stages), 0.95, 0.1).save(f"{folder}/cascade.json")
         return Cascade(f"{folder}/cascade.json")
 
 

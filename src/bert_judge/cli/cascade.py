@@ -22,7 +22,7 @@ from bert_judge.cli import log_shown, progress_bar, run, say
 from bert_judge.cli.flags import Parser, add_flags, made
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.errors import InputError, OutputError
-from bert_judge.judges.cascade import Cascade, Plan, StageUse
+from bert_judge.judges.cascade import Cascade, CascadePlan, StageUse
 from bert_judge.judges.naming import read_judges
 from bert_judge.stats.certified import upper_bound
 from bert_judge.types import Verdict
@@ -201,7 +201,7 @@ def _saving(counts: Sequence[StageCount], use: Sequence[StageUse], abstain: bool
     return said
 
 
-def _broken(counts: Sequence[StageCount], plan: Plan) -> list[str]:
+def _broken(counts: Sequence[StageCount], plan: CascadePlan) -> list[str]:
     """A line where the labels of the rows speak against the promise, with the confidence that it was given with."""
     early = counts[: len(plan.deciding)]
     labelled, agreed = sum(count.labelled for count in early), sum(count.agreed for count in early)
