@@ -139,7 +139,7 @@ def test_bad_arguments_are_told_in_a_sentence(judge: Judge, subtests: pytest.Sub
         (["q"], ["a"], ["r", "r"], "1 candidates but 2 references"),
         (["q"], "a", ["r"], "candidates is str"),
         (["q"], ["a"], "r", "references is str"),
-        (["q"], ["a"], [[]], r"references\[0\] is empty; at least one right answer"),
+        (["q"], ["a"], [[]], r"references\[0\] is empty; at least one correct answer"),
         (["q"], [7], ["r"], r"candidates\[0\] is 7 \(int\)"),
         (["q"], ["a"], [None], r"references\[0\] is None"),
     ]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 import sys
 from pathlib import Path
 
-from bert_judge.errors import InputError
+from bert_judge.errors import InputError, nearest
 from bert_judge.judges.base import Judge
 from bert_judge.judges.bert import BERTJudge
 from bert_judge.judges.bertscore import BERTScore
@@ -44,11 +43,8 @@ def find_judge(name: str) -> type[Judge]:
     if name in JUDGES:
         return JUDGES[name]
     if ":" not in name:
-        near = difflib.get_close_matches(
-            name.casefold(), {known.casefold(): known for known in JUDGES}, n=1, cutoff=0.4
-        )
-        nearest = next((known for known in JUDGES if near and known.casefold() == near[0]), None)
-        hint = f"did you mean {nearest}?" if nearest else f"there is {', '.join(JUDGES)}."
+        near = nearest(name, JUDGES, cutoff=0.4)
+        hint = f"did you mean {near}?" if near else f"there is {', '.join(JUDGES)}."
         raise InputError(f"there is no judge {name!r}; {hint} One of your own is named module:Class.")
     module, _, attribute = name.partition(":")
     if str(Path.cwd()) not in sys.path:
@@ -58,7 +54,7 @@ def find_judge(name: str) -> type[Judge]:
     except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise InputError(f"the judge {name!r} can't be imported: {error}.") from error
     if not (isinstance(found, type) and issubclass(found, Judge)):
-        raise InputError(f"{name!r} is no judge; a subclass of bert_judge.judges.Judge was expected.")
+        raise InputError(f"{name!r} is not a judge; a subclass of bert_judge.judges.Judge was expected.")
     if inspect.isabstract(found):
         raise InputError(f"{name!r} lacks {', '.join(sorted(found.__abstractmethods__))}, which every judge has.")
     return found

@@ -179,23 +179,25 @@ def read_yaml(path: Path, what: str, read: Callable[[str], Any] | None = None) -
 
 
 def _entries(name: str, values: Any) -> list[Any]:
-    """The entries of a list, an array, a Series or an iterator; of what has no order, or columns, there are none."""
-    if (
-        not isinstance(values, Iterable)
-        or isinstance(values, str | bytes | Mapping | Set)
-        or hasattr(values, "columns")
-    ):
+    if not _is_list(values):
         raise InputError(f"{name} is {type(values).__name__}; a list with one entry for each candidate was expected.")
     return list(values)
 
 
 def _texts(value: Any, place: str) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, Iterable) or isinstance(value, bytes | Mapping | Set):
+    if not _is_list(value):
         return (_text(value, place, "a text, or a list of texts,"),)
     texts = tuple(_text(each, f"{place}[{number}]") for number, each in enumerate(value))
     if not texts:
-        raise InputError(f"{place} is empty; at least one right answer was expected.")
+        raise InputError(f"{place} is empty; at least one correct answer was expected.")
     return texts
+
+
+def _is_list(values: Any) -> bool:
+    """Whether this is a list, an array, a Series or an iterator: it has entries in an order, and no columns."""
+    if isinstance(values, str | bytes | Mapping | Set) or hasattr(values, "columns"):
+        return False
+    return isinstance(values, Iterable)
 
 
 def _text(value: Any, place: str, expected: str = "a text") -> str:

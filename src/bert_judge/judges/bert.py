@@ -104,13 +104,6 @@ class BERTJudge(Judge):
             },
         )
 
-    @property
-    def runtime(self) -> str:
-        """What runs the encoder: the runtime with its version, the device, and the dtype that it computes in."""
-        self._check_trained()
-        runtime = self._model.runtime
-        return f"{runtime.name}, {runtime.device}, {runtime.dtype}"
-
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict a sample, in order. An empty candidate is wrong; a model that returns no number is undecided."""
         return self._assess(samples)

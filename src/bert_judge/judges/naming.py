@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 import types
@@ -21,7 +20,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
-from bert_judge.errors import InputError, ModelError, named_in_errors
+from bert_judge.errors import InputError, ModelError, named_in_errors, nearest
 from bert_judge.judges import JUDGES, find_judge
 from bert_judge.judges.base import Judge, read_yaml
 from bert_judge.metrics import METRICS, find_metric
@@ -111,8 +110,8 @@ def read_values(values: Mapping[str, Any], name: str | None = None, where: str =
     parameters, hints = _parameters(kind), typing.get_type_hints(kind.__init__)
     for key, value in settings.items():
         if key not in parameters:
-            near = difflib.get_close_matches(key, parameters, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(parameters)}."
+            near = nearest(key, parameters)
+            hint = f"did you mean {near}?" if near else f"there is {', '.join(parameters)}."
             raise InputError(f"{where} sets {key!r}, which {judge_type} does not take; {hint}")
         settings[key] = _fitting(value, hints.get(key, object), f"{where} sets {key} to {value!r}")
     return JudgeSpec(name or _last_part(str(settings.get("model_path") or judge_type)), kind, settings)
@@ -234,11 +233,10 @@ def _check_model(text: str) -> None:
     try:
         find_model(text)
     except ModelError as error:
-        known = {name.casefold(): name for name in (STARTER, *JUDGES, *METRICS)}
-        near = difflib.get_close_matches(text.casefold(), known, n=1, cutoff=0.7)
-        if not near:
+        near = nearest(text, (STARTER, *JUDGES, *METRICS), cutoff=0.7)
+        if near is None:
             raise
-        raise InputError(f"there is no judge {text!r}; did you mean {known[near[0]]}?") from error
+        raise InputError(f"there is no judge {text!r}; did you mean {near}?") from error
 
 
 def _last_part(name: str) -> str:

@@ -107,19 +107,13 @@ class RegexJudge(Judge):
         return map(self._verdict, samples)
 
     @overload
-    def predict(
-        self, candidates: Sequence[str], references: Sequence[str | Sequence[str]], /
-    ) -> list[float | None]: ...
+    def predict(self, candidates: Sequence[str], references: Sequence[str | Sequence[str]]) -> list[float | None]: ...
     @overload
     def predict(
         self,
         questions: Sequence[str] | None,
         candidates: Sequence[str],
         references: Sequence[str | Sequence[str]],
-    ) -> list[float | None]: ...
-    @overload
-    def predict(
-        self, *, candidates: Sequence[str], references: Sequence[str | Sequence[str]]
     ) -> list[float | None]: ...
     def predict(self, *given: Any, **named: Any) -> list[float | None]:
         """The scores of candidates, in their order; None where the judge could not decide.
