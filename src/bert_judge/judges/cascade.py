@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from bert_judge.artifacts import write_files
 from bert_judge.errors import InputError, named_in_errors
@@ -124,14 +124,6 @@ class CascadePlan:
                 raise ValueError(f"the thresholds of {stage.name} cross")
 
 
-class StageUse(NamedTuple):
-    """What a stage has done since the cascade was made: rows asked of it, seconds, costs of a language model."""
-
-    rows: int
-    seconds: float
-    costs: Costs | None
-
-
 class Cascade(Judge):
     """Judges one after the other, cheapest first: each decides where it is sure, and the last one decides the rest.
 
@@ -157,7 +149,7 @@ class Cascade(Judge):
                     f"{model_path} was made for another {stage.name} ({difference}), and its thresholds do not hold "
                     "for this one; run bert-judge cascade again."
                 )
-        self._use = [StageUse(0, 0.0, None)] * len(self._judges)
+        self._use = [Costs()] * len(self._judges)
         self._lock = Lock()
 
     @property
@@ -183,12 +175,12 @@ class Cascade(Judge):
         return next(scale for scale in _MIXED if scale in scales)
 
     @property
-    def use(self) -> tuple[StageUse, ...]:
-        """What each stage has done since the cascade was made."""
+    def use(self) -> tuple[Costs, ...]:
+        """What each stage has used since the cascade was made: rows asked of it, seconds, replies of its model."""
         with self._lock:
             use = list(self._use)
-        costs = [judge.costs for judge in self._judges]
-        return tuple(each._replace(costs=cost) for each, cost in zip(use, costs, strict=True))
+        costs = [judge.costs or Costs() for judge in self._judges]
+        return tuple(replace(c, rows=u.rows, seconds=u.seconds) for u, c in zip(use, costs, strict=True))
 
     def fitted(self, samples: Iterable[Sample]) -> Cascade:
         """The cascade with stages that have read the whole input, where these want to."""
@@ -242,7 +234,7 @@ class Cascade(Judge):
                 raise InputError(f"the stage {name} gave too few verdicts; one a row was expected.")
             with self._lock:
                 use = self._use[number]
-                self._use[number] = use._replace(rows=use.rows + 1, seconds=use.seconds + time.monotonic() - start)
+                self._use[number] = replace(use, rows=use.rows + 1, seconds=use.seconds + time.monotonic() - start)
             yield verdict
 
 
