@@ -98,7 +98,7 @@ class Judge(ABC):
 
         `references` holds a text or several for each candidate. Without `questions` (None or empty), candidates and
         references are compared alone. Each may be a list, an array, a pandas Series or an iterator. Raises InputError
-        where the lengths differ, or where an entry is no text: it says which.
+        where the lengths differ, or where an entry is not a text: it says which.
         """
         samples = make_samples(questions, candidates, references)
         return [verdict.score for verdict in self.fitted(samples).assess(samples)]
@@ -117,7 +117,7 @@ class Judge(ABC):
         as in {"candidate": "model_a"}; others are recognised as in files. A missing candidate is an empty answer, a
         missing question no question. `prefix` stands before the new names; `numbers_as_text` takes numbers for texts.
         Where the judge is undecided, score and label are missing (NaN and NA in pandas, None in datasets). Raises
-        InputError for another kind of table, a column that is missing or there already, and a row that is no sample.
+        InputError for another kind of table, a column that is missing or there already, and a row without a reference.
         """
         from bert_judge.judges.tables import read_table, with_verdicts
 
@@ -130,7 +130,7 @@ def make_samples(
 ) -> list[Sample]:
     """Samples from the three lists that the paper's judges take.
 
-    Raises InputError where the lengths differ or an entry is no text; a question that is missing (None, NaN) is none.
+    Raises InputError where the lengths differ or an entry is not a text. A missing question (None, NaN) is left out.
     """
     given = {"candidates": _entries("candidates", candidates), "references": _entries("references", references)}
     if questions is not None and (asked := _entries("questions", questions)):

@@ -27,15 +27,15 @@ _WINDOW = 1024  # rows that are held
 
 
 class BERTJudge(Judge):
-    """A judge of correctness: the score is the probability, in [0, 1], that the candidate is right.
+    """A judge of correctness: the score is the probability, in [0, 1], that the candidate is correct.
 
     Without `model_path` it is the starter judge, which ships inside the package. A model of the paper is named as it
     is on the Hub (`artefactory/BERTJudge`), or by its folder; its scores are those of the paper's package (sigmoid of
     the difference of the two logits), but for texts that hold special tokens, which are plain text here, for
-    empty candidates, which are wrong, and for inputs that are too long, which lose the middle of the candidate unless
-    `truncation="left"`. An encoder without a head is no judge yet: it has nothing but `fit`.
+    empty candidates, which are incorrect, and for inputs that are too long, which lose the middle of the candidate
+    unless `truncation="left"`. An encoder without a classification head can be trained with `fit`, and not asked.
 
-    Raises ModelError where the model can't be found or is no judge, InputError where an argument is wrong.
+    Raises ModelError where the model can't be found or is not a judge, InputError where an argument is wrong.
     """
 
     scale: Scale = "probability"
@@ -56,7 +56,7 @@ class BERTJudge(Judge):
         ] = None,
         batch_tokens: Annotated[int | None, "tokens in a batch (default: what suits the device)"] = None,
         batch_size: Annotated[int | None, "the most rows in a batch (default: no limit)"] = None,
-        threshold: Annotated[float | None, "scores from here on are labelled right (default: the judge's own)"] = None,
+        threshold: Annotated[float | None, "label scores from here on correct (default: the judge's own)"] = None,
     ) -> None:
         from bert_judge.encoder import Engine, load_model
 
@@ -105,7 +105,7 @@ class BERTJudge(Judge):
         )
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        """One verdict a sample, in order. An empty candidate is wrong; a model that returns no number is undecided."""
+        """One verdict a sample, in order. An empty candidate is incorrect; without a number the row is undecided."""
         return self._assess(samples)
 
     def predict(
@@ -115,7 +115,7 @@ class BERTJudge(Judge):
         references: Sequence[str | Sequence[str]],
         batch_size: int | None = None,
     ) -> list[float | None]:
-        """The probabilities that candidates are right, in their order; `batch_size` caps the rows of a batch."""
+        """The probabilities that candidates are correct, in their order; `batch_size` caps the rows of a batch."""
         if batch_size is not None and batch_size < 1:
             raise InputError(f"batch_size is {batch_size}; a number of at least 1 was expected.")
         samples = make_samples(questions, candidates, references)
@@ -145,8 +145,8 @@ class BERTJudge(Judge):
     ) -> BERTJudge:
         """Train on from this model, a judge or an encoder without a head, and return the new judge.
 
-        `dataset` has rows with `question`, `candidate`, `reference` (a text or several) and `label` (1 right, 0 wrong,
-        a probability between them, None undecided), in the forms that `bert_judge.training.read_examples` reads.
+        `dataset` has rows with `question`, `candidate`, `reference` (a text or several) and `label` (1 correct, 0
+        incorrect, a probability between them, None undecided), in the forms that `training.read_examples` reads.
         Without `include_question`, the judge learns to compare candidate and reference alone. `training_mix` says how
         many rows are taken: {task: {model: rows}}. `config` holds further settings; those that are parameters here are
         taken from here. The judge is written into `output_dir`; this one stays as it is.
@@ -175,8 +175,8 @@ class BERTJudge(Judge):
     def _check_trained(self) -> None:
         if not self._trained:
             raise ModelError(
-                f"{self._name} is no judge: it is an encoder without a trained classifier; train it with fit(...) or "
-                "`bert-judge train`, or name a judge."
+                f"{self._name} is not a judge: it is an encoder without a trained classifier; train it with fit(...) "
+                "or `bert-judge train`, or name a judge."
             )
 
     def _assess(
@@ -215,14 +215,14 @@ class BERTJudge(Judge):
     def _combine(self, sample: Sample, logit: float) -> tuple[float, str | None, dict[str, Any]]:
         """The log odds from the logit and, where the judge adds it, the evidence; how, in words and in numbers.
 
-        A judge that reads match marks tells the evidence even if it adds nothing to the logit.
+        A judge that reads match marks reports the evidence even if it adds nothing to the logit.
         """
         combiner = self._config.combiner
         if combiner is None and not self._config.form.marks:
             return logit, None, {"logit": logit}
         signals = find_signals(sample.candidate, sample.references, sample.question)
-        told = {name: round(value, 3) for name, value in zip(SIGNALS, signals.vector(), strict=True) if value}
-        details = {"logit": logit, "evidence": told}
+        found = {name: round(value, 3) for name, value in zip(SIGNALS, signals.vector(), strict=True) if value}
+        details = {"logit": logit, "evidence": found}
         if combiner is None:
             return logit, signals.describe(), details
         return combiner.combine(logit, signals), f"{signals.describe()}, encoder {_sigmoid(logit):.2f}", details
@@ -230,14 +230,14 @@ class BERTJudge(Judge):
     def _warn_of_form(self, samples: Sequence[Sample]) -> bool:
         """Say once that rows come in a form that the judge was not trained for."""
         forms = self._prompts.form.forms
-        strange = {form for form in map(self._prompts.form.form_of, samples) if form not in forms}
-        if strange:
+        untrained = any(self._prompts.form.form_of(sample) not in forms for sample in samples)
+        if untrained:
             warnings.warn(
                 f"some rows have no question, and the judge {self._name} was trained with one: their scores are less "
                 "reliable. Give questions, or use a judge that was trained without.",
                 stacklevel=2,
             )
-        return bool(strange)
+        return untrained
 
 
 def _has_head(folder: Path) -> bool:

@@ -21,7 +21,7 @@ from bert_judge.judges.base import Costs, Judge, windows_of
 from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.version import __version__
 
-_WINDOW = 4096  # rows that are held: the last of several stages shall get more than a few
+_WINDOW = 4096  # rows that are held: the last of several stages should get more than a few
 _FORMAT = 1
 _MIXED: tuple[Scale, ...] = ("score", "probability", "decision")
 
@@ -30,7 +30,7 @@ _MIXED: tuple[Scale, ...] = ("score", "probability", "decision")
 class Certificate:
     """A threshold, and what it rests on: of `rows` labelled rows beyond it `agreed` had the label of its side.
 
-    `at_least` is the exact lower bound of that share, at the level that the plan gives to each test.
+    `at_least` is the exact lower bound of that rate, at the level that the plan gives to each test.
     """
 
     threshold: float
@@ -41,7 +41,7 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A judge of a cascade: scores from `high` on are right, scores up to `low` are wrong, others are passed on.
+    """A judge of a cascade: scores from `high` on are correct, scores up to `low` incorrect, others passed on.
 
     `judge` holds its `judge_type` and flags, `signature` what it was when the thresholds were found. A side without a
     threshold decides nothing; the last stage has neither, unless it abstains.
@@ -54,7 +54,7 @@ class Stage:
     low: Certificate | None = None
 
     def decide(self, score: float | None) -> int | None:
-        """1 (right), 0 (wrong), or None: not sure."""
+        """1 (correct), 0 (incorrect), or None: not sure."""
         if score is None:
             return None
         if self.high and score >= self.high.threshold:
@@ -67,7 +67,7 @@ class CascadePlan:
     """A cascade as it is stored: its stages, and what was promised of the rows decided before the last one.
 
     With confidence 1 - `delta`, at least `target` of them agree with `agree_with` ("people", or the last stage). Where
-    it `abstain`s there is no last stage: every one has thresholds, and what none is sure of stays undecided.
+    it `abstain`s there is no last stage: all have thresholds, and rows that none is sure of stay undecided.
     `calibration` says on which rows the thresholds were found.
     """
 
@@ -207,7 +207,7 @@ class Cascade(Judge):
                     else:
                         given[row] = _decided(stage, replace(verdict, label=label), passed[row])
                 waiting = [row for row in waiting if given[row] is None]
-        except Exception:  # of a judge of one's own, which can be anything
+        except Exception:  # of a user's own judge: any kind
             for found in given:
                 if found is None:
                     break

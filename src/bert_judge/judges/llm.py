@@ -35,8 +35,8 @@ class LLMJudge(Judge):
 
     The last verdict of a reply counts. Where the backend gives log probabilities the score is
     P(True) / (P(True) + P(False)) of the verdict's token, else 1 or 0; the label is 1 from 0.5 on. A reply without a
-    verdict, with a reasoning trace that never ends, or that never came, is undecided. An empty candidate is wrong
-    without being asked about. Replies are kept in a file, and the same is never asked for twice.
+    verdict, with a reasoning trace that never ends, or that never came, is undecided. An empty candidate is incorrect
+    without a request. Replies are kept in a file, and the same is never asked for twice.
 
     Raises InputError where an argument is wrong, ModelError where the model can't be found or the endpoint refuses
     all requests, MissingExtraError where the backend is not installed, OutputError where the store can't be used.
@@ -53,7 +53,7 @@ class LLMJudge(Judge):
         temperature: Annotated[float, "0 is greedy: always the likeliest token"] = 0.0,
         top_p: Annotated[float, "sample from the likeliest tokens that hold this much probability"] = 1.0,
         top_k: Annotated[int, "sample from this many of the likeliest tokens; 0 is no limit"] = 0,
-        min_p: Annotated[float, "drop tokens less likely than this share of the likeliest one"] = 0.0,
+        min_p: Annotated[float, "drop tokens less likely than this fraction of the likeliest one"] = 0.0,
         presence_penalty: Annotated[float, "taken from the logit of each token that the reply holds already"] = 0.0,
         max_tokens: Annotated[int, "the longest reply in tokens, reasoning included"] = 2048,
         tensor_parallel_size: Annotated[int, "vllm: number of GPUs that share the model"] = 1,
@@ -126,7 +126,7 @@ class LLMJudge(Judge):
         references: Sequence[str | Sequence[str]],
         instruction_type: InstructionType | None = None,
     ) -> list[float | None]:
-        """The labels of candidates, in their order: 1 right, 0 wrong, None undecided.
+        """The labels of candidates, in their order: 1 correct, 0 incorrect, None undecided.
 
         `instruction_type` replaces the judge's own for this call.
         """

@@ -125,7 +125,7 @@ def read_judges(given: Iterable[str | Path | Mapping[str, Any]]) -> list[JudgeSp
 def read_suite(path: Path) -> dict[str, JudgeSpec]:
     """The judges of a YAML file by name, checked but not loaded: a specification each, as text or as names and values.
 
-    Raises InputError for a file that can't be read, a name that is given twice or is no name of a folder, and what
+    Raises InputError for a file that can't be read, a name that is given twice or can't be a folder's, and what
     `JudgeSpec.of` raises, with the name.
     """
     judges: dict[str, JudgeSpec] = {}

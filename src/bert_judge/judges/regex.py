@@ -28,9 +28,9 @@ class RegexJudge(Judge):
 
     The paper takes "EM" for multiple choice, "ROUGE" from 0.5 on for answers from a text, "Math-Verify" for
     mathematics. The score is the metric's, in [0, 1], of the reference that fits best; the label is 1 from `threshold`
-    on. Candidates that are empty, hold no answer, or whose reasoning trace has no end are wrong, with the reason. Where
-    Math-Verify can read none of the references, or where the pattern takes too long, the verdict is undecided. The
-    answer stands in `details`.
+    on. Candidates that are empty, hold no answer, or whose reasoning trace has no end are incorrect, with the reason.
+    Where Math-Verify can read none of the references, or where the pattern takes too long, the verdict is undecided.
+    The answer stands in `details`.
 
     A `pattern` is a regular expression with a group for the answer, "boxed" (`\boxed{…}`, whatever its braces), or
     "none" (the whole candidate). White space, Markdown, `$…$` and a final full stop around an extracted answer do not
@@ -48,8 +48,8 @@ class RegexJudge(Judge):
         metric: Annotated[str, f"what compares it: {', '.join(METRICS)}"] = "EM",
         *,
         which: Annotated[Literal["last", "first"], "the match that counts"] = "last",
-        case_sensitive: Annotated[bool, "the pattern heeds upper and lower case"] = False,
-        threshold: Annotated[float, "scores from here on are labelled right"] = 0.5,
+        case_sensitive: Annotated[bool, "upper and lower case count in the pattern"] = False,
+        threshold: Annotated[float, "label scores from here on correct"] = 0.5,
         timeout: Annotated[float, "seconds that the pattern may take on a candidate"] = PATTERN_TIMEOUT,
         math_timeout: Annotated[float, "Math-Verify: seconds until a pair counts as different"] = MATH_TIMEOUT,
         think_token: Annotated[str, "what closes a reasoning trace"] = "</think>",

@@ -61,7 +61,7 @@ class RuleJudge(Judge):
         - max_words: 50
 
     Upper and lower case do not count otherwise. Of a reasoning trace only what comes after it is read; one without an
-    end is wrong, and so is an empty candidate. A pattern that takes longer than `timeout` on a candidate leaves it
+    end is incorrect, and so is an empty candidate. A pattern that takes longer than `timeout` on a candidate leaves it
     undecided, unless another rule is broken.
 
     Raises InputError where a rule is wrong, or where there is none.
@@ -100,7 +100,7 @@ class RuleJudge(Judge):
         for rule in self._rules:
             if names.count(rule.name) > 1:
                 raise InputError(f"two rules are called {rule.name!r}; give each its own name.")
-            rule.broken_by("", timeout)  # a bad pattern is told now
+            rule.broken_by("", timeout)  # a bad pattern fails here
         values = [[rule.name, rule.kind, rule.value, rule.case_sensitive] for rule in self._rules]
         self._digest = hashlib.sha256(json.dumps(values, default=list).encode()).hexdigest()[:16]
         self._file, self._timeout, self._think_token = rules, timeout, think_token
