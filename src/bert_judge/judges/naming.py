@@ -10,8 +10,10 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
+import sys
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +23,7 @@ from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
 from bert_judge.errors import InputError, ModelError, named_in_errors, nearest
-from bert_judge.judges import JUDGES, find_judge
+from bert_judge.judges import JUDGES
 from bert_judge.judges.base import Judge, read_yaml
 from bert_judge.metrics import METRICS, find_metric
 from bert_judge.models import STARTER, find_model
@@ -88,7 +90,7 @@ def read_name(text: str) -> JudgeSpec:
             raise InputError(f"{text} holds a {type(values).__name__}; judge_type and flags by name were expected.")
         return read_values(values, Path(text).stem, text)
     if text in JUDGES or _is_class(text):
-        return JudgeSpec(text.rpartition(":")[2], find_judge(text), {})
+        return JudgeSpec(text.rpartition(":")[2], _find_class(text), {})
     if text in METRICS:
         find_metric(text)
         settings = {"pattern": "none", "metric": text}
@@ -106,7 +108,7 @@ def read_values(values: Mapping[str, Any], name: str | None = None, where: str =
     judge_type = settings.pop("judge_type", "BERTJudge")
     if not isinstance(judge_type, str):
         raise InputError(f"{where} sets judge_type to {judge_type!r}; one of {', '.join(JUDGES)} was expected.")
-    kind = find_judge(judge_type)
+    kind = _find_class(judge_type)
     parameters, hints = _parameters(kind), typing.get_type_hints(kind.__init__)
     for key, value in settings.items():
         if key not in parameters:
@@ -175,6 +177,28 @@ def distinct(names: Sequence[str]) -> list[str]:
             name = next(new for number in count(2) if (new := f"{name}-{number}") not in taken)
         taken.add(name)
         found.append(name)
+    return found
+
+
+def _find_class(judge_type: str) -> type[Judge]:
+    """A judge's class, by its name in the table or as `module:Class`."""
+    if judge_type in JUDGES:
+        return JUDGES[judge_type]
+    module, colon, name = judge_type.partition(":")
+    if not colon:
+        near = nearest(judge_type, JUDGES, cutoff=0.4)
+        hint = f"did you mean {near}?" if near else f"there is {', '.join(JUDGES)}."
+        raise InputError(f"there is no judge {judge_type!r}; {hint} One of your own is named module:Class.")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))  # a judge of your own lies where you work
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        raise InputError(f"the judge {judge_type!r} can't be imported: {error}.") from error
+    if not (isinstance(found, type) and issubclass(found, Judge)):
+        raise InputError(f"{judge_type!r} is not a judge; a subclass of bert_judge.judges.Judge was expected.")
+    if inspect.isabstract(found):
+        raise InputError(f"{judge_type!r} lacks {', '.join(sorted(found.__abstractmethods__))}, which every judge has.")
     return found
 
 
