@@ -138,7 +138,7 @@ def test_the_signature_changes_with_the_rules_alone(tmp_path: Path) -> None:
 def test_wrong_arguments_are_told_in_a_sentence(subtests: pytest.Subtests) -> None:
     for arguments, said in [
         ({}, "given no rule"),
-        ({"must_match": "("}, "pattern: '(' is not a regular expression"),
+        ({"must_match": "("}, "the pattern '(' is not a regular expression"),
         ({"must_contain": ""}, "must_contain of ''; a text that is not empty"),
         ({"max_words": -1}, "max_words of -1; a whole number"),
         ({"json_keys": "a"}, "json_keys of 'a'; a list of keys"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from bert_judge.errors import InputError
@@ -19,6 +20,7 @@ def read_part(candidate: str, think_token: str) -> tuple[str, str | None]:
     return ("", "the candidate's reasoning has no end") if text is None else (text, None)
 
 
+@lru_cache
 def compile_pattern(pattern: str, case_sensitive: bool, what: str = "the pattern") -> Any:
     """A pattern of the package regex, whose searches take a timeout (those of `re` may take years on some texts).
 

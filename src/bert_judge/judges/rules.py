@@ -176,8 +176,7 @@ def _pattern_kind(say: Callable[[Rule, Any], str | None]) -> RuleKind:
     """A rule on the first match of a pattern, which may be None."""
 
     def broken_by(rule: Rule, text: str, timeout: float) -> str | None:
-        # The package regex keeps what it has compiled.
-        pattern = compile_pattern(rule.value, rule.case_sensitive, f"the rule {rule.name!r} has a pattern:")
+        pattern = compile_pattern(rule.value, rule.case_sensitive, f"the rule {rule.name!r}: the pattern")
         return say(rule, pattern.search(text, timeout=timeout))
 
     return RuleKind(broken_by, _is_text, "a regular expression")
