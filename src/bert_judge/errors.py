@@ -12,7 +12,6 @@ without a traceback; anything else that escapes is a bug and keeps its traceback
 
 from __future__ import annotations
 
-import difflib
 import importlib.metadata
 import re
 import shlex
@@ -62,13 +61,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     folded = {each.casefold(): each for each in known}
     near = difflib.get_close_matches(name.casefold(), folded, n=1)
     return f"did you mean {folded[near[0]]}?" if near else f"there is {', '.join(folded.values())}."
-
-
-def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The known name that is most like another one, whatever its case; None where none is like it."""
-    folded = {each.casefold(): each for each in known}
-    found = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=cutoff)
-    return folded[found[0]] if found else None
 
 
 @contextmanager

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import inspect
 import re
@@ -22,7 +23,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
-from bert_judge.errors import InputError, ModelError, named_in_errors, nearest
+from bert_judge.errors import InputError, ModelError, did_you_mean, named_in_errors
 from bert_judge.judges import JUDGES
 from bert_judge.judges.base import Judge, read_yaml
 from bert_judge.metrics import METRICS, find_metric
@@ -112,8 +113,7 @@ def read_values(values: Mapping[str, Any], name: str | None = None, where: str =
     parameters, hints = _parameters(kind), typing.get_type_hints(kind.__init__)
     for key, value in settings.items():
         if key not in parameters:
-            near = nearest(key, parameters)
-            hint = f"did you mean {near}?" if near else f"there is {', '.join(parameters)}."
+            hint = did_you_mean(key, parameters)
             raise InputError(f"{where} sets {key!r}, which {judge_type} does not take; {hint}")
         settings[key] = _fitting(value, hints.get(key, object), f"{where} sets {key} to {value!r}")
     return JudgeSpec(name or _last_part(str(settings.get("model_path") or judge_type)), kind, settings)
@@ -186,8 +186,7 @@ def _find_class(judge_type: str) -> type[Judge]:
         return JUDGES[judge_type]
     module, colon, name = judge_type.partition(":")
     if not colon:
-        near = nearest(judge_type, JUDGES, cutoff=0.4)
-        hint = f"did you mean {near}?" if near else f"there is {', '.join(JUDGES)}."
+        hint = did_you_mean(judge_type, JUDGES)
         raise InputError(f"there is no judge {judge_type!r}; {hint} One of your own is named module:Class.")
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))  # a judge of your own lies where you work
@@ -257,10 +256,10 @@ def _check_model(text: str) -> None:
     try:
         find_model(text)
     except ModelError as error:
-        near = nearest(text, (STARTER, *JUDGES, *METRICS), cutoff=0.7)
-        if near is None:
+        known = (STARTER, *JUDGES, *METRICS)
+        if not difflib.get_close_matches(text.casefold(), map(str.casefold, known), n=1, cutoff=0.7):
             raise
-        raise InputError(f"there is no judge {text!r}; did you mean {near}?") from error
+        raise InputError(f"there is no judge {text!r}; {did_you_mean(text, known)}") from error
 
 
 def _last_part(name: str) -> str:
