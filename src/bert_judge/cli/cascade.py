@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,8 @@ from bert_judge.cli import log_shown, progress_bar, run, say
 from bert_judge.cli.flags import Parser, add_flags, made
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.errors import InputError, OutputError
-from bert_judge.judges.cascade import Cascade, Plan, StageUse
+from bert_judge.judges.base import Costs
+from bert_judge.judges.cascade import Cascade, CascadePlan
 from bert_judge.judges.naming import read_judges
 from bert_judge.stats.certified import upper_bound
 from bert_judge.types import Verdict
@@ -87,7 +87,6 @@ def _parse(arguments: Sequence[str]) -> tuple[CascadeOptions, CascadeSettings, P
     add_flags(group, CascadeOptions)
     parser.flags("what is promised", CascadeSettings)
     values = parser.parse(arguments)
-    sys.path.append(str(Path.cwd()))  # a judge of one's own, module:Class, lies where one works
     return made(CascadeOptions, values), made(CascadeSettings, values), Path(values["output"])
 
 
@@ -172,8 +171,7 @@ def _could(side: Side, settings: CascadeSettings) -> str:
     return f"{target:.2g} could be certified, not {settings.target_agreement:.4g} ({share:.0%} of its rows then)"
 
 
-def _use_line(count: StageCount, use: StageUse, rows: int) -> list[str]:
-    costs = use.costs
+def _use_line(count: StageCount, use: Costs, rows: int) -> list[str]:
     return [
         count.name,
         str(count.reached),
@@ -181,12 +179,12 @@ def _use_line(count: StageCount, use: StageUse, rows: int) -> list[str]:
         f"{count.decided / rows:.1%}" if rows else "-",
         f"{count.agreed / count.labelled:.1%}" if count.labelled else "-",
         f"{use.seconds:.1f}" if use.rows else "-",
-        str(costs.requests) if costs else "",
-        f"{costs.money:.4f}" if costs and costs.money is not None else "",
+        str(use.requests) if use.requests or use.cached else "",
+        "" if use.money is None else f"{use.money:.4f}",
     ]
 
 
-def _saving(counts: Sequence[StageCount], use: Sequence[StageUse], abstain: bool) -> str:
+def _saving(counts: Sequence[StageCount], use: Sequence[Costs], abstain: bool) -> str:
     """How many rows the last stage was spared, and what it would have taken alone."""
     rows, last = counts[0].reached, counts[-1]
     if abstain:
@@ -198,12 +196,12 @@ def _saving(counts: Sequence[StageCount], use: Sequence[StageUse], abstain: bool
         return said
     alone = use[0].rows / asked.rows
     said += f"; alone it would have taken about {alone * asked.seconds:.1f} s, not {taken:.1f} s"
-    if asked.costs and asked.costs.money:
-        said += f", and {alone * asked.costs.money:.4f} in money, not {asked.costs.money:.4f}"
+    if asked.money:
+        said += f", and {alone * asked.money:.4f} in money, not {asked.money:.4f}"
     return said
 
 
-def _broken(counts: Sequence[StageCount], plan: Plan) -> list[str]:
+def _broken(counts: Sequence[StageCount], plan: CascadePlan) -> list[str]:
     """A line where the labels of the rows speak against the promise, with the confidence that it was given with."""
     early = counts[: len(plan.deciding)]
     labelled, agreed = sum(count.labelled for count in early), sum(count.agreed for count in early)

@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
     results = []
     for spec in specs:
         with log_shown(not options.quiet):
-            judge = spec.make().judge
+            judge = spec.make()
         results += [_judge(judge, spec.kind.__name__, model, rows, options, command) for model, rows in work]
         if isinstance(judge, LLMJudge) and not options.quiet:
             say(_costs(judge))
