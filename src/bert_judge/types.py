@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from numbers import Real
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from bert_judge.errors import InputError
@@ -71,16 +72,16 @@ class Sample:
     """One candidate answer to judge.
 
     `references` holds one or more right answers (a single string is taken as one). `question` may be absent;
-    the judge then compares candidate and references alone. `gold` is a person's label, 1 right and 0 wrong,
-    never read by a judge. `meta` keeps the other columns of the row. Half a character ("\\ud83d" alone) in a text
-    becomes U+FFFD.
+    the judge then compares candidate and references alone. `gold` is the human label, 1 correct and 0 incorrect, which
+    no judge reads; rows to train on may have a probability there (`open_source` with `soft_labels`). `meta` keeps the
+    other columns of the row. Half a character ("\\ud83d" alone) in a text becomes U+FFFD.
     """
 
     candidate: str
     references: tuple[str, ...]
     question: str | None = None
     id: str | None = None
-    gold: int | None = None
+    gold: float | None = None
     meta: Mapping[str, Any] = field(default_factory=dict, hash=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -100,8 +101,11 @@ class Sample:
         object.__setattr__(self, "candidate", whole_text(self.candidate))
         object.__setattr__(self, "references", tuple(map(whole_text, references)))
         object.__setattr__(self, "question", None if self.question is None else whole_text(self.question))
-        if self.gold not in (None, 0, 1):
-            raise InputError(f"the gold label of a sample is {self.gold!r}; 0, 1 or None was expected.")
+        gold: Any = self.gold
+        if gold is not None and not (isinstance(gold, Real) and 0 <= gold <= 1):
+            raise InputError(
+                f"the gold label of a sample is {gold!r}; 0, 1, a probability between them, or None was expected."
+            )
 
 
 @dataclass(frozen=True, slots=True)

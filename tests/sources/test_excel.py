@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import io
 import json
 import lzma
@@ -106,6 +107,7 @@ def test_every_text_format_in_every_packing(tmp_path: Path, subtests: pytest.Sub
                 path.write_bytes(PACK[ending](text.encode(encoding)))
                 source = open_source(path)
                 assert source.format == kind
+                assert source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
                 assert list(source) == [Sample("日本 🎉", ("é\u2028",), None, str(n)) for n in (1, 2, 3)]
             (tmp_path / "x.dat").write_bytes(PACK[ending](lines.encode(encoding)))
             assert len(open_source(tmp_path / "x.dat")) == 3

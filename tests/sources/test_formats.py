@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import random
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from bert_judge import sources
 from bert_judge.errors import InputError
 from bert_judge.sources import Source, open_source
 from bert_judge.types import Sample
@@ -215,7 +217,10 @@ def test_a_json_list_is_the_same_wherever_its_chunks_end(tmp_path: Path, monkeyp
 
 
 @pytest.mark.parametrize(("kind", "count"), [("jsonl", 50_000), ("json", 15_000), ("csv", 15_000), ("parquet", 15_000)])
-def test_memory_does_not_grow_with_the_file(tmp_path: Path, kind: str, count: int) -> None:
+def test_memory_does_not_grow_with_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, count: int
+) -> None:
+    monkeypatch.setattr(sources, "HELD_BYTES", 1 << 20)
     path = tmp_path / f"x.{kind}"
     rows = ({"answer": f"reference {n} " * 10, "output": f"answer {n} " * 10} for n in range(count))
     with path.open("w") as file:
@@ -240,6 +245,37 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path, kind: str, count: in
         tracemalloc.stop()
     assert peak < 3_000_000
     assert kind == "parquet" or path.stat().st_size > peak
+
+
+def test_a_file_is_read_once_unless_it_is_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def swapped() -> Source:
+        """A source whose file has another text by now, with the same size and time."""
+        path.write_text('{"answer": "a", "output": "x"}\n')
+        source = open_source(path)
+        before = path.stat()
+        path.write_text('{"answer": "a", "output": "y"}\n')
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        return source
+
+    path = tmp_path / "x.jsonl"
+    assert list(swapped()) == [Sample("x", ("a",), id="1")]
+    monkeypatch.setattr(sources, "HELD_BYTES", 0)
+    assert list(swapped()) == [Sample("y", ("a",), id="1")]
+
+
+def test_what_is_held_is_what_a_second_reading_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "d").mkdir()
+    rows = [
+        {"answer": "a", "output": "x", "note": "short", "n": 1},
+        {"answer": "a", "output": "y", "note": "long" * 60, "label": 1, "id": "k", "answer2": "b"},
+    ]
+    for name, more in (("x", {}), ("y", {"file": "mine"}), ("z", {"file": ["no text"]})):
+        (tmp_path / "d" / f"{name}.jsonl").write_text(as_lines([{**row, **more} for row in rows]))
+        held = open_source(tmp_path / "d", model="m")
+        with monkeypatch.context() as patch:
+            patch.setattr(sources, "HELD_BYTES", 0)
+            again = open_source(tmp_path / "d", model="m")
+        assert [(s, s.meta) for s in held] == [(s, s.meta) for s in again]
 
 
 def test_iterating_part_of_a_source(tmp_path: Path) -> None:

@@ -208,8 +208,7 @@ def test_labels_may_be_probabilities_where_that_is_asked_for(tmp_path: Path) -> 
         open_source(path)
     source = open_source(path, soft_labels=True)
     assert source.columns["gold"] == "is_correct"
-    assert [row.gold for row in source] == [None, 1, 0, None, 1, None, 1]
-    assert [row.meta.get("is_correct") for row in source] == [0.3, None, None, 0.9, None, None, None]
+    assert [row.gold for row in source] == [0.3, 1, 0, 0.9, 1, None, 1]
     assert [example.label for example in read_examples(source)] == [0.3, 1, 0, 0.9, 1, None, 1]
     for label in ("1.5", "-0.1", "nan", "maybe"):
         path.write_text(f"candidate,reference,label\nc,r,{label}\n")
@@ -231,3 +230,18 @@ def test_rows_without_candidates_can_be_read(tmp_path: Path) -> None:
     path.write_text("[]")
     with pytest.raises(InputError, match="has no rows; rows with a question and a reference were expected"):
         open_source(path, input_format="json", required=roles)
+
+
+def test_labels_may_come_without_texts(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"id": 7, "label": 1, "by": "me", "answer": ""}\n{"id": 8, "label": null}\n')
+    source = open_source(path, required=())
+    assert source.columns == {"id": "id", "gold": "label"}
+    assert list(source) == [Sample("", ("",), id="7", gold=1), Sample("", ("",), id="8")]
+    assert next(iter(source)).meta == {"by": "me"}
+    path.write_text('{"answer": "a", "output": "x", "label": 1}\n{"answer": "", "label": 0}\n')
+    with pytest.raises(InputError, match="line 2 has no candidate"):
+        open_source(path, required=())
+    path.write_text("[]")
+    with pytest.raises(InputError, match="has no rows; rows with a reference and a candidate were expected"):
+        open_source(path, required=(), input_format="json")

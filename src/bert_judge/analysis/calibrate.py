@@ -155,7 +155,7 @@ def calibrate_cascade(
     chosen = one_per_question([row for row in given if row.gold is not None] if people else given, settings.seed)
     panel = _Panel(specs, chosen, watch)
     truth = [row.gold for row in chosen] if people else panel.labels(len(specs) - 1)
-    known = {row: label for row, label in enumerate(truth) if label is not None}
+    known = {row: int(label) for row, label in enumerate(truth) if label is not None}
     _check_labels(known, len(given), len(deciding), settings)
     found = find_thresholds([spec.name for spec in deciding], panel.scores, known, settings)
     if not any(side.certificate for stage in found.stages for side in (stage.high, stage.low)):

@@ -106,7 +106,7 @@ def _without_texts(found: Input, columns: Columns) -> Iterator[Row]:
             raise InputError(f"{found.where(sample)}; fix it.")
         if "id" not in columns.chosen:
             raise InputError(f"{found.name} has neither texts nor ids by which its labels could be matched; add them.")
-        yield Row(sample.id, gold=sample.gold, meta={**sample.meta})
+        yield Row(sample.id, gold=None if sample.gold is None else int(sample.gold), meta={**sample.meta})
 
 
 def _majority(rows: Iterable[Row], key_of: Callable[[Row], _Key]) -> dict[_Key, Row]:

@@ -121,7 +121,7 @@ def items_of(samples: Iterable[Sample]) -> tuple[AuditItem, ...]:
     for sample in samples:
         if sample.gold is not None and sample.candidate.strip():
             answers = rows.setdefault((sample.question, sample.references), {0: {}, 1: {}})
-            answers[sample.gold][sample.candidate] = None
+            answers[int(sample.gold)][sample.candidate] = None
     if not rows:
         raise InputError("no row has a label; a column label with 0 or 1 was expected (--map label=COLUMN).")
     items = [

@@ -6,17 +6,19 @@
         ...
 
 Read are JSON lines, a JSON list, CSV and TSV (all of them also compressed), parquet, and folders that `save_to_disk` of
-datasets wrote; several of these, and folders of them, are read one after the other. Rows pass one at a time, so the
-size of a file does not matter to memory.
+datasets wrote; several of these, and folders of them, are read one after the other. A file is read once, by the check;
+one that is too large to be held in memory is read again by each iteration, a row at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from sys import getsizeof
 from types import MappingProxyType
+from typing import Final
 
 from bert_judge.errors import InputError
 from bert_judge.sources.columns import COLUMN_NAMES, REQUIRED, ColumnMap, Columns, asked_columns
@@ -26,6 +28,11 @@ from bert_judge.types import Sample
 
 __all__ = ["COLUMN_NAMES", "FORMATS", "BadRow", "ColumnMap", "Source", "open_source"]
 
+HELD_BYTES: Final = 16 << 20
+"""About how much memory the samples of a source may take that stay there after the check."""
+
+_SAMPLE_BYTES = 200  # without what it holds
+
 
 @dataclass(frozen=True, eq=False)
 class Source:
@@ -34,7 +41,7 @@ class Source:
     `path` is as it was given, several with commas between them. `format` is one of `FORMATS`, or those of several files
     with commas between them. `sha256` is the digest of the bytes of the file (of a dataset, of the names and bytes of
     its data files in sorted order; of several files, of their names and digests). `rows` counts the samples. `columns`
-    tells which column was chosen for the question, reference, candidate, id and gold (the label), as far as there is
+    says which column was chosen for the question, reference, candidate, id and gold (the label), as far as there is
     one; several of the reference have a plus between them. `bad_rows` are the rows that were set aside.
     """
 
@@ -45,24 +52,27 @@ class Source:
     columns: Mapping[str, str]
     bad_rows: tuple[BadRow, ...]
     _reading: _Reading = field(repr=False)
+    _held: Sequence[Sample] | None = field(repr=False)
 
     def __len__(self) -> int:
         return self.rows
 
     def __iter__(self) -> Iterator[Sample]:
-        reading = self._reading
-        reading.check_unchanged()
+        self._reading.check_unchanged()
+        if self._held is not None:
+            yield from self._held
+            return
         count = 0
-        for result in reading.results(reading.raw_rows()):
+        for result in self._reading.results():
             if isinstance(result, Sample):
                 if count == self.rows:
                     break
                 count += 1
                 yield result
-            elif not reading.skip_bad_rows:
-                raise reading.changed()
+            elif not self._reading.skip_bad_rows:
+                raise self._reading.changed()
         if count < self.rows:
-            raise reading.changed()
+            raise self._reading.changed()
 
 
 def open_source(
@@ -82,7 +92,7 @@ def open_source(
 
     `path` is a file, a folder saved by datasets, or "-" for standard input; or a folder with files of known formats,
     which are read in the order of their names; or several of all these. `input_format` is one of `FORMATS`; left out,
-    it is told by a file's name or beginning. Rows of several files say in `meta["file"]` from which they are.
+    a file's name or beginning tells it. Rows of several files say in `meta["file"]` which one they are from.
 
     `columns` maps roles ("question", "reference", "candidate", "id", "label") to the names of columns, or to dotted
     paths into them such as "doc.answer" or "resps.0"; roles that it does not name are recognised by `COLUMN_NAMES`.
@@ -99,14 +109,19 @@ def open_source(
     The first row that is no sample raises an `InputError`; with `skip_bad_rows` such rows are set aside as `bad_rows`.
     `numbers_as_text` takes numbers as text where text is needed, spelled as in the file. `limit` stops after that row.
     `model` is kept as the column `model` of every row: whose candidates these are. Columns in `without` are not kept.
-    `required` are the roles that each row must have: `("question", "reference")` for questions that are still to be
-    answered, whose samples then have an empty candidate. With `soft_labels` a label may be a probability between 0 and
-    1: such a one is not a person's, so it is kept in `meta` under the name of its column, and `gold` is None.
+    With `soft_labels` a label may also be a probability between 0 and 1.
+
+    `required` are the roles that each row must have. With `("question", "reference")`, for questions that are still to
+    be answered, samples may have an empty candidate. With none, for labels, a file either has references and
+    candidates in all rows, or it has none of them (`"candidate" not in source.columns`): then its first row lacks
+    their columns, and its samples have an empty candidate and an empty reference.
     """
     if limit is not None and limit < 1:
         raise InputError(f"the limit is {limit}; the number of rows to read, at least 1, was expected.")
     asked = asked_columns(columns, required)
     found = find_input(path, input_format)
+    if not required:
+        asked, required = _texts_or_none(found, asked)
     chosen = Columns(asked, required)
     reader = RowReader(
         chosen.chosen,
@@ -117,12 +132,20 @@ def open_source(
         soft_labels=soft_labels,
     )
     reading = _Reading(found, found.stamp(), reader, limit, skip_bad_rows)
+    rows, bad_rows, held = _survey(reading, chosen)
     sha256 = found.sha256()
-    rows, bad_rows = _survey(reading, chosen)
     reading.check_unchanged()
     given = str(path) if isinstance(path, str | Path) else ", ".join(map(str, path))
     names = {role: " + ".join(own) for role, own in chosen.chosen.items()}
-    return Source(given, found.format, sha256, rows, MappingProxyType(names), tuple(bad_rows), _reading=reading)
+    return Source(given, found.format, sha256, rows, MappingProxyType(names), tuple(bad_rows), reading, held)
+
+
+def _texts_or_none(found: Input, asked: dict[str, tuple[str, ...]]) -> tuple[dict[str, tuple[str, ...]], Sequence[str]]:
+    """The columns and the roles of a file that may lack texts: its first row says whether it does."""
+    first = next((raw.values for raw in found.rows() if raw.values is not None), None)
+    if first is None or Columns(asked).learn(first):
+        return asked, REQUIRED
+    return {**asked, **dict.fromkeys(REQUIRED, ())}, ()
 
 
 @dataclass(frozen=True)
@@ -135,12 +158,19 @@ class _Reading:
     limit: int | None
     skip_bad_rows: bool
 
-    def raw_rows(self) -> Iterator[RawRow]:
-        return islice(self.input.rows(), self.limit)
+    def results(self, columns: Columns | None = None) -> Iterator[Sample | BadRow]:
+        """Each row as a sample or a bad row; `columns` are learnt from it first."""
+        for number, raw in enumerate(islice(self.input.rows(), self.limit), 1):
+            yield self.reader.read(self._learnt(raw, columns) if columns else raw, number)
 
-    def results(self, raw_rows: Iterable[RawRow]) -> Iterator[Sample | BadRow]:
-        for number, raw in enumerate(raw_rows, 1):
-            yield self.reader.read(raw, number)
+    def _learnt(self, raw: RawRow, columns: Columns) -> RawRow:
+        if raw.values is None or columns.learn(raw.values):
+            return raw
+        missing = columns.missing(self.input.file(raw.file).name)
+        if missing and not self.skip_bad_rows:
+            raise missing
+        reason = f"lacks the column of the {' or of the '.join(columns.required)}"
+        return raw._replace(values=None, reason=reason, text=raw.text or as_json(raw.values))
 
     def check_unchanged(self) -> None:
         if self.input.stamp() != self.stamp:
@@ -150,44 +180,46 @@ class _Reading:
         return InputError(f"{self.input.name} was changed while it was being read; start again when it is complete.")
 
 
-def _survey(reading: _Reading, columns: Columns) -> tuple[int, list[BadRow]]:
-    """Read everything once; return the number of samples and the bad rows, or raise what is wrong."""
-    name = reading.input.name
+def _survey(reading: _Reading, columns: Columns) -> tuple[int, list[BadRow], list[Sample] | None]:
+    """Read everything once; returns the number of samples, the bad rows, and the samples if they are not too many.
+
+    Raises InputError with what is wrong.
+    """
+    name, where = reading.input.name, reading.input.where
     good, bad, kept = 0, 0, list[BadRow]()
-    for result in reading.results(_learning(reading, columns)):
-        if isinstance(result, Sample):
-            good += 1
+    held: list[Sample] | None = []
+    held_bytes = 0
+    for result in reading.results(columns):
+        if isinstance(result, BadRow):
+            bad += 1
+            if reading.skip_bad_rows or not kept:
+                kept.append(result)
             continue
-        bad += 1
-        if reading.skip_bad_rows or not kept:
-            kept.append(result)
+        good += 1
+        if held is not None:
+            held.append(result)
+            held_bytes += _bytes(result)
+            if held_bytes > HELD_BYTES:
+                held = None
     if not good and not bad:
-        raise InputError(f"{name} has no rows; rows with a {' and a '.join(columns.required)} were expected.")
+        expected = " and a ".join(columns.required or ["label"])
+        raise InputError(f"{name} has no rows; rows with a {expected} were expected.")
     missing = columns.missing(name)
     if missing:
         raise missing
     if kept and not reading.skip_bad_rows:
         more = f" (and {bad - 1} more)" if bad > 1 else ""
         raise InputError(
-            f"{reading.input.where(kept[0])}{more}; fix it, or set such rows aside (--skip_bad_rows of score and "
-            "evaluate)."
+            f"{where(kept[0])}{more}; fix it, or set such rows aside (--skip_bad_rows of score and evaluate)."
         )
     if not good:
         raise InputError(
-            f"{name} has no good row: all {bad} were set aside, the first because "
-            f"{reading.input.where(kept[0])}; fix them."
+            f"{name} has no good row: all {bad} were set aside, the first because {where(kept[0])}; fix them."
         )
-    return good, kept
+    return good, kept, reading.reader.settled(held) if held else None
 
 
-def _learning(reading: _Reading, columns: Columns) -> Iterator[RawRow]:
-    """Yield the rows, with the columns learnt from each before it is read."""
-    for raw in reading.raw_rows():
-        if raw.values is not None and not columns.learn(raw.values):
-            missing = columns.missing(reading.input.file(raw.file).name)
-            if missing and not reading.skip_bad_rows:
-                raise missing
-            reason = f"lacks the column of the {' or of the '.join(columns.required)}"
-            yield raw._replace(values=None, reason=reason, text=raw.text or as_json(raw.values))
-        else:
-            yield raw
+def _bytes(sample: Sample) -> int:
+    """About how much memory a sample takes."""
+    texts = (sample.candidate, sample.question, *sample.references)
+    return _SAMPLE_BYTES + sum(map(getsizeof, (*texts, sample.meta, *sample.meta.values())))

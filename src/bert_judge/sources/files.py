@@ -12,14 +12,14 @@ import tempfile
 import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from bert_judge.artifacts import RUN
 from bert_judge.errors import InputError
 from bert_judge.sources.streams import CHUNK, MAGIC_BYTES, PACKINGS, Packing, opened, packing_of, readable
-from bert_judge.sources.tables import data_files, dataset_folder, is_dataset, read_datasets, read_parquet
+from bert_judge.sources.tables import dataset_folder, is_dataset, read_datasets, read_parquet
 from bert_judge.sources.texts import read_csv, read_json_list, read_jsonl
 from bert_judge.sources.values import BadRow, RawRow
 
@@ -56,37 +56,37 @@ class InputFile:
     label: str = ""
     # Keeps the temporary copy of a pipe on disk for as long as the input is in use.
     spool: _Spool | None = None
-
-    @property
-    def by_line(self) -> bool:
-        """Whether a row is found by its line in the file, and not by its number."""
-        return self.format in ("jsonl", "csv", "tsv")
+    # Filled by what reads the file to its end first.
+    _sha256: list[str] = field(default_factory=list)
 
     def stamp(self) -> Stamp:
-        """Return the sizes and times of change of the files as they are now."""
+        """The sizes and times of change of the files as they are now."""
         with readable(self.name):
             return tuple((state.st_size, state.st_mtime_ns) for state in (file.stat() for file in self._files()))
 
     def sha256(self) -> str:
-        """Return the digest of the bytes of the file, or of the names and bytes of a dataset's data files."""
-        digest = hashlib.sha256()
-        with readable(self.name):
-            for file in self._files():
-                if self.format == "datasets":
-                    digest.update(file.name.encode() + b"\0")
-                with file.open("rb") as stream:
-                    while chunk := stream.read(CHUNK):
-                        digest.update(chunk)
-        return digest.hexdigest()
+        """The digest of the bytes of the file, or of the names and bytes of a dataset's data files."""
+        if not self._sha256:
+            digest = hashlib.sha256()
+            with readable(self.name):
+                for file in self._files():
+                    if self.format == "datasets":
+                        digest.update(file.name.encode() + b"\0")
+                    with file.open("rb") as stream:
+                        while chunk := stream.read(CHUNK):
+                            digest.update(chunk)
+            self._sha256.append(digest.hexdigest())
+        return self._sha256[0]
 
     def rows(self) -> Iterator[RawRow]:
-        """Yield the rows, from the start."""
+        """The rows, from the start. A text is hashed when it is read for the first time."""
         if self.format == "parquet":
             yield from read_parquet(self.location, self.name)
         elif self.format == "datasets":
             yield from read_datasets(self.location, self.name)
         else:
-            with readable(self.name, self.packing), opened(self.location, self.packing) as stream:
+            on_end = None if self._sha256 else self._sha256.append
+            with readable(self.name, self.packing), opened(self.location, self.packing, on_end) as stream:
                 if self.format == "jsonl":
                     yield from read_jsonl(stream)
                 elif self.format == "json":
@@ -95,7 +95,7 @@ class InputFile:
                     yield from read_csv(stream, self.name, "\t" if self.format == "tsv" else None)
 
     def _files(self) -> list[Path]:
-        return data_files(self.location) if self.format == "datasets" else [self.location]
+        return sorted(self.location.glob("*.arrow")) if self.format == "datasets" else [self.location]
 
 
 @dataclass(frozen=True)
@@ -116,18 +116,18 @@ class Input:
         return ", ".join(dict.fromkeys(file.format for file in self.files))
 
     def stamp(self) -> Stamp:
-        """Return the sizes and times of change of all files as they are now."""
+        """The sizes and times of change of all files as they are now."""
         return tuple(each for file in self.files for each in file.stamp())
 
     def sha256(self) -> str:
-        """Return the digest of the one file, or of the labels and digests of several."""
+        """The digest of the one file, or of the labels and digests of several."""
         if len(self.files) == 1:
             return self.files[0].sha256()
         parts = [f"{file.label}\0{file.sha256()}\n" for file in self.files]
         return hashlib.sha256("".join(parts).encode()).hexdigest()
 
     def rows(self) -> Iterator[RawRow]:
-        """Yield the rows of all files, from the start; of several, each row says from which it is."""
+        """The rows of all files, from the start; of several, each row says which file it is from."""
         for file in self.files:
             for row in file.rows():
                 yield row._replace(file=file.label) if file.label else row
@@ -139,7 +139,8 @@ class Input:
     def where(self, bad: BadRow) -> str:
         """Which row is bad, and why: `answers.csv line 3 has no reference`."""
         file = self.file(bad.file)
-        return f"{file.name} {'line' if file.by_line else 'row'} {bad.line} {bad.reason}"
+        unit = "line" if file.format in ("jsonl", "csv", "tsv") else "row"
+        return f"{file.name} {unit} {bad.line} {bad.reason}"
 
 
 def find_input(path: str | Path | Sequence[str | Path], input_format: str | None) -> Input:

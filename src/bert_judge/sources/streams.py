@@ -5,14 +5,15 @@ from __future__ import annotations
 import bz2
 import codecs
 import gzip
+import hashlib
 import io
 import lzma
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple, cast
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from bert_judge.errors import InputError
 
@@ -24,23 +25,23 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Packing(NamedTuple):
-    """A compression: its name, the ending of its files, how they begin, and how they are opened."""
+    """A compression: its name, the ending of its files, how they begin, and how a stream of one is unpacked."""
 
     name: str
     suffix: str
     magic: re.Pattern[bytes]
-    open: Callable[[Path], io.IOBase]
+    unpack: Callable[[BinaryIO], Any]
 
 
-def _open_zstd(location: Path) -> io.IOBase:
+def _unpack_zstd(packed: BinaryIO) -> Any:
     import pyarrow as pa
 
-    return cast("io.IOBase", pa.input_stream(location, compression="zstd"))
+    return pa.input_stream(packed, compression="zstd")
 
 
 PACKINGS: Final = (
-    Packing("gzip", ".gz", re.compile(rb"\x1f\x8b"), gzip.GzipFile),
-    Packing("zstd", ".zst", re.compile(rb"\x28\xb5\x2f\xfd"), _open_zstd),
+    Packing("gzip", ".gz", re.compile(rb"\x1f\x8b"), lambda packed: gzip.GzipFile(fileobj=packed)),
+    Packing("zstd", ".zst", re.compile(rb"\x28\xb5\x2f\xfd"), _unpack_zstd),
     Packing("bzip2", ".bz2", re.compile(rb"BZh[1-9]1AY&SY"), bz2.BZ2File),
     Packing("xz", ".xz", re.compile(rb"\xfd7zXZ\x00"), lzma.LZMAFile),
 )
@@ -55,11 +56,20 @@ def packing_of(path: Path, start: bytes) -> Packing | None:
     return found
 
 
-def opened(location: Path, packing: Packing | None) -> BinaryIO:
-    """The content of a file: bytes of UTF-8 (or of another encoding that is not told by a byte-order mark)."""
+@contextmanager
+def opened(location: Path, packing: Packing | None, on_end: Callable[[str], None] | None = None) -> Iterator[BinaryIO]:
+    """The content of a file: bytes of UTF-8 (or of another encoding without a byte-order mark).
+
+    `on_end` is called with the digest of the file's own bytes once the last of them was read.
+    """
     # The lines of a buffered reader come much faster than those of an unpacking stream itself.
-    stream = _buffered(packing.open(location) if packing else io.FileIO(location))
-    return _buffered(_Utf16(stream)) if stream.peek(2)[:2] in _UTF16 else stream
+    with ExitStack() as streams:
+        stream = streams.enter_context(_buffered(_HashedFile(location, on_end) if on_end else io.FileIO(location)))
+        if packing:
+            stream = streams.enter_context(_buffered(packing.unpack(stream)))
+        if stream.peek(2)[:2] in _UTF16:
+            stream = streams.enter_context(_buffered(_Utf16(stream)))
+        yield stream
 
 
 @contextmanager
@@ -78,6 +88,22 @@ def readable(name: str, packing: Packing | None = None) -> Iterator[None]:
         raise InputError(
             f"{name} cannot be read ({error.strerror or error}); give the path of a readable file."
         ) from error
+
+
+class _HashedFile(io.FileIO):
+    """A file that is hashed while it is read from start to end."""
+
+    def __init__(self, location: Path, on_end: Callable[[str], None]) -> None:
+        super().__init__(location)
+        self._digest = hashlib.sha256()
+        self._on_end = on_end
+
+    def readinto(self, buffer: Any) -> int:
+        count = super().readinto(buffer) or 0
+        self._digest.update(memoryview(buffer)[:count])
+        if not count:
+            self._on_end(self._digest.hexdigest())
+        return count
 
 
 class _Utf16(io.RawIOBase):
@@ -99,5 +125,5 @@ class _Utf16(io.RawIOBase):
         super().close()
 
 
-def _buffered(stream: io.IOBase) -> io.BufferedReader:
-    return io.BufferedReader(cast("io.RawIOBase", stream), CHUNK)
+def _buffered(stream: Any) -> io.BufferedReader:
+    return io.BufferedReader(stream, CHUNK)

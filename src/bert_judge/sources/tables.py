@@ -77,11 +77,6 @@ def is_dataset(folder: Path) -> bool:
     return any((folder / name).is_file() for name in ("dataset_dict.json", "state.json"))
 
 
-def data_files(folder: Path) -> list[Path]:
-    """Return the files that hold the rows of a saved dataset, in the order of their names."""
-    return sorted(folder.glob("*.arrow"))
-
-
 def _splits(file: Path, name: str) -> list[str]:
     try:
         return [str(split) for split in json.loads(file.read_text(encoding="utf-8"))["splits"]]

@@ -7,7 +7,8 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from typing import Final, NamedTuple
+from sys import intern
+from typing import Final, NamedTuple, cast
 
 from bert_judge.sources.columns import MISSING, REQUIRED, lookup
 from bert_judge.types import Sample, whole_text
@@ -62,23 +63,6 @@ class RowError(Exception):
     """Why a row is no sample; never leaves this package."""
 
 
-def _is_blank(value: object) -> bool:
-    """Whether nothing stands in a row: no such column, null, blank text, or an empty list."""
-    return value is MISSING or value is None or value == [] or (isinstance(value, str) and not value.strip())
-
-
-def _is_single(value: object) -> bool:
-    """Whether a value is short text, a number, a truth value, or null."""
-    if isinstance(value, str):
-        return len(value) <= KEPT_CHARACTERS
-    return value is None or isinstance(value, int | float)
-
-
-def _is_nan(value: object) -> bool:
-    """Whether a number is none that JSON can write."""
-    return isinstance(value, float) and not math.isfinite(value)
-
-
 class RowReader:
     """Makes samples from rows, by the columns chosen for each role."""
 
@@ -95,9 +79,10 @@ class RowReader:
         # `columns` may still gain roles while the first pass learns them, so it is looked at anew for every row.
         self._columns = columns
         self._numbers_as_text = numbers_as_text
-        # Learnt by the first pass, too, so that a column is kept for all rows or for none.
-        self._not_kept: set[str] = set(without)
         self._model = {} if model is None else {"model": model}
+        self._unread = {*without, *self._model}
+        # Learnt by the first pass, too, so that a column is kept for all rows or for none.
+        self._not_kept: set[str] = set()
         self._required = required
         self._soft_labels = soft_labels
 
@@ -106,18 +91,25 @@ class RowReader:
         if raw.values is None:
             return BadRow(raw.line, raw.reason, raw.text, raw.file)
         try:
-            label = self._label(raw.values)
-            soft = {self._columns["gold"][0]: label} if isinstance(label, float) else {}
             return Sample(
                 candidate=self._candidate(raw.values),
                 references=self._references(raw.values, raw.cells),
                 question=self._question(raw.values),
                 id=self._id(raw.values, number),
-                gold=None if isinstance(label, float) else label,
-                meta=self._meta(raw.values, raw.file) | soft,
+                gold=self._label(raw.values),
+                meta=self._meta(raw.values, raw.file),
             )
         except RowError as error:
             return BadRow(raw.line, str(error), raw.text or as_json(raw.values), raw.file)
+
+    def settled(self, samples: list[Sample]) -> list[Sample] | None:
+        """The samples of a first pass as a second one would read them; None where only that can tell."""
+        if "file" in self._not_kept:  # the label of a file, too, stands under this name
+            return None
+        for sample in samples if self._not_kept else ():
+            for name in self._not_kept & sample.meta.keys():
+                del cast("dict[str, object]", sample.meta)[name]
+        return samples
 
     def _value(self, row: Mapping[str, object], role: str) -> object:
         columns = self._columns.get(role)
@@ -131,7 +123,9 @@ class RowReader:
         return "" if value is MISSING or value is None else self._text(value, "candidate")
 
     def _references(self, row: Mapping[str, object], cells: bool) -> tuple[str, ...]:
-        columns = self._columns["reference"]
+        columns = self._columns.get("reference", ())
+        if not columns and "reference" not in self._required:
+            return ("",)
         if len(columns) > 1:
             columns = [column for column in columns if not _is_blank(lookup(row, column))] or columns[:1]
         return tuple(text for column in columns for text in self._references_in(row, column, cells))
@@ -187,7 +181,7 @@ class RowReader:
         return whole_text(str(value))
 
     def _label(self, row: Mapping[str, object]) -> int | float | None:
-        """1, 0 or None; where soft labels are read, also a probability between 0 and 1."""
+        """1, 0 or None; with soft labels also a probability between them."""
         value = self._value(row, "gold")
         if value is MISSING or value is None:
             return None
@@ -209,13 +203,15 @@ class RowReader:
         meta: dict[str, object] = {"file": file} if file else {}
         taken = {column for columns in self._columns.values() for column in columns}
         for name, value in row.items():
-            if name in taken or name in self._not_kept:
+            if name in taken or name in self._unread or name in self._not_kept:
                 continue
-            if not _is_single(value):
+            if not (value is None or isinstance(value, str | int | float)) or _is_long(value):
                 self._not_kept.add(name)
             elif name.strip() and not _is_blank(value):
-                meta[name] = json.loads(value) if isinstance(value, NumberText) else value
-        return {name: value for name, value in meta.items() if not _is_nan(value)} | self._model
+                number = json.loads(value) if isinstance(value, NumberText) else value
+                if not isinstance(number, float) or math.isfinite(number):  # JSON can't write others
+                    meta[intern(name)] = number  # so that rows that are held share it
+        return meta | self._model
 
     def _text(self, value: object, role: str, column: str | None = None) -> str:
         if type(value) is str:
@@ -230,6 +226,15 @@ class RowReader:
             )
         hint = f" (a text inside it can be named, as in --map {role}={column}.0)" if isinstance(value, list) else ""
         raise RowError(f"has {_show(value)} in the column {column!r}, where text was expected{hint}")
+
+
+def _is_blank(value: object) -> bool:
+    """Whether nothing stands in a row: no such column, null, blank text, or an empty list."""
+    return value is MISSING or value is None or value == [] or (isinstance(value, str) and not value.strip())
+
+
+def _is_long(value: object) -> bool:
+    return isinstance(value, str) and len(value) > KEPT_CHARACTERS
 
 
 def as_json(values: object) -> str:

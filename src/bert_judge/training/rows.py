@@ -93,8 +93,7 @@ def read_examples(data: Any) -> list[Example]:
     None (or NaN) is undecided. Raises InputError with the row and what is wrong.
     """
     if isinstance(data, Source):
-        column = data.columns.get("gold", "")
-        return [Example(row, row.meta.get(column) if row.gold is None else row.gold) for row in data]
+        return [Example(row, row.gold) for row in data]
     if isinstance(data, str | bytes) or not isinstance(data, Iterable):
         raise InputError(f"the training data is {data!r:.60}; a dataset or a list of rows was expected.")
     return [_example(row, place, where) for row, place, where in _walk(data, {})]
