@@ -22,6 +22,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -249,6 +250,10 @@ class ResultFolder:
     def records(self) -> Iterator[dict[str, Any]]:
         """The verdicts that are there, one record a row, as a stream. Raises OutputError for a damaged line."""
         return self._read(self.folder / VERDICTS if self.finished else self._partial)
+
+    def begun_records(self) -> Iterator[dict[str, Any]]:
+        """Those of the `rows_done` rows that an interrupted run left; the same stream."""
+        return islice(self.records(), self.rows_done) if self.rows_done else iter(())
 
     def earlier_records(self) -> Iterator[dict[str, Any]]:
         """Those of a result with `failed` rows, which stays until a new one is whole; the same stream."""

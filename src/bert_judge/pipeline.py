@@ -78,12 +78,12 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a result says in a few numbers. Shares are in [0, 1], intervals are 95 % Wilson intervals.
+    """What a result says in a few numbers. Rates are in [0, 1], intervals are 95 % Wilson intervals.
 
     Of the `undecided` rows `failed` ones are those on which the judge itself failed. `mean_score` is over decided rows.
-    `accuracy` is the share of candidates labelled right among the decided rows; `accuracy_all` counts undecided rows as
-    wrong. Both are None where the judge gives scores without labels. `agreement` compares the judge's labels with the
-    input's (gold) ones, where there are any.
+    `accuracy` is the rate of candidates labelled correct among the decided rows; `accuracy_all` counts undecided rows
+    as incorrect. Both are None where the judge gives scores without labels. `agreement` compares the judge's labels
+    with the human ones of the input, where there are any.
     """
 
     rows: int
@@ -96,6 +96,13 @@ class Summary:
     accuracy_interval: tuple[float, float] | None
     accuracy_all: float | None
     agreement: Agreement | None
+
+    @classmethod
+    def of(cls, folder: ResultFolder) -> Summary:
+        """That of a finished result, as its `run.json` has it."""
+        told = dict(folder.run()["summary"])
+        agreement = told.pop("agreement")
+        return cls(**told, agreement=Agreement(**agreement) if agreement else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +145,13 @@ def score_source(
     """
     start = time.time()
     with folder.writing():
-        done, before = folder.rows_done, judge.costs
+        done, before, tally = folder.rows_done, judge.costs, _Tally(folder.begun_records())
         records = _failed_again(source, judge, folder, texts) if folder.failed else _rest(source, judge, done, texts)
-        for done in folder.append(records):
+        for done in folder.append(map(tally.counted, records)):
             yield done
         seconds, judged = time.time() - start, folder.failed or done - folder.rows_done
         run = {
-            "summary": asdict(summarise(folder.records())),
+            "summary": asdict(tally.summary()),
             "scale": judge.scale,
             "input": {"path": source.path, "format": source.format, "columns": dict(source.columns)},
             "command": public_command(command),
@@ -168,35 +175,53 @@ def _failed_again(source: Rows, judge: Judge, folder: ResultFolder, texts: bool)
         yield verdict_record(*next(pairs), texts) if record.get("failed") else record
 
 
-def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
+def summarise(records: Iterable[dict[str, Any]]) -> Summary:
     """Count a result's records (lines of `verdicts.jsonl`), as a stream."""
-    rows = undecided = failed = labelled = truncated = right = golds = 0
-    total = 0.0
-    pairs: Counter[tuple[int, int]] = Counter()
-    for record in records:
-        rows += 1
-        truncated += "truncated" in record
-        undecided += record["score"] is None
-        failed += "failed" in record
-        golds += "gold" in record
-        total += record["score"] or 0.0
-        labelled += record["label"] is not None
-        right += record["label"] == 1
-        if record["label"] is not None and "gold" in record:
-            pairs[record["gold"], record["label"]] += 1
-    confusion = Confusion.count(pairs.elements())
-    return Summary(
-        rows=rows,
-        judged=rows - undecided,
-        undecided=undecided,
-        failed=failed,
-        truncated=truncated,
-        mean_score=total / (rows - undecided) if rows > undecided else None,
-        accuracy=right / labelled if labelled else None,
-        accuracy_interval=wilson_interval(right, labelled) if labelled else None,
-        accuracy_all=right / (labelled + undecided) if labelled + undecided else None,
-        agreement=_agreement(confusion, golds) if confusion.n else None,
-    )
+    return _Tally(records).summary()
+
+
+class _Tally:
+    """Counts the records of a result as they pass."""
+
+    def __init__(self, records: Iterable[dict[str, Any]]) -> None:
+        self._counts: Counter[str] = Counter()
+        self._pairs: Counter[tuple[int, int]] = Counter()
+        self._total = 0.0
+        for record in records:
+            self.counted(record)
+
+    def counted(self, record: dict[str, Any]) -> dict[str, Any]:
+        """The record, which is counted from now on."""
+        count, label = self._counts, record["label"]
+        count["rows"] += 1
+        count["undecided"] += record["score"] is None
+        count["labelled"] += label is not None
+        count["correct"] += label == 1
+        for name in ("truncated", "failed", "gold"):
+            count[name] += name in record
+        if label is not None and "gold" in record:
+            self._pairs[record["gold"], label] += 1
+        self._total += record["score"] or 0.0
+        return record
+
+    def summary(self) -> Summary:
+        """What the records counted so far say."""
+        count = self._counts
+        judged = count["rows"] - count["undecided"]
+        labelled, correct = count["labelled"], count["correct"]
+        confusion = Confusion.count(self._pairs.elements())
+        return Summary(
+            rows=count["rows"],
+            judged=judged,
+            undecided=count["undecided"],
+            failed=count["failed"],
+            truncated=count["truncated"],
+            mean_score=self._total / judged if judged else None,
+            accuracy=correct / labelled if labelled else None,
+            accuracy_interval=wilson_interval(correct, labelled) if labelled else None,
+            accuracy_all=correct / (labelled + count["undecided"]) if labelled + count["undecided"] else None,
+            agreement=_agreement(confusion, count["gold"]) if confusion.n else None,
+        )
 
 
 def _agreement(confusion: Confusion, labels: int) -> Agreement:

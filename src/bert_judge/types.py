@@ -102,7 +102,7 @@ class Sample:
         object.__setattr__(self, "references", tuple(map(whole_text, references)))
         object.__setattr__(self, "question", None if self.question is None else whole_text(self.question))
         gold: Any = self.gold
-        if gold is not None and not (isinstance(gold, Real) and 0 <= gold <= 1):
+        if gold is not None and not (isinstance(gold, Real) and 0 <= float(gold) <= 1):
             raise InputError(
                 f"the gold label of a sample is {gold!r}; 0, 1, a probability between them, or None was expected."
             )

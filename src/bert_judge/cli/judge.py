@@ -11,11 +11,12 @@ from bert_judge.artifacts import CANDIDATES, ResultFolder, check_folder, scores_
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.judging import add_judges, chosen_judges, judge_rows, say_failed
+from bert_judge.cli.outputs import OutputOptions
 from bert_judge.cli.tasking import TaskOptions, read_tasks
 from bert_judge.errors import InputError
 from bert_judge.judges import Judge, LLMJudge
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.pipeline import CandidateRows, Summary, Task, open_result, summarise
+from bert_judge.pipeline import CandidateRows, Summary, Task, open_result
 
 _EXAMPLES = """examples:
   bert-judge judge --tasks arc_easy_test,mmlu_test --candidate_model Llama-3.2-1B-Instruct
@@ -29,16 +30,14 @@ verdicts.jsonl and run.json to OUTPUT_DIR/TASK/MODEL/JUDGE/VARIANT. What is ther
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeOptions:
+class JudgeOptions(OutputOptions):
     """What `judge` takes besides the flags of tasks and judges."""
 
     candidates_dir: Annotated[str, "folder of candidates"] = "artifacts/candidates"
     candidate_model: Annotated[tuple[str, ...], "models whose candidates are judged (default: all that are there)"] = ()
     output_dir: Annotated[str, "folder for scores"] = "artifacts/scores"
     no_texts: Annotated[bool, "leave the texts out of verdicts.jsonl"] = False
-    overwrite: Annotated[bool, "judge again what is there already"] = False
     fail_on_undecided: Annotated[bool, "end with status 3 where a row is undecided"] = False
-    quiet: Annotated[bool, "no progress bar and no table"] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ def _judge(
     fitted, folder = open_result(rows, judge, path, {"no_texts": options.no_texts}, options.overwrite)
     title = f"{name} {rows.task.name} {model}"
     judge_rows(rows, fitted, folder, title, texts=not options.no_texts, quiet=options.quiet, command=command)
-    return _Result(rows, model, name, folder, summarise(folder.records()))
+    return _Result(rows, model, name, folder, Summary.of(folder))
 
 
 def _parse(arguments: Sequence[str]) -> tuple[list[JudgeSpec], JudgeOptions, TaskOptions]:

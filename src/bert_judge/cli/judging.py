@@ -18,7 +18,7 @@ from bert_judge.judges.base import Judge
 from bert_judge.judges.naming import JudgeSpec, read_name, read_values, renamed, with_flags
 from bert_judge.metrics import METRICS
 from bert_judge.models import STARTER
-from bert_judge.pipeline import Rows, score_source
+from bert_judge.pipeline import Rows, Summary, score_source
 
 JUDGE_FAILED = 5
 """The exit status where the judge failed on rows, which the same command judges again."""
@@ -116,15 +116,14 @@ def _goes_on(folder: ResultFolder, total: int) -> str:
 def say_failed(results: Iterable[ResultFolder], command: str) -> int:
     """Say on standard error how many rows judges failed on, and why; the exit status for that."""
     status = 0
-    for result in results:
+    for result in (result for result in results if Summary.of(result).failed):
         causes = Counter(record["explanation"] for record in result.records() if record.get("failed"))
-        if causes:
-            status = JUDGE_FAILED
-            cause, times = causes.most_common(1)[0]
-            most = f", {times} of them" if len(causes) > 1 else ""
-            print(
-                f"{command}: the judge failed on {causes.total()} rows of {result.folder}{most} with {cause!r}; mend "
-                "that and run the same command again: it judges these rows alone.",
-                file=sys.stderr,
-            )
+        status = JUDGE_FAILED
+        cause, times = causes.most_common(1)[0]
+        most = f", {times} of them" if len(causes) > 1 else ""
+        print(
+            f"{command}: the judge failed on {causes.total()} rows of {result.folder}{most} with {cause!r}; mend "
+            "that and run the same command again: it judges these rows alone.",
+            file=sys.stderr,
+        )
     return status

@@ -19,11 +19,12 @@ from bert_judge.cli.cascade import cascade_report
 from bert_judge.cli.flags import Parser, columns_in, made, peek
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import add_judges, chosen_judges, judge_rows, say_failed
+from bert_judge.cli.outputs import OutputOptions
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade
 from bert_judge.judges.naming import JudgeSpec, distinct, read_suite
-from bert_judge.pipeline import Agreement, open_result, summarise
+from bert_judge.pipeline import Agreement, Summary, open_result
 from bert_judge.report import write_report
 from bert_judge.report.suite_table import suite_table, write_columns
 from bert_judge.sources import Source
@@ -46,16 +47,13 @@ Flags may be written with hyphens, too: --output-dir. A run that was stopped goe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreOptions(InputOptions):
+class ScoreOptions(OutputOptions, InputOptions):
     """What `score` takes besides the flags of the judge."""
 
-    output_dir: Annotated[str, "folder for verdicts.jsonl, scores.json and run.json"] = "bert-judge-out"
     candidates: Annotated[str | None, "columns of several models' candidates, all scored and compared: a,b"] = None
     suite: Annotated[str | None, "YAML file of named judges: each has a folder of its name in the output folder"] = None
     no_texts: Annotated[bool, "leave the texts out of verdicts.jsonl"] = False
     no_report: Annotated[bool, f"write no {REPORT}; results of over {PAGE_ROWS:,} rows get none by themselves"] = False
-    overwrite: Annotated[bool, "replace a result of another judge or input in the folder"] = False
-    quiet: Annotated[bool, "no progress bar and no table"] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +84,8 @@ def main(arguments: Sequence[str]) -> int:
                 _judge(job, fitted, results[job.name], options, command)
                 if isinstance(fitted, Cascade) and len(jobs) > 1 and not options.quiet:
                     say(f"{job.name}\n{cascade_report(fitted, results[job.name].records())}\n")
+    for job in jobs:
+        job.source.release()  # the page holds all rows itself
     if len(jobs) == 1:
         _say_one(results[jobs[0].name], jobs[0].source, fitted, options)
     else:
@@ -211,7 +211,7 @@ def _what_is_written(options: ScoreOptions, column: str, source: Source) -> dict
 
 def _report(folder: ResultFolder, source: Source, signature: Signature, page: str) -> str:
     """The table that a person reads."""
-    summary = summarise(folder.records())
+    summary = Summary.of(folder)
     lines = [
         _columns_read(source),
         "",

@@ -12,8 +12,7 @@ one that is too large to be held in memory is read again by each iteration, a ro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from sys import getsizeof
@@ -22,7 +21,7 @@ from typing import Final
 
 from bert_judge.errors import InputError
 from bert_judge.sources.columns import COLUMN_NAMES, REQUIRED, ColumnMap, Columns, asked_columns
-from bert_judge.sources.files import FORMATS, Input, Stamp, find_input
+from bert_judge.sources.files import FORMATS, Input, find_input
 from bert_judge.sources.values import BadRow, RawRow, RowReader, as_json
 from bert_judge.types import Sample
 
@@ -34,7 +33,6 @@ HELD_BYTES: Final = 16 << 20
 _SAMPLE_BYTES = 200  # without what it holds
 
 
-@dataclass(frozen=True, eq=False)
 class Source:
     """A checked file of answers; iterate over it, as often as needed, for its samples. Made by `open_source`.
 
@@ -45,34 +43,98 @@ class Source:
     one; several of the reference have a plus between them. `bad_rows` are the rows that were set aside.
     """
 
-    path: str
-    format: str
-    sha256: str
-    rows: int
-    columns: Mapping[str, str]
-    bad_rows: tuple[BadRow, ...]
-    _reading: _Reading = field(repr=False)
-    _held: Sequence[Sample] | None = field(repr=False)
+    def __init__(
+        self, path: str, found: Input, columns: Columns, reader: RowReader, limit: int | None, skip_bad_rows: bool
+    ) -> None:
+        self._input, self._reader, self._limit, self._skip_bad_rows = found, reader, limit, skip_bad_rows
+        self._stamp = found.stamp()
+        self.path, self.format = path, found.format
+        self.rows, self.bad_rows, self._held = self._check(columns)
+        self.columns = MappingProxyType({role: " + ".join(own) for role, own in columns.chosen.items()})
+        self.sha256 = found.sha256()
+        self._check_unchanged()
 
     def __len__(self) -> int:
         return self.rows
 
     def __iter__(self) -> Iterator[Sample]:
-        self._reading.check_unchanged()
+        self._check_unchanged()
         if self._held is not None:
             yield from self._held
             return
         count = 0
-        for result in self._reading.results():
+        for result in self._results():
             if isinstance(result, Sample):
                 if count == self.rows:
                     break
                 count += 1
                 yield result
-            elif not self._reading.skip_bad_rows:
-                raise self._reading.changed()
+            elif not self._skip_bad_rows:
+                raise self._changed()
         if count < self.rows:
-            raise self._reading.changed()
+            raise self._changed()
+
+    def release(self) -> None:
+        """Free the samples that are held; a further iteration reads the file again."""
+        self._held = None
+
+    def _check(self, columns: Columns) -> tuple[int, tuple[BadRow, ...], list[Sample] | None]:
+        """Read everything once; returns the number of samples, the bad rows, and the samples if they are not too many.
+
+        Raises InputError with what is wrong.
+        """
+        name, where = self._input.name, self._input.where
+        good, bad, kept = 0, 0, list[BadRow]()
+        held: list[Sample] | None = []
+        held_bytes = 0
+        for result in self._results(columns):
+            if isinstance(result, BadRow):
+                bad += 1
+                if self._skip_bad_rows or not kept:
+                    kept.append(result)
+                continue
+            good += 1
+            if held is not None:
+                held.append(result)
+                held_bytes += _bytes(result)
+                if held_bytes > HELD_BYTES:
+                    held = None
+        if not good and not bad:
+            expected = " and a ".join(columns.required or ["label"])
+            raise InputError(f"{name} has no rows; rows with a {expected} were expected.")
+        if missing := columns.missing(name):
+            raise missing
+        if kept and not self._skip_bad_rows:
+            more = f" (and {bad - 1} more)" if bad > 1 else ""
+            raise InputError(
+                f"{where(kept[0])}{more}; fix it, or set such rows aside (--skip_bad_rows of score and evaluate)."
+            )
+        if not good:
+            raise InputError(
+                f"{name} has no good row: all {bad} were set aside, the first because {where(kept[0])}; fix them."
+            )
+        return good, tuple(kept), self._reader.settled(held) if held else None
+
+    def _results(self, columns: Columns | None = None) -> Iterator[Sample | BadRow]:
+        """Each row as a sample or a bad row; `columns` are learnt from it first."""
+        for number, raw in enumerate(islice(self._input.rows(), self._limit), 1):
+            yield self._reader.read(self._learnt(raw, columns) if columns else raw, number)
+
+    def _learnt(self, raw: RawRow, columns: Columns) -> RawRow:
+        if raw.values is None or columns.learn(raw.values):
+            return raw
+        missing = columns.missing(self._input.file(raw.file).name)
+        if missing and not self._skip_bad_rows:
+            raise missing
+        reason = f"lacks the column of the {' or of the '.join(columns.required)}"
+        return raw._replace(values=None, reason=reason, text=raw.text or as_json(raw.values))
+
+    def _check_unchanged(self) -> None:
+        if self._input.stamp() != self._stamp:
+            raise self._changed()
+
+    def _changed(self) -> InputError:
+        return InputError(f"{self._input.name} was changed while it was being read; start again when it is complete.")
 
 
 def open_source(
@@ -121,7 +183,12 @@ def open_source(
     asked = asked_columns(columns, required)
     found = find_input(path, input_format)
     if not required:
-        asked, required = _texts_or_none(found, asked)
+        # The first row says whether a file of labels has texts.
+        first = next((raw.values for raw in found.rows() if raw.values is not None), None)
+        if first is None or Columns(asked).learn(first):
+            required = REQUIRED
+        else:
+            asked |= dict.fromkeys(REQUIRED, ())
     chosen = Columns(asked, required)
     reader = RowReader(
         chosen.chosen,
@@ -131,92 +198,8 @@ def open_source(
         required=required,
         soft_labels=soft_labels,
     )
-    reading = _Reading(found, found.stamp(), reader, limit, skip_bad_rows)
-    rows, bad_rows, held = _survey(reading, chosen)
-    sha256 = found.sha256()
-    reading.check_unchanged()
     given = str(path) if isinstance(path, str | Path) else ", ".join(map(str, path))
-    names = {role: " + ".join(own) for role, own in chosen.chosen.items()}
-    return Source(given, found.format, sha256, rows, MappingProxyType(names), tuple(bad_rows), reading, held)
-
-
-def _texts_or_none(found: Input, asked: dict[str, tuple[str, ...]]) -> tuple[dict[str, tuple[str, ...]], Sequence[str]]:
-    """The columns and the roles of a file that may lack texts: its first row says whether it does."""
-    first = next((raw.values for raw in found.rows() if raw.values is not None), None)
-    if first is None or Columns(asked).learn(first):
-        return asked, REQUIRED
-    return {**asked, **dict.fromkeys(REQUIRED, ())}, ()
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """How a source is read: the same way by the check and by every iteration."""
-
-    input: Input
-    stamp: Stamp
-    reader: RowReader
-    limit: int | None
-    skip_bad_rows: bool
-
-    def results(self, columns: Columns | None = None) -> Iterator[Sample | BadRow]:
-        """Each row as a sample or a bad row; `columns` are learnt from it first."""
-        for number, raw in enumerate(islice(self.input.rows(), self.limit), 1):
-            yield self.reader.read(self._learnt(raw, columns) if columns else raw, number)
-
-    def _learnt(self, raw: RawRow, columns: Columns) -> RawRow:
-        if raw.values is None or columns.learn(raw.values):
-            return raw
-        missing = columns.missing(self.input.file(raw.file).name)
-        if missing and not self.skip_bad_rows:
-            raise missing
-        reason = f"lacks the column of the {' or of the '.join(columns.required)}"
-        return raw._replace(values=None, reason=reason, text=raw.text or as_json(raw.values))
-
-    def check_unchanged(self) -> None:
-        if self.input.stamp() != self.stamp:
-            raise self.changed()
-
-    def changed(self) -> InputError:
-        return InputError(f"{self.input.name} was changed while it was being read; start again when it is complete.")
-
-
-def _survey(reading: _Reading, columns: Columns) -> tuple[int, list[BadRow], list[Sample] | None]:
-    """Read everything once; returns the number of samples, the bad rows, and the samples if they are not too many.
-
-    Raises InputError with what is wrong.
-    """
-    name, where = reading.input.name, reading.input.where
-    good, bad, kept = 0, 0, list[BadRow]()
-    held: list[Sample] | None = []
-    held_bytes = 0
-    for result in reading.results(columns):
-        if isinstance(result, BadRow):
-            bad += 1
-            if reading.skip_bad_rows or not kept:
-                kept.append(result)
-            continue
-        good += 1
-        if held is not None:
-            held.append(result)
-            held_bytes += _bytes(result)
-            if held_bytes > HELD_BYTES:
-                held = None
-    if not good and not bad:
-        expected = " and a ".join(columns.required or ["label"])
-        raise InputError(f"{name} has no rows; rows with a {expected} were expected.")
-    missing = columns.missing(name)
-    if missing:
-        raise missing
-    if kept and not reading.skip_bad_rows:
-        more = f" (and {bad - 1} more)" if bad > 1 else ""
-        raise InputError(
-            f"{where(kept[0])}{more}; fix it, or set such rows aside (--skip_bad_rows of score and evaluate)."
-        )
-    if not good:
-        raise InputError(
-            f"{name} has no good row: all {bad} were set aside, the first because {where(kept[0])}; fix them."
-        )
-    return good, kept, reading.reader.settled(held) if held else None
+    return Source(given, found, chosen, reader, limit, skip_bad_rows)
 
 
 def _bytes(sample: Sample) -> int:

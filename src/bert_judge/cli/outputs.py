@@ -1,0 +1,15 @@
+"""The flags of every command that writes a folder of results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """Where results go. Without slots, so that it stands beside other options in one class."""
+
+    output_dir: Annotated[str, "folder for the results"] = "bert-judge-out"
+    overwrite: Annotated[bool, "make anew what is there already, and replace what is of another judge or input"] = False
+    quiet: Annotated[bool, "no progress bar and no table"] = False
