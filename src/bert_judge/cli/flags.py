@@ -26,6 +26,8 @@ from bert_judge.errors import InputError
 
 T = TypeVar("T")
 
+_SHORT = {"output_dir": "-o", "number": "-n"}
+
 
 def add_flags(
     parser: argparse._ArgumentGroup,
@@ -59,8 +61,8 @@ def add_flags(
 
 
 def spellings(name: str) -> list[str]:
-    """`--output_dir`, `--output-dir` and, as it is asked for so often, `-o`."""
-    short = ["-o"] if name == "output_dir" else []
+    """`--output_dir`, `--output-dir` and, where there is one, a short one: `-o`."""
+    short = [_SHORT[name]] if name in _SHORT else []
     return list(dict.fromkeys([*short, f"--{name}", f"--{name.replace('_', '-')}"]))
 
 
@@ -267,18 +269,16 @@ def _add_flag(
         )
 
 
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from error
+def _one_of(kind: Callable[[str], Any], what: str) -> Callable[[str], Any]:
+    """What reads a flag's text as a number."""
 
+    def read(text: str) -> Any:
+        try:
+            return kind(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"{text!r} is no {what}") from error
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number") from error
+    return read
 
 
 def named_columns(text: str) -> dict[str, str | tuple[str, ...]]:
@@ -312,4 +312,8 @@ def _together(parts: Sequence[Mapping[str, str | Sequence[str]]]) -> dict[str, s
     return {name: own[0] if len(own) == 1 else tuple(own) for name, own in columns.items()}
 
 
-_KINDS: dict[Any, tuple[Callable[[str], Any], str]] = {str: (str, "TEXT"), int: (_whole, "N"), float: (_number, "X")}
+_KINDS: dict[Any, tuple[Callable[[str], Any], str]] = {
+    str: (str, "TEXT"),
+    int: (_one_of(int, "whole number"), "N"),
+    float: (_one_of(float, "number"), "X"),
+}

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
 
-from bert_judge.analysis.labels import Labels, read_labels
+from bert_judge.analysis.labels import read_labels
 from bert_judge.analysis.results import Run, load_run
-from bert_judge.analysis.sampling import STRATEGIES, default_strategy, draw_order, labels_needed
+from bert_judge.analysis.sampling import default_strategy, draw_order, labels_needed
 from bert_judge.cli import run, say
-from bert_judge.cli.flags import Parser
+from bert_judge.cli.flags import Parser, made
 from bert_judge.errors import InputError
 from bert_judge.server.labelling import Labelling, LabelServer
 
@@ -26,28 +28,45 @@ the same command goes on. From another machine: ssh -L 8000:127.0.0.1:8000 HOST,
 _NUMBER = 200
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelOptions:
+    """What `label` takes besides the result."""
+
+    labels: Annotated[str, "file where labels go"] = "labels.jsonl"
+    number: Annotated[int | None, f"how many (default: {_NUMBER})"] = None
+    width: Annotated[float | None, "instead of -n: as many as a 95 % interval of this width takes: 0.04"] = None
+    strategy: Annotated[
+        Literal["active", "uniform"] | None, "draw by the judge's uncertainty, or not (default: where it tells one)"
+    ] = None
+    seed: Annotated[int, "another order of the rows"] = 0
+    port: Annotated[int, "of the page; 0: any that is free"] = 0
+    open: Annotated[bool, "open the page in the browser"] = False
+
+
 def main(arguments: Sequence[str]) -> int:
     """Draw the order of the rows, say how many labels it takes, and serve the page until Ctrl-C."""
-    options = _parse(arguments)
-    run = load_run(options["run"])
-    path = Path(options["labels"])
-    strategy = options["strategy"] or default_strategy(run)
-    draws = draw_order(run, strategy, options["seed"])
+    folder, options = _parse(arguments)
+    run, path = load_run(folder), Path(options.labels)
+    strategy = options.strategy or default_strategy(run)
+    draws = draw_order(run, strategy, options.seed)
     if all(draw.row.gold is not None for draw in draws):
         raise InputError(f"every row of {run.folder} has a label already; bert-judge correct {run.folder} uses them.")
-    number = options["number"]
-    if options["width"] is not None:
-        plan = labels_needed(run, options["width"], strategy, _labels_so_far(path))
+    number = options.number or _NUMBER
+    if options.width is not None:
+        labels = None
+        with suppress(InputError):  # there are none yet; what else is wrong is said when the file is opened
+            labels = read_labels(path)
+        plan = labels_needed(run, options.width, strategy, labels)
         number = plan.labels
-        say(f"an interval {options['width']:g} wide takes about {number} labels, told from {plan.basis}.")
+        say(f"an interval {options.width:g} wide takes about {number} labels, estimated from {plan.basis}.")
     with (
         Labelling(draws, path, min(number, len(draws))) as labelling,
-        LabelServer(labelling, options["port"]) as server,
+        LabelServer(labelling, options.port) as server,
     ):
         say(f"{labelling.labelled} of {labelling.target} labels are in {path}; drawn with --strategy {strategy}.")
         try:  # from here on: who reads that Ctrl-C ends may press it at once
             say(f"open {server.url} in a browser; Ctrl-C ends.")
-            if options["open"]:
+            if options.open:
                 import webbrowser
 
                 webbrowser.open(server.url)
@@ -58,41 +77,18 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _parse(arguments: Sequence[str]) -> dict[str, Any]:
-    parser = Parser(
-        "bert-judge label",
-        "FOLDER --labels FILE [flags]",
-        "Label answers of a run by hand, on a small page.",
-        _EXAMPLES,
-    )
+def _parse(arguments: Sequence[str]) -> tuple[str, LabelOptions]:
+    takes, text = "FOLDER --labels FILE [flags]", "Label answers of a run by hand, on a small page."
+    parser = Parser("bert-judge label", takes, text, _EXAMPLES)
     parser.add_argument("run", metavar="FOLDER", help="a folder that score or judge wrote")
-    parser.add_argument(
-        "--labels", metavar="FILE", default="labels.jsonl", help="where labels go (default: labels.jsonl)"
-    )
-    wanted = parser.add_mutually_exclusive_group()
-    wanted.add_argument("-n", "--number", type=int, metavar="N", default=_NUMBER, help=f"how many (default: {_NUMBER})")
-    wanted.add_argument(
-        "--width", type=float, metavar="X", help="as many as a 95 %% interval of this width takes: 0.04"
-    )
-    parser.add_argument(
-        "--strategy", choices=STRATEGIES, help="draw by the judge's uncertainty, or not (default: where it tells one)"
-    )
-    parser.add_argument("--seed", type=int, metavar="N", default=0, help="another order of the rows (default: 0)")
-    parser.add_argument("--port", type=int, metavar="N", default=0, help="of the page (default: any that is free)")
-    parser.add_argument("--open", action="store_true", help="open the page in the browser")
-    options = parser.parse(arguments)
-    if options["number"] < 1:
-        parser.error(f"-n is {options['number']}; 1 or more was expected")
-    return options
-
-
-def _labels_so_far(path: Path) -> Labels | None:
-    """The labels of a file that was begun; None where there are none to learn from."""
-    try:
-        begun = '"label": 1' in (text := path.read_text(encoding="utf-8")) or '"label": 0' in text
-    except (OSError, UnicodeDecodeError):  # what is wrong with it is said when it is opened for writing
-        return None
-    return read_labels(path) if begun else None
+    parser.flags("flags", LabelOptions)
+    values = parser.parse(arguments)
+    options = made(LabelOptions, values)
+    if options.number is not None and options.number < 1:
+        parser.error(f"-n is {options.number}; 1 or more was expected")
+    if options.number is not None and options.width is not None:
+        parser.error("-n and --width both say how many labels there are to be; give one of them")
+    return values["run"], options
 
 
 def _next(run: Run, labelling: Labelling, path: Path) -> str:
