@@ -24,7 +24,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from bert_judge.errors import InputError, OutputError
 from bert_judge.types import Sample, Sampling, Signature, Verdict
@@ -225,7 +225,7 @@ class ResultFolder:
         try:
             taken = handle is not None and not locked(handle)
             if taken or (self.rows_done and _whole_lines(self._partial) != (self.rows_done, self._end)):
-                raise OutputError(f"another run is writing to {self.folder}; wait, or choose another --output_dir.")
+                raise self._taken()
             yield
         finally:
             if handle is not None:
@@ -233,7 +233,16 @@ class ResultFolder:
 
     def append(self, records: Iterable[Mapping[str, Any]]) -> Iterator[int]:
         """Write records, and yield the number of those that are there. What is written stays, come what may."""
-        with self._open() as file:
+        with self._in_a_sentence():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            # Half characters, which UTF-8 can't hold, are written as JSON spells them.
+            file = self._partial.open("a", encoding="utf-8", errors="backslashreplace")
+        try:
+            if not locked(file.fileno()):  # NFS locks files, but no folders
+                raise self._taken()
+            with self._in_a_sentence():
+                file.truncate(self._end)
+                _write_json(self.folder / (RUN + _PARTIAL), {"identity": asdict(self._identity)})
             flushed = time.monotonic()
             for done, record in enumerate(records, self.rows_done + 1):
                 line = _json_line(record)
@@ -246,6 +255,9 @@ class ResultFolder:
             with self._in_a_sentence():
                 file.flush()
                 os.fsync(file.fileno())
+        finally:
+            with suppress(OSError):  # what could not be written was said already
+                file.close()
 
     def records(self) -> Iterator[dict[str, Any]]:
         """The verdicts that are there, one record a row, as a stream. Raises OutputError for a damaged line."""
@@ -287,23 +299,8 @@ class ResultFolder:
         record: dict[str, Any] = json.loads((self.folder / RUN).read_text(encoding="utf-8"))
         return record
 
-    @contextmanager
-    def _open(self) -> Iterator[TextIO]:
-        """The file of verdicts under way, held by this process alone, and cut after the last whole line."""
-        with self._in_a_sentence():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            # Half characters, which UTF-8 has not, are written as JSON has them.
-            file = self._partial.open("a", encoding="utf-8", errors="backslashreplace")
-        try:
-            if not locked(file.fileno()) or file.tell() < self._end:
-                raise OutputError(f"another run is writing to {self.folder}; wait, or choose another --output_dir.")
-            with self._in_a_sentence():
-                file.truncate(self._end)
-                _write_json(self.folder / (RUN + _PARTIAL), {"identity": asdict(self._identity)})
-            yield file
-        finally:
-            with suppress(OSError):  # what could not be written was said already
-                file.close()
+    def _taken(self) -> OutputError:
+        return OutputError(f"another run is writing to {self.folder}; wait, or choose another --output_dir.")
 
     def _is_ours(self, name: str) -> bool:
         """Whether a run record is there and of this run; OutputError if it is of another, unless that may go."""
