@@ -47,23 +47,13 @@ class Rows(Protocol):
     """Samples that can be judged: a checked file (`sources.Source`), or a model's candidates for a task."""
 
     @property
-    def path(self) -> str:
-        """Where they are from."""
-        ...
-
-    @property
-    def format(self) -> str:
-        """The form that they have there."""
+    def description(self) -> Mapping[str, Any]:
+        """What `run.json` says of them: their path, its format, and which columns were chosen."""
         ...
 
     @property
     def sha256(self) -> str:
         """The digest of their content."""
-        ...
-
-    @property
-    def columns(self) -> Mapping[str, str]:
-        """Which columns were chosen, where there was a choice."""
         ...
 
     @property
@@ -153,7 +143,7 @@ def score_source(
         run = {
             "summary": asdict(tally.summary()),
             "scale": judge.scale,
-            "input": {"path": source.path, "format": source.format, "columns": dict(source.columns)},
+            "input": dict(source.description),
             "command": public_command(command),
             **({"costs": asdict(judge.costs.since(before))} if judge.costs and before else {}),
             **_circumstances(start, seconds, judged),
@@ -292,7 +282,6 @@ class CandidateRows:
     task: Task
     candidates: Sequence[str]
     path: str
-    format: str = "candidates"
 
     @classmethod
     def read(cls, task: Task, directory: Path, model: str) -> CandidateRows:
@@ -326,9 +315,9 @@ class CandidateRows:
         return _digest(list(zip(self.task.questions, self.task.references, self.candidates, strict=True)))
 
     @property
-    def columns(self) -> Mapping[str, str]:
-        """There are none to choose from."""
-        return {}
+    def description(self) -> Mapping[str, Any]:
+        """What `run.json` says of them."""
+        return {"path": self.path, "format": "candidates", "columns": {}}
 
     @property
     def bad_rows(self) -> Sequence[BadRow]:

@@ -166,7 +166,8 @@ def test_one_labels_until_ctrl_c_and_goes_on_later(
 
 def test_a_width_says_how_many_labels_it_takes(begin: Begin, run: str, tmp_path: Path) -> None:
     session = begin(run, "--labels", str(tmp_path / "new.jsonl"), "--width", "0.15")
-    found = re.match(r"an interval 0.15 wide takes about (\d+) labels, estimated from the judge's scores", session.said[0])
+    plan = r"an interval 0.15 wide takes about (\d+) labels, estimated from the judge's scores"
+    found = re.match(plan, session.said[0])
     assert found
     assert session.said[1].startswith(f"0 of {found[1]} labels are in")
 

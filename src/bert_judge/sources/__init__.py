@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from sys import getsizeof
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from bert_judge.errors import InputError
 from bert_judge.sources.columns import COLUMN_NAMES, REQUIRED, ColumnMap, Columns, asked_columns
@@ -73,6 +73,11 @@ class Source:
                 raise self._changed()
         if count < self.rows:
             raise self._changed()
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What `run.json` says of it."""
+        return {"path": self.path, "format": self.format, "columns": dict(self.columns)}
 
     def release(self) -> None:
         """Free the samples that are held; a further iteration reads the file again."""

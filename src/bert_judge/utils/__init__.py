@@ -8,7 +8,6 @@ from bert_judge.utils.data import (
     get_dataset_config_names,
     load_dataset,
     load_dataset_dict,
-    quiet_datasets,
 )
 
 __all__ = [
@@ -17,7 +16,6 @@ __all__ = [
     "load_dataset",
     "load_dataset_dict",
     "load_hf_encoder",
-    "quiet_datasets",
 ]
 
 _PAPERS = frozenset(

@@ -70,7 +70,7 @@ def load_dataset(
         loaded = [_load_from_hub(path, *each) for each in asked]
     else:
         parts = dict.fromkeys(part for each in asked for part in _find_parts(place, *each))
-        with quiet_datasets():
+        with _quiet():
             loaded = [_read(part) for part in parts]
     with _told(path):
         dataset = concatenate_datasets(loaded)
@@ -130,7 +130,7 @@ def _processed(
     """Filter, then process. Raises InputError with the name of a column that is missing."""
     options = {"keep_in_memory": True, "load_from_cache_file": False}  # else files pile up beside the data
     try:
-        with quiet_datasets():
+        with _quiet():
             if filter_fn is not None:
                 dataset = dataset.filter(filter_fn, **options)
             if process_fn is not None:
@@ -321,7 +321,7 @@ def _told(what: str | Path) -> Iterator[None]:
 
 
 @contextmanager
-def quiet_datasets() -> Iterator[None]:
+def _quiet() -> Iterator[None]:
     """No progress bars and no reports of datasets: what is wrong is said once, in a sentence."""
     from datasets.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars, logging
 
