@@ -18,7 +18,6 @@ from pathlib import Path
 
 import pytest
 
-from bert_judge import sources
 from bert_judge.errors import InputError
 from bert_judge.sources import Source, open_source
 from bert_judge.types import Sample
@@ -217,10 +216,7 @@ def test_a_json_list_is_the_same_wherever_its_chunks_end(tmp_path: Path, monkeyp
 
 
 @pytest.mark.parametrize(("kind", "count"), [("jsonl", 50_000), ("json", 15_000), ("csv", 15_000), ("parquet", 15_000)])
-def test_memory_does_not_grow_with_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, count: int
-) -> None:
-    monkeypatch.setattr(sources, "HELD_BYTES", 1 << 20)
+def test_memory_does_not_grow_with_the_file(tmp_path: Path, kind: str, count: int) -> None:
     path = tmp_path / f"x.{kind}"
     rows = ({"answer": f"reference {n} " * 10, "output": f"answer {n} " * 10} for n in range(count))
     with path.open("w") as file:
@@ -238,7 +234,7 @@ def test_memory_does_not_grow_with_the_file(
     next(iter(open_source(path, limit=1)))
     tracemalloc.start()
     try:
-        source = open_source(path)
+        source = open_source(path, held_bytes=1 << 20)
         assert sum(1 for _ in source) == count
         peak = tracemalloc.get_traced_memory()[1]
     finally:
@@ -247,11 +243,11 @@ def test_memory_does_not_grow_with_the_file(
     assert kind == "parquet" or path.stat().st_size > peak
 
 
-def test_a_file_is_read_once_unless_it_is_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def swapped() -> Source:
+def test_a_file_is_read_once_unless_it_is_large(tmp_path: Path) -> None:
+    def swapped(**options: int) -> Source:
         """A source whose file has another text by now, with the same size and time."""
         path.write_text('{"answer": "a", "output": "x"}\n')
-        source = open_source(path)
+        source = open_source(path, **options)  # type: ignore[arg-type]
         before = path.stat()
         path.write_text('{"answer": "a", "output": "y"}\n')
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
@@ -259,11 +255,13 @@ def test_a_file_is_read_once_unless_it_is_large(tmp_path: Path, monkeypatch: pyt
 
     path = tmp_path / "x.jsonl"
     assert list(swapped()) == [Sample("x", ("a",), id="1")]
-    monkeypatch.setattr(sources, "HELD_BYTES", 0)
-    assert list(swapped()) == [Sample("y", ("a",), id="1")]
+    assert list(swapped(held_bytes=0)) == [Sample("y", ("a",), id="1")]
+    source = swapped()
+    source.release()
+    assert list(source) == [Sample("y", ("a",), id="1")]
 
 
-def test_what_is_held_is_what_a_second_reading_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_held_is_what_a_second_reading_gives(tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     rows = [
         {"answer": "a", "output": "x", "note": "short", "n": 1},
@@ -272,9 +270,7 @@ def test_what_is_held_is_what_a_second_reading_gives(tmp_path: Path, monkeypatch
     for name, more in (("x", {}), ("y", {"file": "mine"}), ("z", {"file": ["no text"]})):
         (tmp_path / "d" / f"{name}.jsonl").write_text(as_lines([{**row, **more} for row in rows]))
         held = open_source(tmp_path / "d", model="m")
-        with monkeypatch.context() as patch:
-            patch.setattr(sources, "HELD_BYTES", 0)
-            again = open_source(tmp_path / "d", model="m")
+        again = open_source(tmp_path / "d", model="m", held_bytes=0)
         assert [(s, s.meta) for s in held] == [(s, s.meta) for s in again]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from bert_judge.sources import FORMATS, ColumnMap, Source, open_source
+from bert_judge.sources import FORMATS, HELD_BYTES, ColumnMap, Source, open_source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,7 @@ def open_input(
     columns: ColumnMap | None = None,
     model: str | None = None,
     without: Sequence[str] = (),
+    held_bytes: int = HELD_BYTES,
 ) -> Source:
     """The checked input; `columns` in place of those of the options. Raises what `open_source` does."""
     return open_source(
@@ -40,4 +41,5 @@ def open_input(
         numbers_as_text=options.numbers_as_text,
         model=model,
         without=without,
+        held_bytes=held_bytes,
     )

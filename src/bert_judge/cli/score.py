@@ -27,7 +27,7 @@ from bert_judge.judges.naming import JudgeSpec, distinct, read_suite
 from bert_judge.pipeline import Agreement, Summary, open_result
 from bert_judge.report import write_report
 from bert_judge.report.suite_table import suite_table, write_columns
-from bert_judge.sources import Source
+from bert_judge.sources import HELD_BYTES, Source
 from bert_judge.types import Signature
 
 PAGE_ROWS = 100_000
@@ -105,9 +105,11 @@ def _open(files: Sequence[str], options: ScoreOptions) -> dict[str, Source]:
         asked["label"] = ""  # a label can't be that of several candidates
     folders = distinct([re.sub(r"[^\w.-]+", "_", column).strip("._") or "candidate" for column in columns])
     maps = {name: {**asked, "candidate": column} for name, column in zip(folders, columns, strict=True)}
+    maps = maps or {"": asked}
+    held = HELD_BYTES // len(maps)
     return {
-        name: open_input(files, options, columns=chosen, model=name or None, without=columns)
-        for name, chosen in (maps or {"": asked}).items()
+        name: open_input(files, options, columns=chosen, model=name or None, without=columns, held_bytes=held)
+        for name, chosen in maps.items()
     }
 
 

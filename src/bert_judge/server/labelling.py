@@ -13,14 +13,14 @@ import json
 import math
 import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from pathlib import Path
 from socketserver import TCPServer
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from bert_judge.analysis.sampling import Draw
@@ -45,6 +45,13 @@ _LONGEST_REQUEST = 1_000
 _START = b'{"id": '  # of every line that we write
 
 
+class _Decision(NamedTuple):
+    """The label of an answer, None where it was skipped, and where its line ends in the file."""
+
+    label: int | None
+    end: int
+
+
 class Labelling:
     """A file of labels that grows by one line an answer, in the order of `draws`. Goes on where the file ends.
 
@@ -65,7 +72,7 @@ class Labelling:
         try:
             if not locked(self._file):
                 raise OutputError(f"{self.path} is being labelled already; end that first, or choose another --labels.")
-            self._labels, self._ends = self._read()
+            self._decided = list(self._read())
             self._take_known()
         except BaseException:
             self.close()
@@ -84,12 +91,12 @@ class Labelling:
     @property
     def labelled(self) -> int:
         """How many answers have a label, those of the run itself included."""
-        return sum(label is not None for label in self._labels)
+        return sum(decision.label is not None for decision in self._decided)
 
     @property
     def skipped(self) -> int:
         """How many answers were skipped."""
-        return len(self._labels) - self.labelled
+        return len(self._decided) - self.labelled
 
     def state(self, with_judge: bool = False) -> dict[str, Any]:
         """What the page shows: the next answer, how far one is, and what the judge said of the last one.
@@ -97,9 +104,9 @@ class Labelling:
         What it says of the next one is in it only where asked for. `answer` is None when there is none left.
         """
         with self._turn:
-            draw = self._draws[len(self._labels)] if len(self._labels) < len(self._draws) else None
+            draw = self._next()
             state: dict[str, Any] = {
-                "draw": len(self._labels) + 1,
+                "draw": len(self._decided) + 1,
                 "labelled": self.labelled,
                 "skipped": self.skipped,
                 "target": self.target,
@@ -121,10 +128,11 @@ class Labelling:
     def decide(self, number: int, label: int | None) -> bool:
         """Write the label of the `number`th answer, None to skip it; False where that is not the next one any more."""
         with self._turn:
-            if number != len(self._labels) + 1 or number > len(self._draws):
+            draw = self._next()
+            if draw is None or number != len(self._decided) + 1:
                 return False
-            self._append(label)
-            self._last = (self._draws[number - 1], label)
+            self._append(draw, label)
+            self._last = (draw, label)
             self._take_known()
             return True
 
@@ -134,29 +142,32 @@ class Labelling:
             place = self._undone()
             if place is None:
                 return False
-            os.ftruncate(self._file, self._ends[place - 1] if place else 0)
+            os.ftruncate(self._file, self._end(place))
             os.fsync(self._file)
-            del self._labels[place:], self._ends[place:]
+            del self._decided[place:]
             self._last = None
             return True
 
     def _undone(self) -> int | None:
         """The place of the last answer that a person decided."""
-        return next((i for i in reversed(range(len(self._labels))) if self._draws[i].row.gold is None), None)
+        return next((i for i in reversed(range(len(self._decided))) if self._draws[i].row.gold is None), None)
+
+    def _next(self) -> Draw | None:
+        return self._draws[len(self._decided)] if len(self._decided) < len(self._draws) else None
+
+    def _end(self, count: int) -> int:
+        """Where the lines of the first `count` answers end."""
+        return self._decided[count - 1].end if count else 0
 
     def _take_known(self) -> None:
         """Write the labels that the run has itself, up to the next answer without one."""
-        while len(self._labels) < len(self._draws):
-            known = self._draws[len(self._labels)].row.gold
-            if known is None:
-                break
-            self._append(known)
+        while (draw := self._next()) and draw.row.gold is not None:
+            self._append(draw, draw.row.gold)
 
-    def _append(self, label: int | None) -> None:
-        end = self._ends[-1] if self._ends else 0
-        line = (json.dumps(_record(self._draws[len(self._labels)], label), ensure_ascii=False) + "\n").encode(
-            "utf-8", "backslashreplace"
-        )
+    def _append(self, draw: Draw, label: int | None) -> None:
+        end = self._end(len(self._decided))
+        text = json.dumps(_record(draw, label), ensure_ascii=False) + "\n"
+        line = text.encode("utf-8", "backslashreplace")
         try:
             if os.write(self._file, line) < len(line):
                 raise OSError(28, "No space left on device")
@@ -164,24 +175,19 @@ class Labelling:
         except OSError as error:
             os.ftruncate(self._file, end)
             raise OutputError(f"{self.path} can't be written ({error.strerror}); mend that and label again.") from error
-        self._labels.append(label)
-        self._ends.append(end + len(line))
+        self._decided.append(_Decision(label, end + len(line)))
 
-    def _read(self) -> tuple[list[int | None], list[int]]:
-        """The labels that are there, and where their lines end; a half line that a crash left is cut off."""
-        labels: list[int | None] = []
-        ends: list[int] = []
+    def _read(self) -> Iterator[_Decision]:
+        """What is in the file; a half line that a crash left is cut off."""
         end = 0
-        for line in self.path.read_bytes().splitlines(keepends=True):
+        for place, line in enumerate(self.path.read_bytes().splitlines(keepends=True)):
             if not line.endswith(b"\n"):
                 if line.endswith(b"}") or not line.startswith(_START[: len(line)]):
-                    self._label(line, len(labels))  # a file of something else is refused, not cut
+                    self._label(line, place)  # a file of something else is refused, not cut
                 os.ftruncate(self._file, end)
                 break
             end += len(line)
-            labels.append(self._label(line, len(labels)))
-            ends.append(end)
-        return labels, ends
+            yield _Decision(self._label(line, place), end)
 
     def _label(self, line: bytes, place: int) -> int | None:
         try:

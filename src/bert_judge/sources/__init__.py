@@ -25,10 +25,10 @@ from bert_judge.sources.files import FORMATS, Input, find_input
 from bert_judge.sources.values import BadRow, RawRow, RowReader, as_json
 from bert_judge.types import Sample
 
-__all__ = ["COLUMN_NAMES", "FORMATS", "BadRow", "ColumnMap", "Source", "open_source"]
+__all__ = ["COLUMN_NAMES", "FORMATS", "HELD_BYTES", "BadRow", "ColumnMap", "Source", "open_source"]
 
 HELD_BYTES: Final = 16 << 20
-"""About how much memory the samples of a source may take that stay there after the check."""
+"""About how much memory the samples of a source may take so that they stay there after the check."""
 
 _SAMPLE_BYTES = 200  # without what it holds
 
@@ -44,12 +44,19 @@ class Source:
     """
 
     def __init__(
-        self, path: str, found: Input, columns: Columns, reader: RowReader, limit: int | None, skip_bad_rows: bool
+        self,
+        path: str,
+        found: Input,
+        columns: Columns,
+        reader: RowReader,
+        limit: int | None,
+        skip_bad_rows: bool,
+        held_bytes: int,
     ) -> None:
         self._input, self._reader, self._limit, self._skip_bad_rows = found, reader, limit, skip_bad_rows
         self._stamp = found.stamp()
         self.path, self.format = path, found.format
-        self.rows, self.bad_rows, self._held = self._check(columns)
+        self.rows, self.bad_rows, self._held = self._check(columns, held_bytes)
         self.columns = MappingProxyType({role: " + ".join(own) for role, own in columns.chosen.items()})
         self.sha256 = found.sha256()
         self._check_unchanged()
@@ -83,15 +90,14 @@ class Source:
         """Free the samples that are held; a further iteration reads the file again."""
         self._held = None
 
-    def _check(self, columns: Columns) -> tuple[int, tuple[BadRow, ...], list[Sample] | None]:
-        """Read everything once; returns the number of samples, the bad rows, and the samples if they are not too many.
+    def _check(self, columns: Columns, held_bytes: int) -> tuple[int, tuple[BadRow, ...], list[Sample] | None]:
+        """Read everything once; returns the number of samples, the bad rows, and the samples if they are not too large.
 
         Raises InputError with what is wrong.
         """
         name, where = self._input.name, self._input.where
         good, bad, kept = 0, 0, list[BadRow]()
         held: list[Sample] | None = []
-        held_bytes = 0
         for result in self._results(columns):
             if isinstance(result, BadRow):
                 bad += 1
@@ -101,8 +107,8 @@ class Source:
             good += 1
             if held is not None:
                 held.append(result)
-                held_bytes += _bytes(result)
-                if held_bytes > HELD_BYTES:
+                held_bytes -= _bytes(result)
+                if held_bytes < 0:
                     held = None
         if not good and not bad:
             expected = " and a ".join(columns.required or ["label"])
@@ -154,6 +160,7 @@ def open_source(
     without: Collection[str] = (),
     required: Sequence[str] = REQUIRED,
     soft_labels: bool = False,
+    held_bytes: int = HELD_BYTES,
 ) -> Source:
     """Check a whole file of answers, and return it as a stream of samples that can be read again and again.
 
@@ -176,7 +183,8 @@ def open_source(
     The first row that is no sample raises an `InputError`; with `skip_bad_rows` such rows are set aside as `bad_rows`.
     `numbers_as_text` takes numbers as text where text is needed, spelled as in the file. `limit` stops after that row.
     `model` is kept as the column `model` of every row: whose candidates these are. Columns in `without` are not kept.
-    With `soft_labels` a label may also be a probability between 0 and 1.
+    With `soft_labels` a label may also be a probability between 0 and 1. Samples that take less than `held_bytes` of
+    memory are held from the check on; otherwise each iteration reads the file again.
 
     `required` are the roles that each row must have. With `("question", "reference")`, for questions that are still to
     be answered, samples may have an empty candidate. With none, for labels, a file either has references and
@@ -204,7 +212,7 @@ def open_source(
         soft_labels=soft_labels,
     )
     given = str(path) if isinstance(path, str | Path) else ", ".join(map(str, path))
-    return Source(given, found, chosen, reader, limit, skip_bad_rows)
+    return Source(given, found, chosen, reader, limit, skip_bad_rows, held_bytes)
 
 
 def _bytes(sample: Sample) -> int:
