@@ -69,7 +69,7 @@ class Row:
         """A row that has no verdict yet."""
         return cls(
             sample.id,
-            gold=sample.gold,
+            gold=None if sample.gold is None else int(sample.gold),
             question=sample.question,
             references=sample.references,
             candidate=sample.candidate,
