@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
 from bert_judge.analysis.compare import compare_models, rankings
 from bert_judge.analysis.compare_tables import Compared, to_text
-from bert_judge.analysis.results import load_run
+from bert_judge.analysis.results import Run, load_run
 from bert_judge.analysis.table import Part, tabulate
 from bert_judge.artifacts import BAD_ROWS, REPORT, RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder
 from bert_judge.cli import log_shown, run, say
@@ -150,13 +151,14 @@ def _say_several(
 ) -> None:
     """Write the table and the page of all results, and print how the judges, or the models, compare."""
     rows, models = len(jobs[0].source), len({job.candidates for job in jobs})
+    load = cache(load_run)  # the page and the comparison read the same results
     path = write_columns(results, output_dir, candidate=models == 1)
-    page = _page(list(results.values()), path.with_name(f"{path.stem}.html"), rows * models, options)
+    page = _page(list(results.values()), path.with_name(f"{path.stem}.html"), rows * models, options, load)
     if options.quiet:
         return
     say(f"{_columns_read(jobs[0].source)}\n")
     if models > 1 and rows * len(jobs) <= PAGE_ROWS:
-        say(_comparison(jobs, results))
+        say(_comparison(jobs, results, load))
         say(f"\nbert-judge compare {jobs[0].folder} {jobs[1].folder} shows the answers in which they differ")
     else:
         say(suite_table(results, "judge" if models == 1 else "candidates"))
@@ -165,14 +167,20 @@ def _say_several(
     say(f"\nfiles  {path}{page}, and in {output_dir}/{below}: {VERDICTS}, {SCORES}, {RUN}")
 
 
-def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder]) -> str:
+def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder], load: Callable[[Path], Run]) -> str:
     """The models against each other, by each judge."""
-    table = tabulate([Part(job.judge, job.candidates, load_run(results[job.name].folder)) for job in jobs])
+    table = tabulate([Part(job.judge, job.candidates, load(results[job.name].folder)) for job in jobs])
     models = compare_models(table)
     return to_text(Compared(models, rankings(models), None, ()), [], flips=0)
 
 
-def _page(results: Sequence[ResultFolder], path: Path, rows: int, options: ScoreOptions) -> str:
+def _page(
+    results: Sequence[ResultFolder],
+    path: Path,
+    rows: int,
+    options: ScoreOptions,
+    load: Callable[[Path], Run] = load_run,
+) -> str:
     """Write the results as a page, unless it is there or unwanted; its name for the list of files, or nothing.
 
     Verdicts are written as a stream, but a page holds all rows at once: so many are left to `bert-judge report`.
@@ -181,7 +189,7 @@ def _page(results: Sequence[ResultFolder], path: Path, rows: int, options: Score
     if options.no_report or rows > PAGE_ROWS:
         return ""
     if not path.exists() or path.stat().st_mtime < newest:
-        write_report([load_run(result.folder) for result in results], path)
+        write_report([load(result.folder) for result in results], path)
     return f", {path.name}"
 
 
