@@ -41,6 +41,7 @@ MISSING: Final = object()
 """What `lookup` answers where a row has no such column; `None` is a null that stands in the file."""
 
 _SHOWN_COLUMNS = 30
+_MOST_SEEN = 100  # sets of columns that are remembered, so that a file of many kinds of rows takes no more time
 _WITH_NUMBER = re.compile(r"(.*?)[ _-]?([0-9]{1,4})", re.DOTALL)
 
 
@@ -102,21 +103,24 @@ class Columns:
         self._unseen = [(role, column) for role, columns in asked.items() for column in columns]
         self._ready = False
         self._first: tuple[str, ...] | None = None
-        self._last: tuple[str, ...] | None = None
+        self._seen: set[tuple[str, ...]] = set()
 
     def learn(self, row: Mapping[str, object]) -> bool:
         """Take one more row into account; return whether the needed columns are known by now."""
         if self._unseen:
             self._unseen = [pair for pair in self._unseen if lookup(row, pair[1]) is MISSING]
         names = tuple(row)
-        if names == self._last:
+        if names in self._seen:
             return self._ready
-        self._last = names
         self._first = self._first or names
         found = self.recognise(names)
         if self._ready or not self._lacking(names, found):
-            self._ready = True
+            if not self._ready:
+                self._ready = True
+                self._seen.clear()  # what these lack is known by now
             self.chosen.update(found)
+        if len(self._seen) < _MOST_SEEN:
+            self._seen.add(names)
         return self._ready
 
     def recognise(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:

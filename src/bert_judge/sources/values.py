@@ -205,7 +205,7 @@ class RowReader:
         for name, value in row.items():
             if name in taken or name in self._unread or name in self._not_kept:
                 continue
-            if not (value is None or isinstance(value, str | int | float)) or _is_long(value):
+            if not _is_short(value):
                 self._not_kept.add(name)
             elif name.strip() and not _is_blank(value):
                 number = json.loads(value) if isinstance(value, NumberText) else value
@@ -233,8 +233,11 @@ def _is_blank(value: object) -> bool:
     return value is MISSING or value is None or value == [] or (isinstance(value, str) and not value.strip())
 
 
-def _is_long(value: object) -> bool:
-    return isinstance(value, str) and len(value) > KEPT_CHARACTERS
+def _is_short(value: object) -> bool:
+    """Whether a value is short text, a number, a truth value, or null."""
+    if isinstance(value, str):
+        return len(value) <= KEPT_CHARACTERS
+    return value is None or isinstance(value, int | float)
 
 
 def as_json(values: object) -> str:
