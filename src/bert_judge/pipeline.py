@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import asdict, dataclass
 from itertools import islice, tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bert_judge.addresses import public_command
 from bert_judge.artifacts import (
@@ -34,7 +34,7 @@ from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.generators import Generator as LanguageModel
 from bert_judge.generators import split_trace
 from bert_judge.judges.base import Judge
-from bert_judge.sources import BadRow
+from bert_judge.sources import BadRow, Source
 from bert_judge.stats import Confusion, wilson_interval
 from bert_judge.types import Reply, Sample, Signature, Verdict
 from bert_judge.version import versions
@@ -43,27 +43,8 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 
-class Rows(Protocol):
-    """Samples that can be judged: a checked file (`sources.Source`), or a model's candidates for a task."""
-
-    @property
-    def description(self) -> Mapping[str, Any]:
-        """What `run.json` says of them: their path, its format, and which columns were chosen."""
-        ...
-
-    @property
-    def sha256(self) -> str:
-        """The digest of their content."""
-        ...
-
-    @property
-    def bad_rows(self) -> Sequence[BadRow]:
-        """Rows that were set aside."""
-        ...
-
-    def __len__(self) -> int: ...
-
-    def __iter__(self) -> Iterator[Sample]: ...
+Rows: TypeAlias = "Source | CandidateRows"
+"""Samples that can be judged: a checked file, or a model's candidates for a task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +258,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidateRows:
-    """A model's candidates for a task, as `Rows`."""
+    """A model's candidates for a task, as `sources.Source` has the answers of a file."""
 
     task: Task
     candidates: Sequence[str]

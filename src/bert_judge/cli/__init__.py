@@ -8,7 +8,7 @@ import logging
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
@@ -159,12 +159,10 @@ def _discard_output() -> None:
 
 
 def _usage() -> str:
-    parts = [_group(title, commands) for title, commands in GROUPS.items()]
-    return _USAGE.format(commands="\n\n".join(parts))
-
-
-def _group(title: str, commands: Mapping[str, str]) -> str:
-    return "\n".join([f"{title}:", *(f"  {name:20} {text}" for name, text in commands.items())])
+    lines = []
+    for title, commands in GROUPS.items():
+        lines += ["", f"{title}:", *(f"  {name:20} {text}" for name, text in commands.items())]
+    return _USAGE.format(commands="\n".join(lines[1:]))
 
 
 def _show_warning(

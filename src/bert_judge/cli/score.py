@@ -81,8 +81,7 @@ def main(arguments: Sequence[str]) -> int:
             with log_shown(not options.quiet):
                 judge = spec.make()
             for job in (job for job in jobs if job.judge == name):
-                fitted, results[job.name] = open_result(job.source, judge, job.folder, job.options, options.overwrite)
-                _judge(job, fitted, results[job.name], options, command)
+                fitted, results[job.name] = _judge(job, judge, options, command)
                 if isinstance(fitted, Cascade) and len(jobs) > 1 and not options.quiet:
                     say(f"{job.name}\n{cascade_report(fitted, results[job.name].records())}\n")
     for job in jobs:
@@ -131,11 +130,14 @@ def _jobs(
     return jobs
 
 
-def _judge(job: _Job, judge: Judge, folder: ResultFolder, options: ScoreOptions, command: list[str]) -> None:
+def _judge(job: _Job, judge: Judge, options: ScoreOptions, command: list[str]) -> tuple[Judge, ResultFolder]:
+    """The judge, fitted to these rows, and its whole result."""
+    fitted, folder = open_result(job.source, judge, job.folder, job.options, options.overwrite)
     if folder.finished and not options.quiet:
         say(f"{folder.folder} holds this result already; --overwrite makes it anew.\n")
-    title = job.name or "judging"
-    judge_rows(job.source, judge, folder, title, texts=not options.no_texts, quiet=options.quiet, command=command)
+    title, texts = job.name or "judging", not options.no_texts
+    judge_rows(job.source, fitted, folder, title, texts=texts, quiet=options.quiet, command=command)
+    return fitted, folder
 
 
 def _say_one(folder: ResultFolder, source: Source, judge: Judge, options: ScoreOptions) -> None:
