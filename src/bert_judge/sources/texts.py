@@ -18,6 +18,7 @@ _CHUNK = 1 << 18
 _LARGEST_CELL = 1 << 30
 # A JSON error so close to the end of what was read so far may come from the cut, not from the file.
 _LONGEST_TOKEN = 16
+_MARK = re.compile(r"[^ \t\r\n]")
 _DELIMITERS = (",", ";", "\t")
 _OPENING = r'(?m:^|(?<=[,;\t]))"'  # a quote where a cell may begin, whatever the delimiter
 _QUOTED = re.compile(_OPENING + r'(?:[^"]|"")*"')
@@ -215,14 +216,12 @@ class _JsonBuffer:
 
     def peek(self) -> str:
         """Return the next character that is no space, without taking it; empty at the end."""
-        while True:
-            for at in range(self._at, len(self._text)):
-                if self._text[at] not in " \t\r\n":
-                    self._advance(at)
-                    return self._text[at]
+        while not (found := _MARK.search(self._text, self._at)):
             self._advance(len(self._text))
             if not self._more():
                 return ""
+        self._advance(found.start())
+        return found[0]
 
     def take(self) -> None:
         """Pass the character that `peek` showed."""
