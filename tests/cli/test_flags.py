@@ -76,9 +76,9 @@ def test_a_class_gives_the_flags_of_its_constructor():
 
 def test_wrong_usage_is_one_sentence_and_status_2(capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests):
     for line, said in [
-        ("--limit x", "argument --limit: 'x' is no whole number"),
-        ("--limit 2.5", "'2.5' is no whole number"),
-        ("--threshold high", "argument --threshold: 'high' is no number"),
+        ("--limit x", "argument --limit: 'x' is not a whole number"),
+        ("--limit 2.5", "'2.5' is not a whole number"),
+        ("--threshold high", "argument --threshold: 'high' is not a number"),
         ("--mode slow", "invalid choice: 'slow'"),
         ("--columns q", "'q' is not of the form name=column,name=column"),
         ("--columns ,", "',' is not of the form name=column,name=column"),
@@ -145,16 +145,16 @@ def test_a_config_file_names_columns_as_they_are(tmp_path: Path):
 
 def test_a_wrong_config_file_is_told(tmp_path: Path, subtests: pytest.Subtests):
     for text, said in [
-        ("limit: x", "c.yaml sets limit to what the flag would not take: 'x' is no whole number."),
-        ("limit: 2.5", "'2.5' is no whole number"),
-        ("limit: true", "true is no single value"),
-        ("limit: [1]", r"\[1\] is no single value"),
-        ("output_dir: {a: b}", "is no single value"),
+        ("limit: x", "c.yaml sets limit to what the flag would not take: 'x' is not a whole number."),
+        ("limit: 2.5", "'2.5' is not a whole number"),
+        ("limit: true", "true is not a single value"),
+        ("limit: [1]", r"\[1\] is not a single value"),
+        ("output_dir: {a: b}", "is not a single value"),
         ("columns: 3", "'3' is not of the form name=column"),
         ("quiet: 1", "sets quiet to 1; true or false was expected"),
         ("mode: slow", "sets mode to 'slow'; one of fast, exact was expected"),
-        ("limt: 3", "sets 'limt', which is no flag of tool do; there is output_dir, limit"),
-        ("help: 3", "sets 'help', which is no flag"),
+        ("limt: 3", "sets 'limt', which is not a flag of tool do; there is output_dir, limit"),
+        ("help: 3", "sets 'help', which is not a flag"),
         ("- a", "holds a list; names and values, as of flags, were expected"),
         ("a: [", "is not valid YAML"),
     ]:

@@ -301,7 +301,7 @@ def test_wrong_usage_is_status_2(score, subtests: pytest.Subtests):
     for arguments, said in [
         ([], "the following arguments are required: FILE"),
         (["a", "--treshold", "1"], "there is no flag --treshold, did you mean --threshold?"),
-        (["a", "--limit", "x"], "'x' is no whole number"),
+        (["a", "--limit", "x"], "'x' is not a whole number"),
         (["a", "--runtime", "magic"], "invalid choice: 'magic'"),
         (["a", "--judge_type"], "expected one argument"),
         (["a", "--map", "foo"], "'foo' is not of the form name=column"),

@@ -151,7 +151,7 @@ def test_a_table_that_does_not_fit_is_told_in_a_sentence():
         (table_of(label=[1, 0]), {}, "has a column 'label' already; choose a prefix for the new ones, as in prefix="),
         (table_of(candidate=["a", 2]), {}, "the table's row 1 (counted from 0) has the number 2 in the column"),
         (table_of(candidate=["a", "b"], references=["a", None]), {}, "row 1 (counted from 0) has no reference"),
-        (table_of(), {"columns": {"answer": "b"}}, "'answer' is nothing that a column can be mapped to"),
+        (table_of(), {"columns": {"answer": "b"}}, "'answer' can't be mapped to a column"),
         (doubled, {}, "has more than one column 'candidate'"),
     ]
     for table, given, sentence in said:

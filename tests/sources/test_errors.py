@@ -188,7 +188,7 @@ def test_mappings_that_do_not_fit(tmp_path: Path) -> None:
     refused(path, match, columns={"candidate": "out"})
     refused(path, r"no column 'y', which was named for the label: found", columns={"label": "y"})
     refused(path, r"no column 'output\.q', which was named for the question", columns={"question": "output.q"})
-    refused(path, r"'answer' is nothing that a column can be mapped to; expected one of", columns={"answer": "answer"})
+    refused(path, r"'answer' can't be mapped to a column; expected one of", columns={"answer": "answer"})
     refused(path, r"both 'label' and 'gold'", columns={"label": "a", "gold": "b"})
     refused(path, r"the candidate is mapped to no column", columns={"candidate": ""})
 
@@ -211,8 +211,8 @@ def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
 
 def test_formats_that_do_not_fit(tmp_path: Path) -> None:
     path = made(tmp_path, "x.jsonl", GOOD)
-    refused(path, r"'xml' is no format of answers; expected one of jsonl, json", input_format="xml")
-    refused(path, r"is no folder, but a saved dataset is one", input_format="datasets")
+    refused(path, r"'xml' is not a format that can be read; expected one of jsonl, json", input_format="xml")
+    refused(path, r"is a file, and a saved dataset is a folder", input_format="datasets")
     refused(
         tmp_path, r"folder without answers: no file in it ends in \.csv \(or in one of these and", input_format="csv"
     )
@@ -222,7 +222,7 @@ def test_formats_that_do_not_fit(tmp_path: Path) -> None:
 def test_folders(tmp_path: Path) -> None:
     import datasets
 
-    refused(tmp_path, r"is a folder without answers: no file in it ends in \.jsonl, .*no dataset of `save_to_disk`")
+    refused(tmp_path, r"is a folder without answers: no file in it ends in \.jsonl, .*it was not saved by datasets")
     refused(tmp_path, r"not one that `save_to_disk` of datasets wrote", input_format="datasets")
     rows = datasets.Dataset.from_list([{"answer": "a", "output": "x"}])
     datasets.DatasetDict({"train": rows, "test": rows}).save_to_disk(tmp_path / "d")

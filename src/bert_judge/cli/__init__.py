@@ -110,7 +110,7 @@ def say(text: str) -> None:
 
 
 def progress_bar(total: int, title: str, quiet: bool, done: int = 0, unit: str = "row") -> tqdm[Any]:
-    """A progress bar on standard error. The time that is left is told by the mean over the run: rows come in windows,
+    """A progress bar on standard error. The time left is estimated from the whole run: rows come in windows,
     so that by the last ones alone it would jump.
     """
     from tqdm import tqdm

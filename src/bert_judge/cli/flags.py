@@ -132,7 +132,9 @@ class Parser(argparse.ArgumentParser):
         known = {action.dest: action for action in flags if action.dest not in ("help", "config")}
         for name in values:
             if name not in known:
-                raise InputError(f"{path} sets {name!r}, which is no flag of {self.prog}; there is {', '.join(known)}.")
+                raise InputError(
+                    f"{path} sets {name!r}, which is not a flag of {self.prog}; there is {', '.join(known)}."
+                )
         given = {name: value for name, value in values.items() if value is not None}
         self.set_defaults(**{name: _checked(path, known[name], value) for name, value in given.items()})
 
@@ -221,7 +223,7 @@ def _checked(path: str, action: argparse.Action, value: Any) -> Any:
         return _together([{str(name): _columns_in(path, action.dest, own)} for name, own in value.items()])
     try:
         if isinstance(value, dict | list | bool):
-            raise argparse.ArgumentTypeError(f"{json.dumps(value, default=str)} is no single value")
+            raise argparse.ArgumentTypeError(f"{json.dumps(value, default=str)} is not a single value")
         converted = action.type(str(value)) if callable(action.type) else str(value)
     except (ValueError, argparse.ArgumentTypeError) as error:
         raise InputError(f"{path} sets {action.dest} to what the flag would not take: {error}.") from error
@@ -276,7 +278,7 @@ def _one_of(kind: Callable[[str], Any], what: str) -> Callable[[str], Any]:
         try:
             return kind(text)
         except ValueError as error:
-            raise argparse.ArgumentTypeError(f"{text!r} is no {what}") from error
+            raise argparse.ArgumentTypeError(f"{text!r} is not a {what}") from error
 
     return read
 

@@ -16,7 +16,7 @@ class InputOptions:
     map: Annotated[ColumnMap | None, "columns by name: question=q,reference=gold,candidate=out (also id=, label=)"] = (
         None
     )
-    input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: told by the name)"] = None
+    input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: from its name or beginning)"] = None
     limit: Annotated[int | None, "only the first N rows"] = None
     skip_bad_rows: Annotated[bool, "set unreadable rows aside instead of stopping"] = False
     numbers_as_text: Annotated[bool, "take numbers in text columns as the text that stands there"] = False

@@ -319,7 +319,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             asked = json.loads(self.rfile.read(int(length)))
         except ValueError as error:
-            raise _RefusedError(400, "the request is no JSON") from error
+            raise _RefusedError(400, "the request is not JSON") from error
         if not isinstance(asked, dict):
             raise _RefusedError(400, "a JSON object was expected")
         return asked

@@ -180,7 +180,7 @@ def open_source(
     has the number of its row, from 1, as its id. `meta` keeps all other columns that hold nothing but
     numbers, truth values and texts of up to 200 characters.
 
-    The first row that is no sample raises an `InputError`; with `skip_bad_rows` such rows are set aside as `bad_rows`.
+    The first row that can't be a sample raises an `InputError`; with `skip_bad_rows` such rows are the `bad_rows`.
     `numbers_as_text` takes numbers as text where text is needed, spelled as in the file. `limit` stops after that row.
     `model` is kept as the column `model` of every row: whose candidates these are. Columns in `without` are not kept.
     With `soft_labels` a label may also be a probability between 0 and 1. Samples that take less than `held_bytes` of

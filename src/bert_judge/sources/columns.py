@@ -73,7 +73,7 @@ def asked_columns(columns: ColumnMap | None, required: Sequence[str] = REQUIRED)
         own = tuple(column for column in ([named] if isinstance(named, str) else named) if column)
         if role not in COLUMN_NAMES:
             known = ", ".join(map(role_title, COLUMN_NAMES))
-            raise InputError(f"{given!r} is nothing that a column can be mapped to; expected one of {known}.")
+            raise InputError(f"{given!r} can't be mapped to a column; expected one of {known}.")
         if role in asked:
             raise InputError(
                 "both 'label' and 'gold' are mapped to a column, and they mean the same; give one of them."

@@ -149,7 +149,7 @@ def find_input(path: str | Path | Sequence[str | Path], input_format: str | None
     What can be read only once is copied to a temporary file.
     """
     if input_format is not None and input_format not in FORMATS:
-        raise InputError(f"{input_format!r} is no format of answers; expected one of {', '.join(FORMATS)}.")
+        raise InputError(f"{input_format!r} is not a format that can be read; expected one of {', '.join(FORMATS)}.")
     paths = [path] if isinstance(path, str | Path) else path
     files = [file for each in paths for file in _found(str(each), input_format)]
     if not files:
@@ -179,7 +179,7 @@ def _found(given: str, input_format: str | None) -> list[InputFile]:
 
 def _found_file(name: str, place: Path, input_format: str | None, spool: _Spool | None = None) -> InputFile:
     if input_format == "datasets":
-        raise InputError(f"{name} is no folder, but a saved dataset is one; give the folder or another format.")
+        raise InputError(f"{name} is a file, and a saved dataset is a folder; give the folder or another format.")
     location = spool.path if spool else place
     with readable(name), location.open("rb") as stream:
         start = stream.read(MAGIC_BYTES)
@@ -212,7 +212,7 @@ def _found_in_folder(place: Path, name: str, input_format: str | None) -> list[I
         endings = [suffix for suffix, kind in _SUFFIXES.items() if input_format in (None, kind)]
         raise InputError(
             f"{name} is a folder without answers: no file in it ends in {', '.join(endings)} (or in one of these and "
-            f"{', '.join(each.suffix for each in PACKINGS)}), and it is no dataset of `save_to_disk`; give a file."
+            f"{', '.join(each.suffix for each in PACKINGS)}), and it was not saved by datasets; give a file."
         )
     return [_found_file(str(path), path, input_format) for path in files]
 
@@ -263,7 +263,7 @@ def _sniffed(name: str, location: Path, packing: Packing | None, *, otherwise: s
         return otherwise
     raise InputError(
         f"{name} is neither JSON lines nor a JSON list; give a file of another format a name that ends with .csv, .tsv "
-        f"or .parquet (or say it to bert-judge score with --input_format: {', '.join(FORMATS[:-1])})."
+        f"or .parquet (or name its format with --input_format: {', '.join(FORMATS[:-1])})."
     )
 
 

@@ -1,4 +1,4 @@
-"""From one row of a file, whatever its format, to one `Sample`, or to the reason why the row is no sample."""
+"""From one row of a file, whatever its format, to one `Sample`, or to the reason why there is none."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class BadRow(NamedTuple):
 
 
 class RowError(Exception):
-    """Why a row is no sample; never leaves this package."""
+    """Why a row can't be a sample; never leaves this package."""
 
 
 class RowReader:
