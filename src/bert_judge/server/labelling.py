@@ -17,10 +17,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from socketserver import TCPServer
 from threading import Lock
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from bert_judge.analysis.sampling import Draw
@@ -45,13 +46,6 @@ _LONGEST_REQUEST = 1_000
 _START = b'{"id": '  # of every line that we write
 
 
-class _Decision(NamedTuple):
-    """The label of an answer, None where it was skipped, and where its line ends in the file."""
-
-    label: int | None
-    end: int
-
-
 class Labelling:
     """A file of labels that grows by one line an answer, in the order of `draws`. Goes on where the file ends.
 
@@ -72,7 +66,7 @@ class Labelling:
         try:
             if not locked(self._file):
                 raise OutputError(f"{self.path} is being labelled already; end that first, or choose another --labels.")
-            self._decided = list(self._read())
+            self._labels = list(self._read())
             self._take_known()
         except BaseException:
             self.close()
@@ -91,12 +85,12 @@ class Labelling:
     @property
     def labelled(self) -> int:
         """How many answers have a label, those of the run itself included."""
-        return sum(decision.label is not None for decision in self._decided)
+        return sum(label is not None for label in self._labels)
 
     @property
     def skipped(self) -> int:
         """How many answers were skipped."""
-        return len(self._decided) - self.labelled
+        return len(self._labels) - self.labelled
 
     def state(self, with_judge: bool = False) -> dict[str, Any]:
         """What the page shows: the next answer, how far one is, and what the judge said of the last one.
@@ -106,7 +100,7 @@ class Labelling:
         with self._turn:
             draw = self._next()
             state: dict[str, Any] = {
-                "draw": len(self._decided) + 1,
+                "draw": len(self._labels) + 1,
                 "labelled": self.labelled,
                 "skipped": self.skipped,
                 "target": self.target,
@@ -129,7 +123,7 @@ class Labelling:
         """Write the label of the `number`th answer, None to skip it; False where that is not the next one any more."""
         with self._turn:
             draw = self._next()
-            if draw is None or number != len(self._decided) + 1:
+            if draw is None or number != len(self._labels) + 1:
                 return False
             self._append(draw, label)
             self._last = (draw, label)
@@ -142,22 +136,19 @@ class Labelling:
             place = self._undone()
             if place is None:
                 return False
-            os.ftruncate(self._file, self._end(place))
+            with self.path.open("rb") as lines:
+                os.ftruncate(self._file, sum(map(len, islice(lines, place))))
             os.fsync(self._file)
-            del self._decided[place:]
+            del self._labels[place:]
             self._last = None
             return True
 
     def _undone(self) -> int | None:
         """The place of the last answer that a person decided."""
-        return next((i for i in reversed(range(len(self._decided))) if self._draws[i].row.gold is None), None)
+        return next((i for i in reversed(range(len(self._labels))) if self._draws[i].row.gold is None), None)
 
     def _next(self) -> Draw | None:
-        return self._draws[len(self._decided)] if len(self._decided) < len(self._draws) else None
-
-    def _end(self, count: int) -> int:
-        """Where the lines of the first `count` answers end."""
-        return self._decided[count - 1].end if count else 0
+        return self._draws[len(self._labels)] if len(self._labels) < len(self._draws) else None
 
     def _take_known(self) -> None:
         """Write the labels that the run has itself, up to the next answer without one."""
@@ -165,7 +156,7 @@ class Labelling:
             self._append(draw, draw.row.gold)
 
     def _append(self, draw: Draw, label: int | None) -> None:
-        end = self._end(len(self._decided))
+        end = os.fstat(self._file).st_size
         text = json.dumps(_record(draw, label), ensure_ascii=False) + "\n"
         line = text.encode("utf-8", "backslashreplace")
         try:
@@ -175,19 +166,18 @@ class Labelling:
         except OSError as error:
             os.ftruncate(self._file, end)
             raise OutputError(f"{self.path} can't be written ({error.strerror}); mend that and label again.") from error
-        self._decided.append(_Decision(label, end + len(line)))
+        self._labels.append(label)
 
-    def _read(self) -> Iterator[_Decision]:
-        """What is in the file; a half line that a crash left is cut off."""
-        end = 0
-        for place, line in enumerate(self.path.read_bytes().splitlines(keepends=True)):
-            if not line.endswith(b"\n"):
+    def _read(self) -> Iterator[int | None]:
+        """The labels that are there; a half line that a crash left is cut off."""
+        with self.path.open("rb") as lines:
+            for place, line in enumerate(lines):
+                if line.endswith(b"\n"):
+                    yield self._label(line, place)
+                    continue
                 if line.endswith(b"}") or not line.startswith(_START[: len(line)]):
                     self._label(line, place)  # a file of something else is refused, not cut
-                os.ftruncate(self._file, end)
-                break
-            end += len(line)
-            yield _Decision(self._label(line, place), end)
+                os.ftruncate(self._file, os.fstat(self._file).st_size - len(line))
 
     def _label(self, line: bytes, place: int) -> int | None:
         try:
