@@ -35,10 +35,10 @@ _SHARD = re.compile(r"-\d{5}-of-\d{5}.*")
 
 
 class _Part(NamedTuple):
-    """Some rows on the disk, and how they are read; `name` and `split` only where the reader has to choose."""
+    """Some rows on the disk: files, a folder of `save_to_disk`, or a copied repository, which its card explains."""
 
-    read: Callable[[_Part], Any]
     paths: tuple[Path, ...]
+    card: bool = False
     name: str | None = None
     split: str | None = None
 
@@ -153,11 +153,11 @@ def _find_parts(place: Path, name: str | None, split: str | None) -> list[_Part]
     if place.is_file():
         if _reader(place) is None:
             raise InputError(f"{place} is not a data set; a folder or a file ({', '.join(_DATA_FILES)}) was expected.")
-        return [_Part(_read_files, (place,))]
+        return [_Part((place,))]
     configs = _card_configs(place)
     named = name is not None and (place / name).is_dir()
     if configs and (name in configs or name is None):
-        return [_Part(_read_card, (place,), name, split)]
+        return [_Part((place,), True, name, split)]
     if configs and not named:
         raise InputError(f"{place} has no configuration {name!r}; there is {', '.join(configs)}.")
     root = place / str(name) if named else place
@@ -182,12 +182,12 @@ def _parts_at(folder: Path, name: str | None, split: str | None) -> list[_Part]:
     """The rows that lie in a folder itself, in any of the layouts."""
     if (folder / "state.json").exists():
         _check_saved(folder, name, split)
-        return [_Part(_read_saved, (folder,))]
+        return [_Part((folder,))]
     if (folder / "dataset_dict.json").exists():
         splits = [each for each in _read_json(folder / "dataset_dict.json").get("splits", []) if split in (None, each)]
         for each in splits:
             _check_saved(folder / each, name, each)
-        return [_Part(_read_saved, (folder / each,)) for each in splits]
+        return [_Part((folder / each,)) for each in splits]
     files = [
         file
         for each in (folder, folder / "data")
@@ -196,7 +196,7 @@ def _parts_at(folder: Path, name: str | None, split: str | None) -> list[_Part]:
         if _reader(file) and file.is_file()
     ]
     chosen = _of_split(files, split) if split else files
-    return [_Part(_read_files, tuple(chosen))] if chosen else []
+    return [_Part(tuple(chosen))] if chosen else []
 
 
 def _of_split(files: list[Path], split: str) -> list[Path]:
@@ -243,27 +243,26 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _read(part: _Part) -> Dataset:
-    with _told(part.paths[0]):
-        return _joined(part.read(part))
-
-
-def _read_saved(part: _Part) -> Any:
-    from datasets import load_from_disk
-
-    return load_from_disk(str(part.paths[0]))
-
-
-def _read_files(part: _Part) -> Any:
     import datasets
 
-    readers = {str(_reader(file)) for file in part.paths}
+    place = part.paths[0]
+    with _told(place):
+        if part.card:
+            return _joined(datasets.load_dataset(str(place), part.name, split=part.split))
+        return _read_files(part.paths) if place.is_file() else _joined(datasets.load_from_disk(str(place)))
+
+
+def _read_files(paths: Sequence[Path]) -> Dataset:
+    import datasets
+
+    readers = {str(_reader(file)) for file in paths}
     if len(readers) > 1:
-        raise InputError(f"{part.paths[0].parent} has files of several kinds ({', '.join(sorted(readers))}); keep one.")
-    for file in part.paths:
+        raise InputError(f"{paths[0].parent} has files of several kinds ({', '.join(sorted(readers))}); keep one.")
+    for file in paths:
         if file.stat().st_size == 0:
             raise InputError(f"{file} is empty; rows were expected.")
-    options = _csv_options(part.paths[0]) if readers == {"csv"} else {}
-    return datasets.load_dataset(readers.pop(), data_files=[str(file) for file in part.paths], split="train", **options)
+    options = _csv_options(paths[0]) if readers == {"csv"} else {}
+    return datasets.load_dataset(readers.pop(), data_files=[str(file) for file in paths], split="train", **options)
 
 
 def _csv_options(file: Path) -> dict[str, Any]:
@@ -273,12 +272,6 @@ def _csv_options(file: Path) -> dict[str, Any]:
     with (gzip.open if file.suffix == ".gz" else open)(file, "rt", encoding="utf-8-sig", newline="") as lines:
         header = next(csv.reader(lines))
     return {"features": Features({column: Value("string") for column in header}), "keep_default_na": False}
-
-
-def _read_card(part: _Part) -> Any:
-    import datasets
-
-    return datasets.load_dataset(str(part.paths[0]), part.name, split=part.split)
 
 
 def _load_from_hub(path: str, name: str | None, split: str | None) -> Dataset:
