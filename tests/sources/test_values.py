@@ -240,7 +240,7 @@ def test_labels_may_come_without_texts(tmp_path: Path) -> None:
     assert list(source) == [Sample("", ("",), id="7", gold=1), Sample("", ("",), id="8")]
     assert next(iter(source)).meta == {"by": "me"}
     path.write_text('{"answer": "a", "output": "x", "label": 1}\n{"answer": "", "label": 0}\n')
-    with pytest.raises(InputError, match="line 2 has no candidate"):
+    with pytest.raises(InputError, match=r"line 2 has no candidate: the column 'output' is missing; fix it\.$"):
         open_source(path, required=())
     path.write_text("[]")
     with pytest.raises(InputError, match="has no rows; rows with a reference and a candidate were expected"):

@@ -52,8 +52,10 @@ class Source:
         limit: int | None,
         skip_bad_rows: bool,
         held_bytes: int,
+        remedy: str,
     ) -> None:
         self._input, self._reader, self._limit, self._skip_bad_rows = found, reader, limit, skip_bad_rows
+        self._remedy = remedy
         self._stamp = found.stamp()
         self.path, self.format = path, found.format
         self.rows, self.bad_rows, self._held = self._check(columns, held_bytes)
@@ -97,7 +99,8 @@ class Source:
         """
         name, where = self._input.name, self._input.where
         good, bad, kept = 0, 0, list[BadRow]()
-        held: list[Sample] | None = []
+        # What takes more on the disk takes more in memory, too.
+        held: list[Sample] | None = [] if sum(size for size, _ in self._stamp) <= held_bytes else None
         for result in self._results(columns):
             if isinstance(result, BadRow):
                 bad += 1
@@ -117,9 +120,7 @@ class Source:
             raise missing
         if kept and not self._skip_bad_rows:
             more = f" (and {bad - 1} more)" if bad > 1 else ""
-            raise InputError(
-                f"{where(kept[0])}{more}; fix it, or set such rows aside (--skip_bad_rows of score and evaluate)."
-            )
+            raise InputError(f"{where(kept[0])}{more}; {self._remedy}.")
         if not good:
             raise InputError(
                 f"{name} has no good row: all {bad} were set aside, the first because {where(kept[0])}; fix them."
@@ -195,6 +196,8 @@ def open_source(
         raise InputError(f"the limit is {limit}; the number of rows to read, at least 1, was expected.")
     asked = asked_columns(columns, required)
     found = find_input(path, input_format)
+    is_judged = tuple(required) == REQUIRED
+    remedy = "fix it" + (", or set such rows aside (--skip_bad_rows of score and evaluate)" if is_judged else "")
     if not required:
         # The first row says whether a file of labels has texts.
         first = next((raw.values for raw in found.rows() if raw.values is not None), None)
@@ -212,7 +215,7 @@ def open_source(
         soft_labels=soft_labels,
     )
     given = str(path) if isinstance(path, str | Path) else ", ".join(map(str, path))
-    return Source(given, found, chosen, reader, limit, skip_bad_rows, held_bytes)
+    return Source(given, found, chosen, reader, limit, skip_bad_rows, held_bytes, remedy)
 
 
 def _bytes(sample: Sample) -> int:
