@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bert_judge.analysis.tables import Table
 from bert_judge.artifacts import ResultFolder, write_files
-from bert_judge.pipeline import summarise
+from bert_judge.pipeline import Summary
 
 
 def suite_table(results: Mapping[str, ResultFolder], what: str = "judge") -> str:
@@ -17,7 +17,7 @@ def suite_table(results: Mapping[str, ResultFolder], what: str = "judge") -> str
     head = [what, "rows", "undecided", "score", "right", "95 % interval", "agree with labels"]
     body = []
     for name, folder in results.items():
-        summary = summarise(folder.records())
+        summary = Summary.of(folder)
         agreement = summary.agreement
         body.append(
             [
@@ -49,7 +49,7 @@ def write_columns(results: Mapping[str, ResultFolder], folder: Path, *, candidat
 
 def _csv_lines(results: Mapping[str, ResultFolder], texts: Sequence[str]) -> Iterator[str]:
     folders = results.values()
-    kinds = ["label" if any(record["label"] is not None for record in each.records()) else "score" for each in folders]
+    kinds = ["score" if Summary.of(each).accuracy is None else "label" for each in folders]
     yield _csv_line([*texts, *results])
     for records in zip(*(folder.records() for folder in folders), strict=True):
         verdicts = (record[kind] for record, kind in zip(records, kinds, strict=True))
