@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from bert_judge.addresses import public_command
 from bert_judge.artifacts import check_folder, verdict_record, write_files
-from bert_judge.audit.audit_tables import to_markdown, to_text
+from bert_judge.audit.audit_document import audit_document
 from bert_judge.audit.items import AuditItem, items_of, load_items, spread
 from bert_judge.audit.trials import Audit, Gate, Outcome, Trial, assess_trials, make_trials, needed_samples
 from bert_judge.cli import log_shown, progress_bar, run, say
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
         }
         _write(folder, audit, run_record)
     if not options.quiet:
-        say(to_text(audit, signature))
+        say(audit_document(audit, signature).text())
         if folder:
             say(f"files  {folder}/: audit.json, audit.md, audit_failures.jsonl")
     for miss in misses:
@@ -118,7 +118,9 @@ def _write(folder: Path, audit: Audit, run_record: Mapping[str, Any]) -> None:
     lines = [json.dumps(_failure(outcome), ensure_ascii=False) + "\n" for outcome in audit.failures]
     contents = {
         "audit.json": json.dumps({**run_record, **found}, ensure_ascii=False, indent=1) + "\n",
-        "audit.md": to_markdown(audit, Signature.of(run_record["signature"]), run_record["gate"]["misses"]),
+        "audit.md": audit_document(
+            audit, Signature.of(run_record["signature"]), run_record["gate"]["misses"]
+        ).markdown(),
         "audit_failures.jsonl": "".join(lines),
     }
     write_files(folder, contents)

@@ -11,13 +11,13 @@ from typing import Annotated, Any, Literal
 from bert_judge.addresses import public_command
 from bert_judge.analysis.agree import agree, disagreements, judges_of, together
 from bert_judge.analysis.compare import Asked, ModelsFound, compare_models, differing, rankings
-from bert_judge.analysis.compare_tables import Compared, to_markdown, to_text
 from bert_judge.analysis.matching import entries_by, entries_of
 from bert_judge.analysis.results import Run, load_run
 from bert_judge.artifacts import check_folder, write_files
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.errors import InputError
+from bert_judge.report.comparison import Compared, comparison_document
 from bert_judge.version import __version__
 
 _EXAMPLES = """examples:
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str]) -> int:
         records = [*disagreements(judges, shared), *(differing(entries) if several_models else [])]
         _write(folder, found, runs, records, paths, ["bert-judge", "compare", *arguments])
     if not options.quiet:
-        say(to_text(found, shared, options.flips))
+        say(comparison_document(found, "", shared, options.flips, every_pair=False).text())
         if folder:
             say(f"\nfiles  {folder}/: compare.json, compare.md, disagreements.jsonl")
     return 0
@@ -103,7 +103,7 @@ def _write(
     }
     contents = {
         "compare.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
-        "compare.md": to_markdown(found, f"Comparison: {', '.join(paths)}"),
+        "compare.md": comparison_document(found, f"Comparison: {', '.join(paths)}").markdown(),
         "disagreements.jsonl": "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records),
     }
     write_files(folder, contents)

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 
 from bert_judge.addresses import public_command
 from bert_judge.analysis.evaluate import evaluate
-from bert_judge.analysis.figure import can_draw, figure_bytes, require_matplotlib
 from bert_judge.analysis.findings import Evaluation, Questions
 from bert_judge.analysis.labels import (
     Judged,
@@ -25,7 +24,6 @@ from bert_judge.analysis.labels import (
 )
 from bert_judge.analysis.results import Row, load_run
 from bert_judge.analysis.slices import check_columns
-from bert_judge.analysis.tables import to_markdown, to_text
 from bert_judge.analysis.teacher import Teacher, teacher_in_column, teacher_of_run
 from bert_judge.artifacts import ResultFolder, check_folder, write_files
 from bert_judge.cli import log_shown, run, say
@@ -36,6 +34,8 @@ from bert_judge.errors import InputError
 from bert_judge.judges import Judge
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
 from bert_judge.pipeline import open_result
+from bert_judge.report.evaluation import evaluation_document
+from bert_judge.report.paper_figure import can_draw, figure_bytes, require_matplotlib
 from bert_judge.sources import Source
 from bert_judge.sources.files import holds_answers
 from bert_judge.utils import STARTER
@@ -104,7 +104,7 @@ def main(arguments: Sequence[str]) -> int:
     found = replace(found, notes=[*_left_out(len(rows), labelled, len(common)), *found.notes])
     written = _write(found, folder, suffix, paths, ["bert-judge", "evaluate", *arguments])
     if not options.quiet:
-        say(to_text(found))
+        say(evaluation_document(found, "").text())
         say(f"\nfiles  {folder}/: {', '.join(written)}")
         if suffix is None and options.figure is None:
             say("no figure: that needs the package matplotlib, `pip install matplotlib`")
@@ -215,11 +215,13 @@ def _left_out(rows: int, labelled: int, common: int) -> list[str]:
 
 def _write(found: Evaluation, folder: Path, suffix: str | None, paths: Sequence[str], command: list[str]) -> list[str]:
     """Write the data, the tables and the figure; returns the files' names."""
-    figure = f"evaluation.{suffix}" if suffix else None
+    figure = f"evaluation.{suffix}" if suffix else ""
     record = {"version": __version__, "command": public_command(command), **_record(found)}
     contents: dict[str, str | bytes] = {
         "evaluation.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
-        "evaluation.md": to_markdown(found, f"Judges against people: {', '.join(paths)}", figure),
+        "evaluation.md": evaluation_document(
+            found, f"Judges against human labels: {', '.join(paths)}", figure
+        ).markdown(),
         **({figure: figure_bytes(found, suffix)} if suffix and figure else {}),
     }
     write_files(folder, contents)

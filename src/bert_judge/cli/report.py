@@ -11,7 +11,7 @@ from bert_judge.artifacts import check_folder
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, add_flags, made
 from bert_judge.report.finding import find_runs, left_out
-from bert_judge.report.words import tables
+from bert_judge.report.overview import judges_table
 from bert_judge.report.writing import check_path, write_report
 from bert_judge.sources import ColumnMap
 
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
         find_runs(values["results"]), path, labels, title=options.title, notes=left_out(values["results"])
     )
     if not options.quiet:
-        say(tables(found)[0].text())
+        say(judges_table(found).text())
         say("".join(f"\nnote: {note}" for note in found.notes) + f"\nfiles  {path}, and beside it .md and .json")
     return 0
 

@@ -9,11 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bert_judge.analysis.tables import Table
 from bert_judge.artifacts import ResultFolder, write_files
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.pipeline import summarise
 
 _NAME = re.compile(r"\w[\w.-]*")
 
@@ -37,28 +35,6 @@ def read_suite(path: Path) -> dict[str, JudgeSpec]:
         with named_in_errors(f"{name} of the suite"):
             judges[name] = JudgeSpec.of(given)
     return judges
-
-
-def suite_table(results: Mapping[str, ResultFolder], what: str = "judge") -> str:
-    """A line for each result, and how many rows all of them call right."""
-    head = [what, "rows", "undecided", "score", "right", "95 % interval", "agree with labels"]
-    body = []
-    for name, folder in results.items():
-        summary = summarise(folder.records())
-        agreement = summary.agreement
-        body.append(
-            [
-                name,
-                str(summary.rows),
-                str(summary.undecided),
-                "-" if summary.mean_score is None else f"{summary.mean_score:.3f}",
-                "-" if summary.accuracy is None else f"{summary.accuracy:.1%}",
-                "" if summary.accuracy_interval is None else "{:.1%} - {:.1%}".format(*summary.accuracy_interval),
-                "-" if agreement is None or agreement.accuracy is None else f"{agreement.accuracy:.1%}",
-            ]
-        )
-    labelling = [name for name, line in zip(results, body, strict=True) if line[4] != "-"]
-    return Table("", head, body, _together([results[name] for name in labelling])).text()
 
 
 def write_columns(results: Mapping[str, ResultFolder], folder: Path, *, candidate: bool = True) -> Path:
@@ -97,16 +73,6 @@ def _rows(results: Mapping[str, ResultFolder]) -> Iterator[dict[str, dict[str, A
     """Row by row, the record of each judge."""
     for records in zip(*(result.records() for result in results.values()), strict=True):
         yield dict(zip(results, records, strict=True))
-
-
-def _together(results: list[ResultFolder]) -> str:
-    if len(results) < 2:
-        return ""
-    rows = right = 0
-    for records in zip(*(result.records() for result in results), strict=True):
-        rows += 1
-        right += all(record["label"] == 1 for record in records)
-    return f"right by all {len(results)} with labels: {right} of {rows} rows ({right / rows:.1%})"
 
 
 def _entries(path: Path) -> list[tuple[str, Any]]:

@@ -13,9 +13,9 @@ from bert_judge.artifacts import write_files
 from bert_judge.errors import OutputError
 from bert_judge.report.answers import collect
 from bert_judge.report.figures import Figures, find_figures
+from bert_judge.report.overview import report_document
 from bert_judge.report.packing import BUDGET, pack
 from bert_judge.report.page import page
-from bert_judge.report.words import to_markdown
 from bert_judge.version import __version__
 
 
@@ -44,7 +44,7 @@ def write_report(
     record = {"version": __version__, "title": name, **asdict(found)}
     contents = {
         path.name: page(found, pack(table, budget), name),
-        path.with_suffix(".md").name: [to_markdown(found, f"Report: {name}")],
+        path.with_suffix(".md").name: [report_document(found, f"Report: {name}").markdown()],
         path.with_suffix(".json").name: [json.dumps(record, indent=1) + "\n"],
     }
     write_files(path.parent, contents)

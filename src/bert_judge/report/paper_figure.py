@@ -65,7 +65,7 @@ def figure_bytes(found: Evaluation, suffix: str) -> bytes:
 
 
 def _draw_reliability(axes: Axes, judges: Sequence[JudgeFound], styles: dict[str, int], rows: int) -> None:
-    """The share that is right against the mean score of each bin; larger marks are more rows."""
+    """The rate that is labelled correct against the mean score of each bin; larger marks are more rows."""
     axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.8, linestyle=(0, (4, 3)))
     for judge in judges:
         place = styles[judge.name]
@@ -75,7 +75,7 @@ def _draw_reliability(axes: Axes, judges: Sequence[JudgeFound], styles: dict[str
         axes.plot(scores, right, color=colour, linewidth=1, linestyle=_LINES[place % len(_LINES)])
         axes.scatter(scores, right, sizes, color=colour, marker=_MARKS[place % len(_MARKS)], alpha=0.75, linewidths=0)
         axes.plot([], [], color=colour, marker=_MARKS[place % len(_MARKS)], markersize=5, label=_legend(judge))
-    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="mean score of a bin", ylabel="share labelled right", aspect="equal")
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="mean score of a bin", ylabel="rate labelled correct", aspect="equal")
     axes.set_title("Reliability", fontsize=10)
     _finish(axes, "upper left")
 
@@ -86,7 +86,7 @@ def _legend(judge: JudgeFound) -> str:
 
 
 def _draw_risk(axes: Axes, judges: Sequence[JudgeFound], styles: dict[str, int]) -> None:
-    """The share of errors against the share of rows that are kept, the surest first."""
+    """The error rate of the rows that are kept against their rate, the most confident ones first."""
     for judge in judges:
         if judge.curve:
             curve = judge.curve.thinned()
@@ -98,7 +98,7 @@ def _draw_risk(axes: Axes, judges: Sequence[JudgeFound], styles: dict[str, int])
                 linestyle=_LINES[place % len(_LINES)],
                 label=f"{_plain(judge.name)} (area {curve.area:.3f})",
             )
-    axes.set(xlim=(0, 1), xlabel="share of rows kept, the surest first", ylabel="share of errors among them")
+    axes.set(xlim=(0, 1), xlabel="coverage, the most confident rows first", ylabel="error rate")
     axes.set_ylim(bottom=0)
     axes.set_title("Risk and coverage", fontsize=10)
     _finish(axes, "upper left")

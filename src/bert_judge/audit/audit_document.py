@@ -1,0 +1,100 @@
+"""The result of an audit as a document."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from bert_judge.audit.trials import Audit, FamilyResult, Outcome
+from bert_judge.document import (
+    SAID,
+    Document,
+    Example,
+    Examples,
+    Facts,
+    Part,
+    Table,
+    bracketed,
+    clipped,
+    number,
+    percent,
+    visible,
+)
+from bert_judge.types import Signature
+
+_EXAMPLES = 3  # trials of a family that are shown
+_WILSON = "in brackets: 95 % Wilson intervals"
+_KEPT = "kept: the same verdict as on the plain answer; correct, incorrect: the rate among such answers alone"
+
+
+def audit_document(audit: Audit, signature: Signature, misses: Sequence[str] = ()) -> Document:
+    """The tables, what failed most, what of the gate is missed, and some of the trials that failed with their texts."""
+    attacks = [family for family in audit.families if family.kind == "attack"]
+    invariances = [family for family in audit.families if family.kind == "invariance"]
+    parts: list[Part] = [_headline(audit)]
+    if attacks:
+        parts.append(Table.of_lines("Attacks", [_line(each, "attack", "accepted") for each in attacks], _WILSON))
+    if invariances:
+        lines = [_line(each, "change", "kept") for each in invariances]
+        parts.append(Table.of_lines("Invariances", lines, f"{_KEPT}; {_WILSON}"))
+    if failed := list(_most_failed(audit)):
+        parts += [Facts(failed, "What failed most"), *_failed_trials(audit.failures)]
+    gate = [f"The gate is missed: {miss}" for miss in misses]
+    return Document(f"Audit of {signature.short}", parts, gate, [("", signature)])
+
+
+def _headline(audit: Audit) -> str:
+    plain = audit.plain
+    undecided = f", {plain.undecided} undecided" if plain.undecided else ""
+    return (
+        f"{audit.items} questions; plain answers judged correctly: {bracketed(plain.accuracy, plain.interval)} of "
+        f"{plain.trials} (correct ones {percent(plain.right_accepted)}, incorrect ones "
+        f"{percent(plain.wrong_rejected)}{undecided})"
+    )
+
+
+def _line(family: FamilyResult, kind: str, rate: str) -> list[tuple[str, str]]:
+    by_label = [("correct", percent(family.kept_right)), ("incorrect", percent(family.kept_wrong))]
+    return [
+        (kind, family.name),
+        ("trials", f"{family.trials}"),
+        (rate, bracketed(family.rate, family.interval)),
+        *(by_label if family.kind == "invariance" else []),
+        ("undecided", f"{family.undecided or ''}"),
+        ("truncated", f"{family.truncated or ''}"),
+    ]
+
+
+def _most_failed(audit: Audit) -> Iterable[tuple[str, str]]:
+    """The pattern that failed most in each family with failures."""
+    for family in audit.families:
+        for pattern, failed in list(family.failed_patterns.items())[:1]:
+            yield (
+                family.name,
+                f"{failed:3} of {family.patterns[pattern]:3}  {clipped(visible(pattern), 76) or 'nothing'}",
+            )
+
+
+def _failed_trials(failures: Sequence[Outcome]) -> Iterable[Examples]:
+    """A few failed trials of each family, spread over all of them; the terminal has none."""
+    families: dict[str, list[Outcome]] = defaultdict(list)
+    for outcome in failures:
+        families[outcome.trial.family].append(outcome)
+    for name, outcomes in families.items():
+        some = outcomes[:: max(1, len(outcomes) // _EXAMPLES)][:_EXAMPLES]
+        yield Examples(f"Trials that failed: {name} ({len(outcomes)})", [_example(each) for each in some])
+
+
+def _example(outcome: Outcome) -> Example:
+    sample, verdict, plain = outcome.trial.sample, outcome.verdict, outcome.trial.plain
+    said = f"labelled {SAID[sample.gold]}; score {_score(verdict.score)}"
+    texts = [("question", sample.question), ("references", " | ".join(sample.references))]
+    texts.append(("candidate", sample.candidate))
+    if plain is not None and outcome.plain is not None:
+        said += f", of the plain answer {_score(outcome.plain.score)}"
+        texts += [("plain answer", plain.candidate)] if plain.candidate != sample.candidate else []
+    return Example(said, texts)
+
+
+def _score(score: float | None) -> str:
+    return "undecided" if score is None else number(score)

@@ -1,0 +1,281 @@
+"""What a comparison found, as a document: models against each other, and judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from bert_judge.analysis.agree import JudgePair, JudgesFound, Verdicts
+from bert_judge.analysis.compare import ACCURACY, PEOPLE, TRUE_ACCURACY, Flip, ModelsFound, PairFound, Rankings
+from bert_judge.analysis.results import Row
+from bert_judge.document import (
+    SAID,
+    Document,
+    Example,
+    Examples,
+    Part,
+    Table,
+    interval,
+    number,
+    p_value,
+    percent,
+    points,
+)
+from bert_judge.report.evaluation import exact_test
+from bert_judge.types import Signature
+
+_MOST_PAIRS = 15
+_MOST_TURNED = 5
+_MORE = "{:,} more; --flips shows more, --output_dir writes all"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What a comparison found: of models by each judge (and by human labels), of their rankings, and of the judges."""
+
+    models: Sequence[ModelsFound]
+    rankings: Sequence[Rankings]
+    judges: JudgesFound | None
+    notes: Sequence[str]
+
+    @property
+    def all_notes(self) -> list[str]:
+        """What a reader has to know of the figures."""
+        found = [*self.notes, *(note for each in self.models for note in each.notes)]
+        return list(dict.fromkeys([*found, *(self.judges.notes if self.judges else [])]))
+
+    @property
+    def signatures(self) -> list[tuple[str, Signature]]:
+        """The judges and their signatures."""
+        told = [(each.judge, each.signature) for each in self.models if each.signature is not None]
+        told += [(judge.name, judge.signature) for judge in self.judges.judges] if self.judges else []
+        return list(dict.fromkeys(told))
+
+
+def comparison_document(
+    found: Compared, title: str, verdicts: Sequence[Verdicts] = (), flips: int = 0, *, every_pair: bool = True
+) -> Document:
+    """All tables, and `flips` of the answers on which two models differ, or the judges with these `verdicts`.
+
+    Without `every_pair`, many pairs of models are only those of neighbours in the ranking.
+    """
+    parts: list[Part] = [*_tables(found, every_pair)]
+    for each in found.models:
+        if len(each.pairs) == 1 and each.measure is not TRUE_ACCURACY:
+            parts += [shown for better in (0, 1) if (shown := _flips(each.pairs[0], better, flips)).examples]
+    if found.judges:
+        shown = _disagreements([judge.name for judge in found.judges.judges], verdicts, flips)
+        parts += [shown] if shown.examples else []
+    return Document(title, parts, found.all_notes, found.signatures)
+
+
+def _tables(found: Compared, every_pair: bool) -> Iterator[Table]:
+    for each in found.models:
+        yield _models(each)
+        if each.pairs:
+            yield _pairs(each, every_pair)
+    if found.rankings:
+        yield _rankings(found.rankings)
+    if found.judges:
+        yield _judges(found.judges)
+        yield _agreement(found.judges)
+        if any(pair.dispute for pair in found.judges.pairs):
+            yield _disputes(found.judges.pairs)
+
+
+def _by(judge: str) -> str:
+    """Who judged, in words."""
+    return "human labels" if judge == PEOPLE else judge
+
+
+def _models(found: ModelsFound) -> Table:
+    labels_missing = any(model.undecided for model in found.models)
+    by_people = found.measure is TRUE_ACCURACY
+    title = "accuracy" if by_people else found.measure.title
+    shown = percent if found.measure.labels else number
+    lines = []
+    for model in found.models:
+        line = [("", model.name), ("rows", f"{model.rows:,}")]
+        line += [("no label" if by_people else "undecided", f"{model.undecided:,}")] if labels_missing else []
+        line += [(title, interval(model.value, shown))]
+        if labels_missing and found.measure is ACCURACY:
+            line += [("undecided as incorrect", percent(model.value_all))]
+        lines.append([*line, ("rank", " to ".join(map(str, dict.fromkeys(model.places))))])
+    below = "in brackets: 95 % intervals; rank: the ranks that the differences between the models leave open"
+    return Table.of_lines(f"{title.capitalize()} by {_by(found.judge)}", lines, below)
+
+
+def _pairs(found: ModelsFound, every_pair: bool) -> Table:
+    """The pairs of models, one a line."""
+    labels = found.measure.labels
+    pairs = found.pairs if every_pair or len(found.pairs) <= _MOST_PAIRS else _neighbours(found)
+    shown = points if labels else _signed
+    all_rows = any(pair.difference_all is not None for pair in pairs)
+    lines = []
+    for pair in pairs:
+        line = [
+            ("second minus first", f"{pair.second} minus {pair.first}"),
+            ("rows", f"{pair.rows:,}"),
+            ("points" if labels else "difference", interval(pair.difference, shown)),
+            *([("undecided as incorrect", shown(pair.difference_all))] if all_rows else []),
+            ("first better", f"{pair.only_first:,}"),
+            ("second better", f"{pair.only_second:,}"),
+            ("p", p_value(pair.p_value)),
+        ]
+        line += [("p, Holm", p_value(pair.p_holm))] if len(found.pairs) > 1 else []
+        line += [(f"within ±{_size(margin, labels)}", _equivalent(pair))] if (margin := found.pairs[0].margin) else []
+        lines.append([*line, ("detectable", _size(pair.detectable, labels))])
+    left = len(found.pairs) - len(pairs)
+    more = f"\n{left:,} more pairs, of models that are not neighbours above, are in the files of --output_dir"
+    below = _how(found) + (more if left else "")
+    return Table.of_lines("Differences" if len(pairs) > 1 else "Difference", lines, below)
+
+
+def _neighbours(found: ModelsFound) -> list[PairFound]:
+    names = [model.name for model in found.models]
+    pairs = {frozenset((pair.first, pair.second)): pair for pair in found.pairs}
+    wanted = [frozenset(two) for two in pairwise(names)]
+    return [pairs[two] for two in wanted if two in pairs]
+
+
+def _how(found: ModelsFound) -> str:
+    """How the columns were found."""
+    ways = dict.fromkeys(pair.interval for pair in found.pairs)
+    single = all(pair.questions == pair.rows for pair in found.pairs)
+    if not found.measure.labels:
+        test = "t-test of paired differences" + ("" if single else ", clustered by question")
+    else:
+        test = exact_test(single)
+    said = [f"95 % intervals: {'; or '.join(ways)}", f"p: {test}"]
+    said += ["within: two one-sided tests"] if found.pairs[0].margin else []
+    return "; ".join([*said, "detectable: the smallest difference found with 80 % power"])
+
+
+def _rankings(found: Sequence[Rankings]) -> Table:
+    lines = [
+        [
+            ("", f"{_by(each.first)}, {_by(each.second)}"),
+            ("models", f"{each.tau.units:,}"),
+            ("Kendall's tau", number(each.tau.tau)),
+            ("p", p_value(each.tau.p_value)),
+            ("in another order", _turned(each.turned)),
+        ]
+        for each in found
+    ]
+    return Table.of_lines("Do they put the models in the same order?", lines)
+
+
+def _turned(pairs: Sequence[tuple[str, str]]) -> str:
+    shown = [f"{one}, {two}" for one, two in pairs[:_MOST_TURNED]]
+    more = len(pairs) - _MOST_TURNED
+    return "; ".join([*shown, *([f"{more} more"] if more > 0 else [])]) or "none"
+
+
+def _judges(found: JudgesFound) -> Table:
+    labelled = any(judge.labelled for judge in found.judges)
+    several = found.judges[0].alone is not None
+    lines = [
+        [
+            ("judge", judge.name),
+            ("rows", f"{judge.rows:,}"),
+            ("undecided", f"{judge.undecided:,}"),
+            ("judged correct", percent(judge.right)),
+            *([("alone", f"{judge.alone:,}")] if several else []),
+            *([("accuracy by human labels", percent(judge.accuracy))] if labelled else []),
+        ]
+        for judge in found.judges
+    ]
+    if several and labelled:
+        lines.append([("", text) for text in ("majority", "", "", "", "", percent(found.majority))])
+    alone = "alone: rows on which a judge is against the majority" if several else ""
+    title = f"{found.rows:,} answers to {found.questions:,} questions, {found.disagreements:,} with different labels"
+    return Table.of_lines(title, lines, alone)
+
+
+def _agreement(found: JudgesFound) -> Table:
+    lines = [
+        [
+            ("labels", f"{pair.first}, {pair.second}"),
+            ("rows", f"{pair.labelled:,}"),
+            ("both correct", f"{pair.both_right:,}"),
+            ("only first", f"{pair.only_first:,}"),
+            ("only second", f"{pair.only_second:,}"),
+            ("both incorrect", f"{pair.both_wrong:,}"),
+            ("agreement", interval(pair.agreement)),
+            ("Cohen's kappa", interval(pair.kappa, number)),
+            ("tau of scores", number(pair.scores.tau if pair.scores else None)),
+        ]
+        for pair in found.pairs
+    ]
+    alpha = f"Krippendorff's alpha: {number(found.alpha)} of the labels"
+    alpha += f", {number(found.score_alpha)} of the scores" if found.score_alpha is not None else ""
+    below = f"{alpha}; in brackets: 95 % intervals of a cluster bootstrap by question"
+    return Table.of_lines("Agreement", lines, below)
+
+
+def _disputes(pairs: Sequence[JudgePair]) -> Table:
+    disputes = [(pair, pair.dispute) for pair in pairs if pair.dispute]
+    lines = [
+        [
+            ("second minus first", f"{pair.second} minus {pair.first}"),
+            ("rows", f"{dispute.rows:,}"),
+            ("first alone correct", f"{dispute.first_right:,}"),
+            ("second alone correct", f"{dispute.second_right:,}"),
+            ("accuracy, points", interval(dispute.difference, points)),
+            ("p", p_value(dispute.p_value)),
+        ]
+        for pair, dispute in disputes
+    ]
+    test = exact_test(all(dispute.rows == dispute.questions for _, dispute in disputes))
+    return Table.of_lines("By human labels, where both decided", lines, f"in brackets: 95 % intervals; p: {test}")
+
+
+def _flips(pair: PairFound, better: int, most: int) -> Examples:
+    """The answers of which one model's is better."""
+    flips = [flip for flip in pair.flips if flip.better == better]
+    names = (pair.first, pair.second)
+    title = f"{names[better]} better than {names[1 - better]} in {len(flips):,}"
+    return Examples(title, [_flip(names, flip) for flip in flips[:most]], len(flips), most, _MORE)
+
+
+def _flip(names: tuple[str, str], flip: Flip) -> Example:
+    sides = [*zip(names, (flip.first, flip.second), strict=True)]
+    answers = [(f"{_verdict(row)}  {name}", row.candidate) for name, row in sides[:: -1 if flip.better else 1]]
+    return Example(_asked(flip.first), [("reference", " / ".join(flip.first.references)), *answers])
+
+
+def _disagreements(names: Sequence[str], verdicts: Sequence[Verdicts], most: int) -> Examples:
+    """The answers that the judges label differently, those with the most different scores first."""
+    found = sorted((each for each in verdicts if each.differ), key=lambda each: -each.gap)
+    examples = []
+    for each in found[:most]:
+        row = each.any_row
+        texts = [("reference", " / ".join(row.references)), ("candidate", row.candidate)]
+        texts += [("human label", SAID[row.gold])] if row.gold is not None else []
+        texts += [(name, _verdict(own)) for name, own in zip(names, each.rows, strict=True) if own is not None]
+        examples.append(Example(_asked(row), texts))
+    return Examples(f"The judges disagree on {len(found):,} answers", examples, len(found), most, _MORE)
+
+
+def _asked(row: Row) -> str:
+    return row.question or f"id {row.id}"
+
+
+def _verdict(row: Row) -> str:
+    score = "" if row.score is None else f" {row.score:.2f}"
+    return ("score" if row.label is None and score else SAID[row.label]) + score
+
+
+def _equivalent(pair: PairFound) -> str:
+    if pair.equivalence is None:
+        return "-"
+    return f"{'yes' if pair.equivalent else 'not shown'} (p {p_value(pair.equivalence)})"
+
+
+def _signed(value: float | None) -> str:
+    return "-" if value is None else f"{value:+.3f}"
+
+
+def _size(value: float | None, labels: bool) -> str:
+    return "none" if value is None else f"{value * (100 if labels else 1):.3g}"
