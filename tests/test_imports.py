@@ -15,7 +15,7 @@ import bert_judge
 
 ROOT = Path(bert_judge.__file__).parent
 LADDER = [
-    "types errors addresses version",
+    "types errors addresses version wording",
     "utils artifacts store metrics evidence questions stats document",
     "generators encoder prompt sources",
     "tasks training bertscore",

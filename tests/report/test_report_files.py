@@ -156,7 +156,7 @@ def test_markdown_and_json_have_the_same_figures(tmp_path: Path):
     assert found.judges[0].agreement.share.value == record["judges"][0]["agreement"]["share"]["value"] == 0.5
     assert "| agreement with human labels | 50.0% [9.5, 90.5] |" in text
     assert "bert-judge score 'my answers.jsonl'" in text
-    assert "\nbert-judge evaluate has intervals" in text
+    assert "; bert-judge evaluate has intervals" in text
 
 
 def test_each_judge_is_told_with_its_folder(tmp_path: Path):

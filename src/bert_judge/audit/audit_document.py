@@ -6,21 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from bert_judge.audit.trials import Audit, FamilyResult, Outcome
-from bert_judge.document import (
-    SAID,
-    Document,
-    Example,
-    Examples,
-    Facts,
-    Part,
-    Table,
-    bracketed,
-    clipped,
-    number,
-    percent,
-    visible,
-)
+from bert_judge.document import Document, Example, Examples, Facts, Part, Table
 from bert_judge.types import Signature
+from bert_judge.wording import SAID, bracketed, clipped, number, percent, visible
 
 _EXAMPLES = 3  # trials of a family that are shown
 _WILSON = "in brackets: 95 % Wilson intervals"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from bert_judge.analysis.calibrate import CascadeResult, CascadeSettings, Side, StageCount, StageResult, stage_counts
-from bert_judge.document import SAID, Document, Part, Table, percent
+from bert_judge.document import Document, Part, Table
 from bert_judge.judges.cascade import Cascade, Plan, StageUse
 from bert_judge.stats.certified import upper_bound
+from bert_judge.wording import SAID, percent
 
 
 def calibration_document(result: CascadeResult, settings: CascadeSettings) -> Document:

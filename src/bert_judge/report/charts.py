@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from bert_judge.document import bracketed
-from bert_judge.report.figures import Bar, Cell
+from bert_judge.report.figures import Bar
 from bert_judge.stats.calibration import Bin
-from bert_judge.stats.labels import Confusion, wilson_interval
+from bert_judge.stats.labels import wilson_interval
+from bert_judge.wording import bracketed
 
 _WIDTH, _HEIGHT = 340, 200
 _LEFT, _RIGHT, _TOP, _FOOT = 40, 8, 8, 30
@@ -58,40 +58,6 @@ def reliability(bins: Sequence[Bin], name: str) -> str:
             f'<circle cx="{x:.1f}" cy="{_y(each.right, 1):.1f}" r="{radius:.1f}"/></g>'
         )
     return _svg(parts, f"Reliability of {name}: {len(bins)} bins of scores")
-
-
-def bar(cell: Cell) -> str:
-    """A rate as a bar with its interval; nothing for a mean score."""
-    if cell.value is None or cell.low is None or cell.high is None:
-        return ""
-    low, high, value = (100 * each for each in (cell.low, cell.high, cell.value))
-    return (
-        '<svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="track" width="100" height="6"/><rect class="value" width="{value:.1f}" height="6"/>'
-        f'<rect class="span" x="{low:.1f}" y="2" width="{max(high - low, 0.6):.1f}" height="2"/></svg>'
-    )
-
-
-def confusion(counts: Confusion, rows: str, columns: str) -> str:
-    """Two by two counts as a table: `rows` names who is at the left, `columns` who is on top."""
-    most = max(1, counts.n)
-    lines = (
-        ("correct", (counts.true_positive, True), (counts.false_negative, False)),
-        ("incorrect", (counts.false_positive, False), (counts.true_negative, True)),
-    )
-    body = "".join(
-        f'<tr><th scope="row">{escape(rows)}: {name}</th>'
-        + "".join(
-            f'<td class="{"same" if same else "other"}"><b>{count:,}</b> <span>{count / most:.1%}</span></td>'
-            for count, same in cells
-        )
-        + "</tr>"
-        for name, *cells in lines
-    )
-    return (
-        f'<table class="confusion"><thead><tr><td></td><th scope="col">{escape(columns)}: correct</th>'
-        f'<th scope="col">{escape(columns)}: incorrect</th></tr></thead><tbody>{body}</tbody></table>'
-    )
 
 
 def _svg(parts: Sequence[str], label: str) -> str:

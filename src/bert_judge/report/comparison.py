@@ -9,21 +9,9 @@ from itertools import pairwise
 from bert_judge.analysis.agree import JudgePair, JudgesFound, Verdicts
 from bert_judge.analysis.compare import ACCURACY, PEOPLE, TRUE_ACCURACY, Flip, ModelsFound, PairFound, Rankings
 from bert_judge.analysis.results import Row
-from bert_judge.document import (
-    SAID,
-    Document,
-    Example,
-    Examples,
-    Part,
-    Table,
-    interval,
-    number,
-    p_value,
-    percent,
-    points,
-)
+from bert_judge.document import Document, Example, Examples, Part, Table
 from bert_judge.report.evaluation import exact_test
-from bert_judge.types import Signature
+from bert_judge.wording import SAID, interval, number, p_value, percent, points
 
 _MOST_PAIRS = 15
 _MOST_TURNED = 5
@@ -38,19 +26,6 @@ class Compared:
     rankings: Sequence[Rankings]
     judges: JudgesFound | None
     notes: Sequence[str]
-
-    @property
-    def all_notes(self) -> list[str]:
-        """What a reader has to know of the figures."""
-        found = [*self.notes, *(note for each in self.models for note in each.notes)]
-        return list(dict.fromkeys([*found, *(self.judges.notes if self.judges else [])]))
-
-    @property
-    def signatures(self) -> list[tuple[str, Signature]]:
-        """The judges and their signatures."""
-        told = [(each.judge, each.signature) for each in self.models if each.signature is not None]
-        told += [(judge.name, judge.signature) for judge in self.judges.judges] if self.judges else []
-        return list(dict.fromkeys(told))
 
 
 def comparison_document(
@@ -67,7 +42,14 @@ def comparison_document(
     if found.judges:
         shown = _disagreements([judge.name for judge in found.judges.judges], verdicts, flips)
         parts += [shown] if shown.examples else []
-    return Document(title, parts, found.all_notes, found.signatures)
+    notes, judges = [*found.notes], []
+    for each in found.models:
+        notes += each.notes
+        judges += [(each.judge, each.signature)] if each.signature else []
+    if found.judges:
+        notes += found.judges.notes
+        judges += [(judge.name, judge.signature) for judge in found.judges.judges]
+    return Document(title, parts, list(dict.fromkeys(notes)), list(dict.fromkeys(judges)))
 
 
 def _tables(found: Compared, every_pair: bool) -> Iterator[Table]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bert_judge.analysis.correct import Corrected
-from bert_judge.document import Document, Facts, Table, interval
+from bert_judge.document import Document, Facts, Table
 from bert_judge.types import Signature
+from bert_judge.wording import interval
 
 _BEST = "<- take this one"
 

@@ -9,22 +9,10 @@ from bert_judge.analysis.findings import ChosenThreshold, Evaluation, JudgeFound
 from bert_judge.analysis.measures import AUROC, TITLES, Estimate
 from bert_judge.analysis.slices import SMALL_CLASS, SMALL_ROWS
 from bert_judge.analysis.teacher import TeacherErrors
-from bert_judge.document import (
-    SAID,
-    Chart,
-    Document,
-    Example,
-    Examples,
-    Part,
-    Table,
-    interval,
-    number,
-    p_value,
-    percent,
-    points,
-)
+from bert_judge.document import Chart, Document, Example, Examples, Part, Table
 from bert_judge.stats.discrimination import RiskCoverage
 from bert_judge.stats.labels import Confusion
+from bert_judge.wording import SAID, interval, number, p_value, percent, points
 
 _TITLES = {**TITLES, "accuracy_all": "accuracy, undecided as incorrect"}
 _RATES = frozenset(["accuracy", "accuracy_all", "balanced_accuracy", "precision", "recall"])

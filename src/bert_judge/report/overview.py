@@ -6,38 +6,27 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bert_judge.document import (
-    Chart,
-    Content,
-    Document,
-    DrawnCell,
-    Facts,
-    Part,
-    Table,
-    duration,
-    interval,
-    number,
-    percent,
-)
-from bert_judge.report.charts import bar, confusion, histogram, reliability
+from bert_judge.document import BarCell, Chart, Content, Document, Facts, Part, Table
+from bert_judge.report.charts import histogram, reliability
 from bert_judge.report.figures import AgreementFigures, Cell, Cross, Figures, JudgeFigures, Kind
+from bert_judge.wording import duration, interval, number, percent
 
 INDEPENDENT = "in brackets: 95 % Wilson intervals, which take rows as independent"
 _MEANS = "of a judge without labels: its mean score"
+_REPEATED = "bert-judge evaluate has intervals that allow for repeated questions"
 _WARNINGS = ("undecided", "truncated", "bad rows set aside")
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A judge at a glance: its main figure with the ends of the interval, what that is, and a bar of it; facts, each
-    with whether it is a warning; and what made it.
+    """A judge at a glance: its main figure with the ends of the interval, and what that is; facts, each with
+    whether it is a warning; and what made it.
     """
 
     judge: JudgeFigures
     figure: str
     ends: str
     what: str
-    drawing: str
     facts: Sequence[tuple[str, str, bool]]
     commands: Sequence[str]
     origin: Sequence[tuple[str, str]]
@@ -64,10 +53,10 @@ def headline(found: Figures) -> str:
 
 def judges_table(found: Figures) -> Table:
     """The judges side by side; what none of them has is left out."""
-    facts = [_facts(judge) for judge in found.judges]
-    names = [name for name in _NAMES if any(name in each for each in facts)]
-    body = [[name, *(each.get(name, "-") for each in facts)] for name in names]
-    return Table("Judges", ["", *(judge.name for judge in found.judges)], body, INDEPENDENT)
+    columns = [_facts(judge) | (_measures(judge.agreement) if judge.agreement else {}) for judge in found.judges]
+    lines = [[name, *(column.get(name, "-") for column in columns)] for name in max(columns, key=len)]
+    body = [line for line in lines if any(said != "-" for said in line[1:])]
+    return Table("Judges", ["", *(judge.name for judge in found.judges)], body, f"{INDEPENDENT}; {_REPEATED}")
 
 
 def cards(found: Figures) -> list[Card]:
@@ -76,12 +65,11 @@ def cards(found: Figures) -> list[Card]:
     for judge in found.judges:
         facts = _facts(judge)
         main = "judged correct" if judge.right else "mean score"
-        shown, _, ends = facts.pop(main, "-").partition(" ")
+        shown, _, ends = facts.pop(main).partition(" ")
         what = "of decided answers judged correct" if judge.right else main
         facts["result"] = _folders(judge)
-        lines = [(name, said, name in _WARNINGS and said != "0") for name, said in facts.items()]
-        drawing = bar(judge.right) if judge.right else ""
-        made.append(Card(judge, shown, ends, what, drawing, lines, _commands(judge), _origin(judge)))
+        lines = [(name, said, name in _WARNINGS and said != "0") for name, said in facts.items() if said != "-"]
+        made.append(Card(judge, shown, ends, what, lines, _commands(judge), _origin(judge)))
     return made
 
 
@@ -89,14 +77,12 @@ def charts(found: Figures) -> list[Chart]:
     """The charts of all judges."""
     compared = [(judge.name, judge.agreement) for judge in found.judges if judge.agreement]
     made = [_scores(judge, found.labels is not None) for judge in found.judges if judge.histogram]
-    made += [_reliability(name, agreement) for name, agreement in compared if agreement.bins]
-    return made + [_confusion(name, agreement) for name, agreement in compared]
+    return made + [_reliability(name, agreement) for name, agreement in compared if agreement.bins]
 
 
 def tables(found: Figures) -> list[Table]:
     """All tables but the one of the judges."""
-    made = [_agreement(found.judges)] if any(judge.agreement for judge in found.judges) else []
-    made += [_pairs(found)] if found.pairs else []
+    made = [_pairs(found)] if found.pairs else []
     made += [_kind(kind, found) for kind in found.kinds]
     return made + [_cross(cross) for cross in found.crosses]
 
@@ -124,22 +110,16 @@ def _folders(judge: JudgeFigures) -> str:
     return judge.folders[0] + more
 
 
-_NAMES = (
-    *("judged", "judged correct", "undecided as incorrect", "agreement with human labels", "Cohen's kappa"),
-    *("mean score", "undecided", "truncated", "bad rows set aside", "time", "tokens", "cost"),
-)
-
-
 def _facts(judge: JudgeFigures) -> dict[str, str]:
-    """What there is to say of a judge, in the order of `_NAMES`."""
+    """What there is to say of a judge; `-` for what it has not."""
     agreement = judge.agreement
     speed = f" · {judge.timed_rows / judge.seconds:,.0f} rows/s" if judge.seconds else ""
-    facts = {
+    return {
         "judged": f"{judge.judged:,} of {judge.rows:,}",
         "judged correct": interval(judge.right),
         "undecided as incorrect": interval(judge.right_all) if judge.undecided else "-",
-        "agreement with human labels": interval(agreement.share) if agreement else "-",
-        "Cohen's kappa": number(agreement.kappa) if agreement else "-",
+        "agreement with human labels": interval(agreement.share if agreement else None),
+        "Cohen's kappa": number(agreement.kappa if agreement else None),
         "mean score": number(judge.mean_score),
         "undecided": f"{judge.undecided:,}",
         "truncated": f"{judge.truncated:,}",
@@ -148,16 +128,30 @@ def _facts(judge: JudgeFigures) -> dict[str, str]:
         "tokens": f"{judge.tokens_in:,} in · {judge.tokens_out:,} out" if judge.tokens_in or judge.tokens_out else "-",
         "cost": "-" if judge.money is None else f"{judge.money:.4f}",
     }
-    return {name: said for name, said in facts.items() if said != "-"}
 
 
-def _figure(found: Cell | None, brackets: bool = True) -> DrawnCell:
+def _measures(agreement: AgreementFigures) -> dict[str, str]:
+    """How far a judge agrees with human labels, besides the rate and kappa."""
+    counts = agreement.confusion
+    return {
+        "precision": percent(counts.precision),
+        "recall": percent(counts.recall),
+        "F1": number(agreement.f1),
+        "Brier score": number(agreement.brier),
+        "ECE": number(agreement.ece),
+        "false positives": f"{counts.false_positive:,}",
+        "false negatives": f"{counts.false_negative:,}",
+    }
+
+
+def _figure(found: Cell | None, brackets: bool = True) -> Content:
     """A rate with its interval and a bar; a mean score, which has no interval, as a number."""
-    if found is None or found.low is None:
-        return DrawnCell(number(found.value if found else None))
+    if found is None or found.value is None or found.low is None or found.high is None:
+        return number(found.value if found else None)
+    bar = (found.value, found.low, found.high)
     if brackets:
-        return DrawnCell(interval(found), bar(found))
-    return DrawnCell(percent(found.value), bar(found), f"{found.rows:,} rows, {interval(found)}")
+        return BarCell(interval(found), bar)
+    return BarCell(percent(found.value), bar, f"{found.rows:,} rows, {interval(found)}")
 
 
 def _scores(judge: JudgeFigures, labelled: bool) -> Chart:
@@ -169,33 +163,6 @@ def _scores(judge: JudgeFigures, labelled: bool) -> Chart:
 def _reliability(name: str, agreement: AgreementFigures) -> Chart:
     key = f"rate labelled correct, by mean score · ECE {number(agreement.ece)} · Brier {number(agreement.brier)}"
     return Chart("Reliability", name, reliability(agreement.bins, name), key)
-
-
-def _confusion(name: str, agreement: AgreementFigures) -> Chart:
-    key = f"{agreement.share.rows:,} labelled rows · F1 {number(agreement.f1)} · kappa {number(agreement.kappa)}"
-    return Chart("Labels", name, confusion(agreement.confusion, "human", "judge"), key)
-
-
-def _agreement(judges: Sequence[JudgeFigures]) -> Table:
-    lines: list[list[tuple[str, Content]]] = [
-        [
-            ("judge", judge.name),
-            ("rows", f"{agreement.confusion.n:,}"),
-            ("agreement", _figure(agreement.share)),
-            ("precision", percent(agreement.confusion.precision)),
-            ("recall", percent(agreement.confusion.recall)),
-            ("F1", number(agreement.f1)),
-            ("kappa", number(agreement.kappa)),
-            ("Brier", number(agreement.brier)),
-            ("ECE", number(agreement.ece)),
-            ("false positives", f"{agreement.confusion.false_positive:,}"),
-            ("false negatives", f"{agreement.confusion.false_negative:,}"),
-        ]
-        for judge in judges
-        if (agreement := judge.agreement)
-    ]
-    below = "bert-judge evaluate has intervals that allow for repeated questions"
-    return Table.of_lines("Judges and human labels", lines, below)
 
 
 def _pairs(found: Figures) -> Table:

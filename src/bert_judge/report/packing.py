@@ -84,7 +84,7 @@ def _squeezed(value: object) -> str:
 
 
 def _verdict(row: Row | None) -> str:
-    """One letter: 1 correct, 0 incorrect, ? undecided, - a score without a label, and a space where it was not judged."""
+    """One letter: 1 correct, 0 incorrect, ? undecided, - a score without a label; a space where it was not judged."""
     if row is None:
         return " "
     if row.label is not None:

@@ -16,7 +16,7 @@ from bert_judge.version import __version__
 
 def page(found: Figures, packed: Packed, title: str) -> Iterator[str]:
     """The page in pieces: what is seen first comes first, the chunks of texts last."""
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
     style, script = _file("report.css"), _file("report.js")
@@ -27,8 +27,14 @@ def page(found: Figures, packed: Packed, title: str) -> Iterator[str]:
             f"To keep this page small, texts of over {packed.limit:,} characters are shown without their middle; "
             "verdicts.jsonl has them whole."
         )
-    settings = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return settings.from_string(_file("report.html")).generate(
+    pages = Environment(
+        autoescape=True,
+        loader=FunctionLoader(_file),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return pages.get_template("report.html").generate(
         title=title,
         headline=headline(found),
         policy=Markup(

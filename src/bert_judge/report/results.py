@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bert_judge.artifacts import BAD_ROWS, ResultFolder
-from bert_judge.document import Facts, Table, bracketed, number, percent
+from bert_judge.document import Facts, Table
 from bert_judge.pipeline import Summary, summarise
+from bert_judge.wording import bracketed, number, percent
 
 _WILSON = "in brackets: 95 % Wilson intervals"
 
