@@ -179,6 +179,20 @@ def test_each_judge_is_told_with_its_folder(tmp_path: Path):
     assert "<li>told before</li>" in text
 
 
+def test_the_title_is_the_name_of_the_input(tmp_path: Path):
+    runs = [
+        make_run(tmp_path / "a", answers("a"), says(1)),
+        make_run(
+            tmp_path / "b",
+            answers("b"),
+            says(1),
+            input={"path": "c/gsm8k/Llama_1B/candidates.json", "format": "candidates"},
+        ),
+    ]
+    write_report(runs, tmp_path / "r.html")
+    assert "<h1>answers.jsonl, gsm8k, Llama_1B</h1>" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
 def test_the_same_results_make_the_same_page(tmp_path: Path):
     run = make_run(tmp_path / "out", answers("a", "b"), says(0.9, 0.8))
     for name in ("a.html", "b.html"):

@@ -292,6 +292,21 @@ def test_a_table_that_goes_on_has_a_shadow_at_its_edge(shown: Callable[..., Any]
     assert (edge() != begun) == wider
 
 
+def test_the_head_of_the_table_stays_in_sight(shown: Callable[..., Any]):
+    page = shown()
+    page.evaluate("scrollTo(0, part('table').tBodies[0].getBoundingClientRect().top + 500)")
+    assert page.locator("#table th").first.bounding_box()["y"] == 0
+    assert page.locator("#table tbody tr").first.bounding_box()["y"] < 0
+
+
+def test_a_verdict_against_the_human_label_is_marked(fresh: Any, made: tuple[Path, AnswerTable]):
+    rows, verdicts = made[1].rows[:25], made[1].judges[0].verdicts
+    against = [None not in (row.gold, said.label) and row.gold != said.label for row, said in zip(rows, verdicts[:25], strict=True)]
+    cells = fresh.locator("#table tbody td[data-label=small]").all_inner_texts()
+    assert ["≠ human label" in text for text in cells] == against
+    assert any(against)
+
+
 def test_light_and_dark(shown: Callable[..., Any]):
     colour = "getComputedStyle(document.body).backgroundColor"
     page = shown(color_scheme="dark")

@@ -19,7 +19,7 @@ _EXAMPLES = """examples:
   bert-judge report out                                      # report.html, report.md and report.json
   bert-judge report out1 out2 -o both.html                   # two judges of the same answers, side by side
   bert-judge report artifacts/scores -o scores.html          # everything that judge wrote: by task and by model
-  bert-judge report out --labels human.jsonl                 # how far the judge agrees with people
+  bert-judge report out --labels human.jsonl                 # agreement with human labels
 
 The page opens from the disk, without a network: filters, search, every answer with its verdicts, and the figures.
 """
@@ -29,9 +29,9 @@ The page opens from the disk, without a network: filters, search, every answer w
 class ReportOptions:
     """What `report` takes besides the results and where the page goes."""
 
-    labels: Annotated[str | None, "file with people's labels, of the same texts or the same ids"] = None
+    labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
     map: Annotated[ColumnMap | None, "columns of that file by name: label=human,id=number"] = None
-    title: Annotated[str | None, "title of the page (default: the input's path)"] = None
+    title: Annotated[str | None, "title of the page (default: the input's name)"] = None
     quiet: Annotated[bool, "print nothing"] = False
 
 

@@ -89,6 +89,13 @@ function verdict(judge, row) {
   return make("span", { className: `verdict ${kind}` }, [words, score === null ? "" : score.toFixed(3)].filter(Boolean).join(" "));
 }
 
+// What is to be seen of a verdict besides itself.
+function flags(judge, row) {
+  const said = columns.verdict[judge][row], gold = columns.gold[row];
+  const names = ["01".includes(said) && gold !== " " && gold !== said ? "≠ human label" : "", columns.cut[judge][row] === "1" ? "truncated" : ""];
+  return names.filter(Boolean).map((name) => make("span", { className: "flag" }, name));
+}
+
 function label(row) {
   const gold = columns.gold[row];
   return gold === " " ? make("span", { className: "is-none" }, "–") : make("span", { className: `verdict ${VERDICTS[gold][1]}` }, VERDICTS[gold][0]);
@@ -222,12 +229,17 @@ function showHead() {
   const cells = [plain("#"), plain("question"), plain("reference"), plain("candidate")];
   if (facts.labels) cells.push(sortButton("human label", "gold"));
   facts.judges.forEach((judge, i) => cells.push(sortButton(judge.name, String(i))));
-  const kinds = ["n", "", "", "", ...(facts.labels ? ["v"] : []), ...facts.judges.map(() => "v")];
+  const kinds = ["n", "", "", "", ...(facts.labels ? ["v"] : []), ...facts.judges.map(() => "s")];
   const table = part("table");
-  table.style.setProperty("--least", `${42 + 9 * facts.judges.length}rem`);
+  table.style.setProperty("--least", `${42 + 10.8 * facts.judges.length}rem`);
   table.querySelector("colgroup")?.remove();
   table.prepend(make("colgroup", {}, ...kinds.map((kind) => make("col", { className: kind }))));
   table.tHead.replaceChildren(make("tr", { role: "row" }, ...cells));
+  fit();
+}
+
+function fit() {
+  part("table-box").classList.toggle("fits", part("table").scrollWidth <= part("table-box").clientWidth);
 }
 
 function cell(name, kind, ...content) {
@@ -248,10 +260,7 @@ function line(found, place) {
     cell("candidate", "wide", clip(candidate)),
   ];
   if (facts.labels) cells.push(cell("human label", "", label(row)));
-  facts.judges.forEach((judge, i) => {
-    const cut = columns.cut[i][row] === "1";
-    cells.push(cell(judge.name, "", verdict(i, row), cut ? make("span", { className: "flag" }, "truncated") : null));
-  });
+  facts.judges.forEach((judge, i) => cells.push(cell(judge.name, "", verdict(i, row), ...flags(i, row))));
   return make("tr", { role: "row", onclick: (event) => !getSelection().toString() && showDetail(state.page * state.size + place, event) }, ...cells);
 }
 
@@ -343,7 +352,7 @@ function pairs(values) {
 
 function saying(found, judge) {
   const [explanation, matched, cut, details] = found.said[judge], { alignment, ...others } = details || {};
-  const head = make("p", {}, make("b", {}, facts.judges[judge].name), verdict(judge, found.row),
+  const head = make("p", {}, make("b", {}, facts.judges[judge].name), verdict(judge, found.row), ...flags(judge, found.row),
     facts.judges[judge].kind !== facts.judges[judge].name ? make("small", {}, facts.judges[judge].kind) : null);
   const facts_ = {
     ...(explanation ? { because: explanation } : {}),
@@ -473,6 +482,7 @@ function listen() {
   part("detail").addEventListener("close", closed);
   part("detail").addEventListener("click", (event) => event.target === part("detail") && part("detail").close());
   document.addEventListener("keydown", pressed);
+  addEventListener("resize", fit);
 }
 
 function pressed(event) {

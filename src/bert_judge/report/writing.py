@@ -38,9 +38,7 @@ def write_report(
     table = collect(runs, labels)
     table = replace(table, notes=[*notes, *table.notes])
     found = find_figures(table)
-    name = title or ", ".join(
-        dict.fromkeys(str(run.record.get("input", {}).get("path", run.folder)) for run in runs[:3])
-    )
+    name = title or ", ".join(dict.fromkeys(map(_input_name, runs[:3])))
     record = {"version": __version__, "title": name, **asdict(found)}
     contents = {
         path.name: page(found, pack(table, budget), name),
@@ -49,6 +47,13 @@ def write_report(
     }
     write_files(path.parent, contents)
     return found
+
+
+def _input_name(run: Run) -> str:
+    """What was judged, in short: the file's name, or the task and the model whose candidates they are."""
+    given = run.record.get("input", {})
+    path = Path(given.get("path", run.folder))
+    return f"{path.parent.parent.name}, {path.parent.name}" if given.get("format") == "candidates" else path.name
 
 
 def check_path(path: str | Path) -> Path:
