@@ -301,7 +301,10 @@ def test_the_head_of_the_table_stays_in_sight(shown: Callable[..., Any]):
 
 def test_a_verdict_against_the_human_label_is_marked(fresh: Any, made: tuple[Path, AnswerTable]):
     rows, verdicts = made[1].rows[:25], made[1].judges[0].verdicts
-    against = [None not in (row.gold, said.label) and row.gold != said.label for row, said in zip(rows, verdicts[:25], strict=True)]
+    against = [
+        None not in (row.gold, said.label) and row.gold != said.label
+        for row, said in zip(rows, verdicts[:25], strict=True)
+    ]
     cells = fresh.locator("#table tbody td[data-label=small]").all_inner_texts()
     assert ["≠ human label" in text for text in cells] == against
     assert any(against)

@@ -1,4 +1,4 @@
-"""`bert-judge cascade`: find out how far cheap judges can be trusted before a dear one is asked."""
+"""`bert-judge cascade`: find out how far cheap judges can be trusted before an expensive one is asked."""
 
 from __future__ import annotations
 

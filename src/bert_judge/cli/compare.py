@@ -27,8 +27,8 @@ _EXAMPLES = """examples:
   bert-judge compare out-starter out-regex --by model      # both: do they put the models in the same order?
   bert-judge compare out1 out2 --margin 0.01 --flips 20 --output_dir comparison
 
-What is compared is told by the runs: other answers to the same questions are those of models, the same answers by
-other judges make an agreement. Where runs have people's labels, both are held against these, too.
+The runs say what is compared: different answers to the same questions are those of models; the same answers, judged by
+different judges, show how far these agree. Where runs have human labels, both are also compared with these.
 """
 
 
@@ -37,7 +37,7 @@ class CompareOptions:
     """What `compare` takes besides the runs."""
 
     by: Annotated[str | None, "column with the name of the model that gave the answer, such as model"] = None
-    what: Annotated[Literal["models", "judges"] | None, "what the runs differ in (default: told by the runs)"] = None
+    what: Annotated[Literal["models", "judges"] | None, "what the runs differ in (default: the runs say it)"] = None
     margin: Annotated[
         float | None, "models that differ by less are equivalent (default: 0.02 of accuracies; none of scores)"
     ] = None

@@ -1,4 +1,4 @@
-"""`bert-judge correct`: the accuracy of a run without the judge's error, by people's labels of some rows."""
+"""`bert-judge correct`: the accuracy of a run without the judge's error, by human labels of some rows."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def main(arguments: Sequence[str]) -> int:
     parser = Parser(
         "bert-judge correct",
         "FOLDER [--labels FILE] [flags]",
-        "The accuracy of a run without the judge's error, by people's labels of some of its rows.",
+        "The accuracy of a run without the judge's error, by human labels of some of its rows.",
         _EXAMPLES,
     )
     parser.add_argument("run", metavar="FOLDER", help="a folder that score or judge wrote")
-    parser.add_argument("--labels", metavar="FILE", help="people's labels, besides those in the run itself")
+    parser.add_argument("--labels", metavar="FILE", help="human labels, besides those in the run itself")
     parser.add_argument(
         "--map", type=named_columns, action=AddUp, metavar="NAME=COLUMN,…", help="columns of the file: label=is_right"
     )

@@ -1,4 +1,4 @@
-"""`bert-judge evaluate`: judges against people's labels."""
+"""`bert-judge evaluate`: judges against human labels."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ class EvaluateOptions(InputOptions):
     """What `evaluate` takes besides what it evaluates."""
 
     judges: Annotated[tuple[str, ...] | None, f"judges for the labelled files (default: {STARTER})"] = None
-    labels: Annotated[str | None, "file with people's labels, of the same texts or the same ids"] = None
+    labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
     teacher: Annotated[str | None, "column or saved result with the labels that the judges learnt from"] = None
     by: Annotated[tuple[str, ...] | None, "further columns to slice by"] = None
-    threshold: Annotated[float | None, "label scores from here on right (default: each judge's own labels)"] = None
+    threshold: Annotated[float | None, "label scores from here on correct (default: each judge's own labels)"] = None
     min_precision: Annotated[float, "precision that a threshold is sought for"] = 0.95
     min_recall: Annotated[float, "recall that a threshold is sought for"] = 0.95
     worst: Annotated[int, "disagreements that are listed for each judge"] = 20
@@ -112,7 +112,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _parse(arguments: Sequence[str]) -> tuple[EvaluateOptions, list[str]]:
-    parser = Parser("bert-judge evaluate", "FILE|RESULT … [flags]", "Compare judges with people's labels.", _EXAMPLES)
+    parser = Parser("bert-judge evaluate", "FILE|RESULT … [flags]", "Compare judges with human labels.", _EXAMPLES)
     parser.add_argument(
         "paths", metavar="FILE|RESULT", nargs="+", help="labelled files to judge, and folders that score or judge wrote"
     )
