@@ -154,7 +154,7 @@ class Examples:
         return _under(self.title, "\n".join(lines))
 
 
-Part = str | Table | Chart | Facts | Examples
+Block = str | Table | Chart | Facts | Examples
 """What a document is made of; a text is a paragraph."""
 
 
@@ -163,7 +163,7 @@ class Document:
     """What was found, in parts; notes, which say what a reader must know of the figures; and who judged."""
 
     title: str
-    parts: Sequence[Part]
+    parts: Sequence[Block]
     notes: Sequence[str] = ()
     judges: Sequence[tuple[str, Signature]] = ()
 

@@ -321,15 +321,15 @@ def test_an_interval_of_rogan_gladen_that_says_nothing_is_told(tmp_path: Path) -
     )
     assert useless.rogan_gladen is not None
     assert (useless.rogan_gladen.low, useless.rogan_gladen.high) == (0, 1)
-    assert any("too badly for it on these labels" in note for note in useless.notes)
+    assert any("tells correct from incorrect" in note for note in useless.notes)
     assert not any("too badly" in note for note in good.notes)
 
 
 def test_bad_labels_are_refused_in_a_sentence(run: Run, tmp_path: Path, subtests: pytest.Subtests) -> None:
     for places, changed, sentence in [
         (range(9), {}, "9 rows have a label; 10 or more were expected"),
-        (range(30), {"label": 1}, r"all 30 labels are 1 \(right\)"),
-        (range(30), {"label": 0}, r"all 30 labels are 0 \(wrong\)"),
+        (range(30), {"label": 1}, r"all 30 labels are 1 \(correct\)"),
+        (range(30), {"label": 0}, r"all 30 labels are 0 \(incorrect\)"),
         (range(30), {"candidate": "another", "id": "another"}, "belong to none of the 600 judged rows"),
         (range(30), {"probability": 1.5}, "has the probability 1.5; a number over 0, up to 1"),
         (range(30), {"probability": 0.0}, "has the probability 0.0"),

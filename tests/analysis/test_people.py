@@ -20,21 +20,20 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from bert_judge.analysis.evaluate import evaluate
-from bert_judge.analysis.findings import Questions
-from bert_judge.analysis.labels import Judged, aligned, pooled, read_labels, rows_of, with_labels
-from bert_judge.analysis.measures import ECE_BINS, Answers, measure
+from bert_judge.analysis.evaluate import Evaluation, EvaluationSettings, evaluate, labelled_part
+from bert_judge.analysis.labels import read_labels, relabelled
+from bert_judge.analysis.measures import ECE_BINS, measure
 from bert_judge.analysis.results import Row, Run
 from bert_judge.analysis.slices import MOST_LEVELS, is_small, slices
+from bert_judge.analysis.table import Part, VerdictTable, collect, tabulate
 from bert_judge.analysis.teacher import teacher_in_column, teacher_of_run
 from bert_judge.errors import InputError
-from bert_judge.sources import open_source
 from bert_judge.stats import bootstrap_interval, expected_calibration_error
 from bert_judge.stats.paired import Differences
-from bert_judge.types import Scale, Signature
+from bert_judge.types import Scale
 from json_lines import write_rows
 
-ASKED = Questions(resamples=200)
+SETTINGS = EvaluationSettings(resamples=200)
 
 
 def labelled(count: int = 240, seed: int = 0) -> list[Row]:
@@ -55,16 +54,26 @@ def labelled(count: int = 240, seed: int = 0) -> list[Row]:
     ]
 
 
-def judged(rows: Sequence[Row], name: str = "judge", noise: float = 0.3, scale: Scale = "probability") -> Judged:
+def judged(rows: Sequence[Row], name: str = "judge", noise: float = 0.3, scale: Scale = "probability") -> Run:
     """A judge of probabilities that is wrong at times."""
     chance = np.random.default_rng(int(noise * 100))
     scores = [float(np.clip(0.25 + 0.5 * row.gold + chance.normal(0, noise), 0, 1)) for row in rows]
-    return Judged(
-        name,
-        Signature("BERTJudge"),
-        scale,
-        [replace(row, score=s, label=int(s >= 0.5)) for row, s in zip(rows, scores, strict=True)],
-    )
+    said = [replace(row, score=s, label=int(s >= 0.5)) for row, s in zip(rows, scores, strict=True)]
+    return saying(said, name, scale)
+
+
+def saying(rows: Sequence[Row], name: str = "judge", scale: Scale = "probability", sha256: str = "x") -> Run:
+    """A run with these verdicts."""
+    identity = {"signature": {"name": name, "settings": {}}, "input_sha256": sha256}
+    return Run(Path(name), rows, {"identity": identity, "scale": scale})
+
+
+def side_by_side(*runs: Run) -> VerdictTable:
+    return tabulate([Part(run.name, "", run) for run in runs])
+
+
+def found_of(*runs: Run, settings: EvaluationSettings = SETTINGS, **more) -> Evaluation:
+    return evaluate(labelled_part(side_by_side(*runs)), settings, **more)
 
 
 def values(found, judge: int = 0) -> dict[str, float]:
@@ -76,7 +85,7 @@ def test_measures_are_those_of_scikit_learn():
     judge = judged(rows)
     golds, labels = [row.gold for row in rows], [row.label for row in judge.rows]
     scores = [row.score for row in judge.rows]
-    assert values(evaluate(rows, [judge], ASKED)) == pytest.approx(
+    assert values(found_of(judge)) == pytest.approx(
         {
             "accuracy": accuracy_score(golds, labels),
             "accuracy_all": accuracy_score(golds, labels),
@@ -98,7 +107,7 @@ def test_intervals_are_those_of_the_clustered_bootstrap():
     golds = np.asarray([row.gold for row in rows])
     scores, labels = (np.asarray([getattr(row, name) for row in judge.rows]) for name in ("score", "label"))
     clusters = [row.cluster for row in rows]
-    found = measure(golds, [Answers(scores, labels, True)], clusters, resamples=100).estimates[0]
+    found = measure(golds, side_by_side(judge).judges, clusters, resamples=100).estimates[0]
     statistics = {
         "accuracy": lambda w: accuracy_score(golds, labels, sample_weight=w),
         "f1": lambda w: f1_score(golds, labels, sample_weight=w),
@@ -114,11 +123,9 @@ def test_intervals_are_those_of_the_clustered_bootstrap():
 def test_rows_of_one_question_make_an_interval_wider():
     rows = [row for row in labelled(40) for _ in range(6)]
     golds = np.asarray([row.gold for row in rows])
-    answers = [
-        Answers(np.full(len(rows), np.nan), np.asarray([int(len(row.candidate) % 3 > 0) for row in rows]), False)
-    ]
+    judges = side_by_side(saying([replace(row, label=int(len(row.candidate) % 3 > 0)) for row in rows])).judges
     apart, together = (
-        measure(golds, answers, names, resamples=400).estimates[0]["accuracy"]
+        measure(golds, judges, names, resamples=400).estimates[0]["accuracy"]
         for names in (range(len(rows)), [row.id for row in rows])
     )
     assert together.high - together.low > 1.8 * (apart.high - apart.low)
@@ -128,7 +135,7 @@ def test_undecided_rows_are_counted_and_not_wrong():
     rows = labelled()
     judge = judged(rows)
     doubts = [replace(row, score=None, label=None) if i < 60 else row for i, row in enumerate(judge.rows)]
-    found = evaluate(rows, [replace(judge, rows=doubts)], ASKED)
+    found = found_of(replace(judge, rows=doubts))
     decided = np.mean([row.label == gold.gold for row, gold in zip(doubts[60:], rows[60:], strict=True)])
     assert found.judges[0].undecided == 60
     assert values(found)["accuracy"] == pytest.approx(decided)
@@ -138,10 +145,8 @@ def test_undecided_rows_are_counted_and_not_wrong():
 
 def test_judges_that_decide_nothing_have_no_measures():
     rows = labelled(60)
-    nothing = Judged(
-        "mute", Signature("LLMJudge"), "probability", [replace(row, score=None, label=None) for row in rows]
-    )
-    found = evaluate(rows, [judged(rows), nothing], ASKED)
+    nothing = saying([replace(row, score=None, label=None) for row in rows], "mute")
+    found = found_of(judged(rows), nothing)
     assert values(found, 1) == {"accuracy_all": 0.0}
     assert found.judges[1].curve is None and found.comparisons[0].only_this == 0
 
@@ -150,7 +155,7 @@ def test_a_similarity_has_no_calibration_and_gets_labels_from_other_rows():
     rows = labelled()
     judge = judged(rows, scale="score")
     unlabelled = replace(judge, rows=[replace(row, label=None) for row in judge.rows])
-    found = evaluate(rows, [unlabelled], ASKED)
+    found = found_of(unlabelled)
     assert not {"brier", "ece"} & values(found).keys() and not found.judges[0].bins
     assert "chosen on other rows" in found.judges[0].labels
     best = found.judges[0].thresholds[0]
@@ -160,20 +165,20 @@ def test_a_similarity_has_no_calibration_and_gets_labels_from_other_rows():
 def test_a_threshold_replaces_labels_and_has_to_be_on_the_scale():
     rows = labelled()
     judge = judged(rows)
-    found = evaluate(rows, [judge], replace(ASKED, threshold=0.8))
+    found = found_of(judge, settings=replace(SETTINGS, threshold=0.8))
     expected = np.mean([int(said.score >= 0.8) == row.gold for said, row in zip(judge.rows, rows, strict=True)])
     assert values(found)["accuracy"] == pytest.approx(expected)
     grades = replace(judge, rows=[replace(row, score=row.score * 4 + 1) for row in judge.rows])
     with pytest.raises(
         InputError, match=r"the threshold 0.5 is outside the scores of judge, which are on another scale"
     ):
-        evaluate(rows, [grades], replace(ASKED, threshold=0.5))
+        found_of(grades, settings=replace(SETTINGS, threshold=0.5))
 
 
 def test_judges_are_compared_row_by_row():
     rows = labelled()
     good, bad = judged(rows, "good", 0.2), judged(rows, "bad", 0.6)
-    found, again = evaluate(rows, [good, bad, replace(bad, name="again")], ASKED).comparisons
+    found, again = found_of(good, bad, replace(bad, folder=Path("again"))).comparisons
     assert again == replace(found, name="again") and found.p_adjusted == pytest.approx(2 * found.p_value)
     right = [[a.label == row.gold for a, row in zip(each.rows, rows, strict=True)] for each in (good, bad)]
     first, second = (sum(a and not b for a, b in zip(*pair, strict=True)) for pair in (right, right[::-1]))
@@ -181,7 +186,8 @@ def test_judges_are_compared_row_by_row():
     assert found.p_value == pytest.approx(Differences.of(*right, [row.cluster for row in rows]).p_value())
     assert found.p_value != pytest.approx(binomtest(first, first + second).pvalue)
     alone = [replace(row, question=f"{row.id}?") for row in rows]
-    (single,) = evaluate(alone, [good, bad], ASKED).comparisons
+    good, bad = (judged(alone, *told) for told in (("good", 0.2), ("bad", 0.6)))
+    (single,) = found_of(good, bad).comparisons
     assert single.p_value == pytest.approx(binomtest(first, first + second).pvalue)
     assert found.difference.value == pytest.approx((second - first) / 240)
     assert found.difference.low < found.difference.value < found.difference.high < 0
@@ -189,7 +195,7 @@ def test_judges_are_compared_row_by_row():
 
 def test_slices_hold_every_row_once_and_small_ones_say_so():
     rows = labelled()
-    found = evaluate(rows, [judged(rows)], replace(ASKED, by=("topic",)))
+    found = found_of(judged(rows), settings=replace(SETTINGS, by=("topic",)))
     kinds: dict[str, dict[str, int]] = {}
     for part in found.slices:
         kinds.setdefault(part.kind, {})[part.level] = part.rows
@@ -228,7 +234,7 @@ def test_too_many_levels_become_one_and_an_unknown_column_is_told():
 def test_the_worst_disagreements_are_the_surest_one_a_question():
     rows = labelled()
     judge = judged(rows)
-    found = evaluate(rows, [judge], replace(ASKED, worst=5)).judges[0]
+    found = found_of(judge, settings=replace(SETTINGS, worst=5)).judges[0]
     sure = [abs(row.score - row.gold) for row in found.worst]
     assert len(found.worst) == 5 and sure == sorted(sure, reverse=True) and min(sure) > 0.5
     assert sure[0] == max(abs(said.score - row.gold) for said, row in zip(judge.rows, rows, strict=True))
@@ -242,23 +248,15 @@ def test_where_a_student_repeats_its_teachers_errors():
     taught = [1 - row.gold if i % 4 == 0 else row.gold for i, row in enumerate(rows)]  # wrong in topic b alone
     rows = [replace(row, meta={**row.meta, "llm": label}) for row, label in zip(rows, taught, strict=True)]
     labels = [label if i % 8 else 1 - label for i, label in enumerate(taught)]  # a half of those are mended
-    student = Judged(
-        "s",
-        Signature("BERTJudge"),
-        "probability",
-        [replace(r, score=float(v), label=v) for r, v in zip(rows, labels, strict=True)],
-    )
-    asked = replace(ASKED, by=("topic",))
-    found = {(e.kind, e.level): e for e in evaluate(rows, [student], asked, teacher_in_column(rows, "llm")).teacher}
+    student = saying([replace(r, score=float(v), label=v) for r, v in zip(rows, labels, strict=True)], "s")
+    errors = found_of(
+        student, settings=replace(SETTINGS, by=("topic",)), teacher=teacher_in_column(rows, "llm")
+    ).teacher
+    found = {(e.kind, e.level): e for e in errors}
     whole, a, b = found["all", "all rows"], found["topic", "a"], found["topic", "b"]
     assert (whole.teacher_wrong, whole.teacher_right, whole.repeated.value, whole.broken.value) == (60, 180, 0.5, 0.0)
     assert (a.teacher_wrong, a.repeated, b.teacher_right, b.broken) == (0, None, 0, None)
-    run = Judged(
-        "t",
-        Signature("LLMJudge"),
-        "probability",
-        [replace(row, label=label) for row, label in zip(rows, taught, strict=True)][:200],
-    )
+    run = saying([replace(row, label=label) for row, label in zip(rows, taught, strict=True)][:200], "t")
     assert teacher_of_run(rows, run).labels == [*taught[:200], *[None] * 40]
 
 
@@ -279,11 +277,12 @@ def test_labels_of_several_people_become_the_one_of_most(tmp_path: Path):
     votes = {"1": [1, 1, 0], "2": [0, 1], "3": [0]}
     path = write(tmp_path / "l.jsonl", [{"id": i, "label": v, "who": "p"} for i, each in votes.items() for v in each])
     rows = [Row(i, 0.5, 1, gold=1, candidate="x") for i in "1234"]
-    found = with_labels(rows, read_labels(path))
+    found = relabelled(rows, read_labels(path), columns=True)
     assert [(row.id, row.gold, row.meta) for row in found] == [
         ("1", 1, {"who": "p"}),
         ("2", None, {"who": "p"}),
         ("3", 0, {"who": "p"}),
+        ("4", None, {}),
     ]
 
 
@@ -294,12 +293,12 @@ def test_labels_are_matched_by_texts_before_ids(tmp_path: Path):
     ]
     labels = read_labels(write(tmp_path / "l.jsonl", given))
     rows = [Row(i, 0.5, 1, question="q", references=("r",), candidate=c) for i, c in (("1", "a"), ("2", "b"))]
-    assert [row.gold for row in with_labels(rows, labels)] == [0, 1]
+    assert [row.gold for row in relabelled(rows, labels)] == [0, 1]
     without = [Row("1", 0.5, 1), Row("2", 0.5, 1)]
-    assert [row.gold for row in with_labels(without, labels)] == [1, 0]
+    assert [row.gold for row in relabelled(without, labels)] == [1, 0]
     other = [Row("1", 0.5, 1, question="q", references=("r",), candidate="c")]
     with pytest.raises(InputError, match="belong to none of the 1 judged rows"):
-        with_labels(other, labels)
+        relabelled(other, labels)
 
 
 def test_files_that_are_no_labels_are_told(tmp_path: Path, subtests: pytest.Subtests):
@@ -314,68 +313,56 @@ def test_files_that_are_no_labels_are_told(tmp_path: Path, subtests: pytest.Subt
             read_labels(write(tmp_path / "l.jsonl", records))
 
 
-def test_rows_keep_all_single_columns_and_their_numbers(tmp_path: Path):
-    good = {"reference": "r", "candidate": "c", "label": 1, "level": 3, "tags": ["a"], "who": "me"}
-    path = write(tmp_path / "rows.v1.jsonl", [good, {"candidate": 4}, {**good, "source": "s"}])
-    rows = rows_of(open_source(path, skip_bad_rows=True))
-    assert [row.meta for row in rows] == [
-        {"source": "rows", "level": 3, "who": "me"},
-        {"level": 3, "who": "me", "source": "s"},
-    ]
-
-
-def test_judges_are_aligned_on_the_rows_that_all_have():
+def test_judges_are_compared_on_the_rows_that_all_have():
     rows = labelled(30)
     twice = [*rows, replace(rows[0], gold=1 - rows[0].gold)]
     one, other = judged(twice, "one"), judged(rows[10:], "other")
-    found, (a, b) = aligned(rows, [replace(one, rows=one.rows[::-1]), other])
-    assert [row.id for row in found] == [row.id for row in a.rows] == [row.id for row in b.rows]
-    assert len(found) == 20
-    bare = replace(one, rows=[Row(row.id, row.score, row.label) for row in one.rows[:30]])
-    assert len(aligned(rows, [bare])[0]) == 30  # a result without texts
+    table = labelled_part(side_by_side(replace(one, rows=one.rows[::-1]), other))
+    assert sorted(row.id for row in table.rows) == sorted(row.id for row in rows[10:])
+    assert all([said.id for said in judge.verdicts] == [row.id for row in table.rows] for judge in table.judges)
+    assert table.notes == ["11 of 31 labelled rows were not judged by all and are left out."]
+    bare = saying([Row(row.id, row.score, row.label) for row in one.rows[:30]], "bare")
+    assert len(labelled_part(side_by_side(judged(rows, "one"), bare)).rows) == 30  # a result without texts
     with pytest.raises(InputError, match="no labelled row was judged by all of one, other"):
-        aligned(rows, [replace(one, rows=one.rows[:5]), other])
+        labelled_part(side_by_side(replace(one, rows=one.rows[:5]), other))
 
 
 def test_rows_without_labels_or_of_one_class_are_told():
-    rows = labelled(10)
+    run = judged(labelled(10))
     with pytest.raises(InputError, match="none of the 10 rows has a label"):
-        aligned([replace(row, gold=None) for row in rows], [])
-    with pytest.raises(InputError, match="all 10 labels are 1; rows labelled right and rows labelled wrong"):
-        aligned([replace(row, gold=1) for row in rows], [])
+        labelled_part(side_by_side(replace(run, rows=[replace(row, gold=None) for row in run.rows])))
+    with pytest.raises(InputError, match=r"all 10 labels are 1; both correct \(1\) and incorrect \(0\)"):
+        labelled_part(side_by_side(replace(run, rows=[replace(row, gold=1) for row in run.rows])))
 
 
 def test_results_of_one_judge_on_several_files_are_one_judge():
     rows = labelled(4)
     runs = [
-        Run(Path(name), rows[:2] if name == "a" else rows[2:], {"identity": {"signature": s, "input_sha256": sha}})
-        for name, s, sha in (("a", "J1", "x"), ("b", "J1", "y"), ("c", "J2", "x"), ("d", "J1", "x"))
+        saying(rows[:2] if name == "a" else rows[2:], judge, sha256=sha)
+        for name, judge, sha in (("a", "J1", "x"), ("b", "J1", "y"), ("c", "J2", "x"), ("d", "J1", "x"))
     ]
-    found = pooled(runs, ["a", "b", "c", "d"])
-    assert [(judge.name, len(judge.rows)) for judge in found] == [("a", 4), ("c", 2), ("d", 2)]
+    found = collect(runs, names=["a", "b", "c", "d"]).judges
+    assert [(judge.name, int(judge.judged.sum())) for judge in found] == [("a", 4), ("c", 2), ("d", 2)]
 
 
 def test_answers_that_an_earlier_run_of_the_judge_holds_count_once():
     rows = [replace(row, score=1.0, label=1) for row in labelled(6)]
-    runs = [
-        Run(Path(name), given, {"identity": {"signature": "J1", "input_sha256": name}})
-        for name, given in (("half", [rows[0], *rows[:3]]), ("whole", [*rows[::-1], rows[0], rows[0]]))
-    ]
-    (found,) = pooled(runs, ["half", "whole"])
-    assert sorted(row.id for row in found.rows) == ["0", "0", "0", "1", "2", "3", "4", "5"]  # as often as in a run
-    assert found.repeated == 4
-    assert evaluate(found.rows, [found], ASKED).notes[0].startswith("half: 4 rows are left out")
-    other = [replace(row, meta={**row.meta, "model": "another"}) for row in rows]
-    assert pooled([runs[0], replace(runs[1], rows=other)], ["a", "b"])[0].repeated == 0
-    same = [replace(row, meta={**row.meta, "file": "b.csv", "seconds": 2}) for row in runs[1].rows]
-    assert (
-        pooled([runs[0], replace(runs[1], rows=same)], ["a", "b"])[0].repeated == 4
-    )  # what says nothing of the answer
-    bare = [replace(each, rows=[Row(row.id, 1.0, 1) for row in each.rows]) for each in runs]
-    assert pooled(bare, ["a", "b"])[0].repeated == 0  # ids alone may be those of other answers
+    half, whole = [rows[0], *rows[:3]], [*rows[::-1], rows[0], rows[0]]
+
+    def rows_of(second: Sequence[Row], first: Sequence[Row] = half) -> list[Row | None]:
+        table = collect([saying(first, "J1", sha256="x"), saying(second, "J1", sha256="y")], names=["half", "whole"])
+        (judge,) = table.judges
+        assert len(table.notes) == (len(judge.verdicts) < len(first) + len(second))
+        return list(judge.verdicts)
+
+    assert sorted(row.id for row in rows_of(whole)) == ["0", "0", "0", "1", "2", "3", "4", "5"]  # as often as in a run
+    assert len(rows_of([replace(row, meta={**row.meta, "model": "another"}) for row in whole])) == 12
+    same = [replace(row, meta={**row.meta, "file": "b.csv", "seconds": 2}) for row in whole]
+    assert len(rows_of(same)) == 8  # what says nothing of the answer
+    assert len(rows_of([Row(row.id, 1.0, 1) for row in whole], [Row(row.id, 1.0, 1) for row in half])) == 12
 
 
 def test_questions_that_make_no_sense_are_told(subtests: pytest.Subtests):
     for name, value in [("min_precision", 0), ("min_recall", 1.2), ("worst", -1), ("resamples", 5)]:
         with subtests.test(name=name, value=value), pytest.raises(InputError, match=f"{name} is {value}"):
-            Questions(**{name: value})
+            EvaluationSettings(**{name: value})

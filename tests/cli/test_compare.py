@@ -78,7 +78,7 @@ def test_two_models(compare):
 def test_the_models_of_a_column_judged_by_two(compare):
     out = compare(score(EXAMPLES, "part"), score(EXAMPLES, "whole", *EXACT), "--by", "model", "--output_dir", "c")
     found = json.loads(Path("c/compare.json").read_text())
-    assert [each["judge"] for each in found["models"]] == ["part", "whole", "people's labels"]
+    assert [each["judge"] for each in found["models"]] == ["part", "whole", "human labels"]
     assert found["judges"]["rows"] == len(EXAMPLES.read_text().splitlines())
     assert "Accuracy by human labels" in out
     assert "part, whole" in out

@@ -12,10 +12,10 @@ import pytest
 from made_runs import LARGE, SIMILAR, STARTER, make_run
 
 from bert_judge import Sample
+from bert_judge.analysis.table import VerdictTable
 from bert_judge.evidence import find_evidence
 from bert_judge.judges import BERTScore
 from bert_judge.report import collect, write_report
-from bert_judge.report.answers import AnswerTable
 from bert_judge.types import Verdict
 
 ROWS = 1200
@@ -45,7 +45,7 @@ def _verdict(i: int, of: int) -> Verdict:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, AnswerTable]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, VerdictTable]:
     """A page of two judges, and the table behind it."""
     folder, samples = tmp_path_factory.mktemp("page"), [_sample(i) for i in range(ROWS)]
     runs = [
@@ -57,7 +57,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, AnswerTable]:
 
 
 @pytest.fixture(scope="module")
-def shown(browser: Any, made: tuple[Path, AnswerTable]) -> Iterator[Callable[..., Any]]:
+def shown(browser: Any, made: tuple[Path, VerdictTable]) -> Iterator[Callable[..., Any]]:
     """Opens the page anew; at the end nothing was fetched, and the console is empty."""
     told: list[str] = []
     contexts = []
@@ -103,11 +103,11 @@ def _numbers(page: Any) -> list[int]:
     return [int(text.replace(",", "")) - 1 for text in page.locator("#table .open").all_inner_texts()]
 
 
-def _is(row: int, table: AnswerTable, judge: int = 0) -> Any:
+def _is(row: int, table: VerdictTable, judge: int = 0) -> Any:
     return table.judges[judge].verdicts[row]
 
 
-FILTERS: dict[str, tuple[dict[str, str | bool], Callable[[int, AnswerTable], bool]]] = {
+FILTERS: dict[str, tuple[dict[str, str | bool], Callable[[int, VerdictTable], bool]]] = {
     "task": ({"f-0": "task 1"}, lambda row, table: row % 3 == 1),
     "model": ({"f-1": "m2"}, lambda row, table: row % 2 == 1),
     "correct": ({"f-verdict": "correct"}, lambda row, table: _is(row, table).label == 1),
@@ -133,7 +133,7 @@ FILTERS: dict[str, tuple[dict[str, str | bool], Callable[[int, AnswerTable], boo
 
 
 @pytest.mark.parametrize("name", FILTERS)
-def test_filters(fresh: Any, made: tuple[Path, AnswerTable], name: str):
+def test_filters(fresh: Any, made: tuple[Path, VerdictTable], name: str):
     settings, wanted = FILTERS[name]
     for control, value in settings.items():
         place = fresh.locator(f"#{control}")
@@ -174,7 +174,7 @@ def test_search(fresh: Any, text: str, wanted: Callable[[int], bool]):
     assert fresh.is_visible("#none") is not bool(expected)
 
 
-def test_the_shown_rows_are_summed_up(fresh: Any, made: tuple[Path, AnswerTable]):
+def test_the_shown_rows_are_summed_up(fresh: Any, made: tuple[Path, VerdictTable]):
     fresh.select_option("#f-0", label="task 1")
     _counted(fresh, 400)
     labels = [row.label for row in made[1].judges[0].verdicts[1::3] if row and row.label is not None]
@@ -197,7 +197,7 @@ def test_pages(fresh: Any):
     fresh.select_option("#pager select", "25")
 
 
-def test_sorting_by_a_judge_up_and_down_and_back(fresh: Any, made: tuple[Path, AnswerTable]):
+def test_sorting_by_a_judge_up_and_down_and_back(fresh: Any, made: tuple[Path, VerdictTable]):
     scores = [row.score for row in made[1].judges[1].verdicts]
     up = sorted((row for row in range(ROWS) if scores[row] is not None), key=lambda row: (scores[row], row))
     down = sorted((row for row in range(ROWS) if scores[row] is not None), key=lambda row: (-scores[row], row))
@@ -234,7 +234,7 @@ def test_keys(fresh: Any):
     assert fresh.input_value("#search") == "j/k"
 
 
-def test_an_answer_side_by_side(fresh: Any, made: tuple[Path, AnswerTable]):
+def test_an_answer_side_by_side(fresh: Any, made: tuple[Path, VerdictTable]):
     row = made[1].rows[3]
     fresh.fill("#search", "id-3")
     fresh.wait_for_function("() => state.shown.includes(3) && state.shown.length < 1200")
@@ -299,7 +299,7 @@ def test_the_head_of_the_table_stays_in_sight(shown: Callable[..., Any]):
     assert page.locator("#table tbody tr").first.bounding_box()["y"] < 0
 
 
-def test_a_verdict_against_the_human_label_is_marked(fresh: Any, made: tuple[Path, AnswerTable]):
+def test_a_verdict_against_the_human_label_is_marked(fresh: Any, made: tuple[Path, VerdictTable]):
     rows, verdicts = made[1].rows[:25], made[1].judges[0].verdicts
     against = [
         None not in (row.gold, said.label) and row.gold != said.label
@@ -346,7 +346,7 @@ def test_a_screen_reader_has_names_for_everything(fresh: Any):
     assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
 
 
-def test_without_a_script_the_figures_are_there(browser: Any, made: tuple[Path, AnswerTable]):
+def test_without_a_script_the_figures_are_there(browser: Any, made: tuple[Path, VerdictTable]):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(made[0].as_uri())

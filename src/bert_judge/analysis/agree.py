@@ -1,25 +1,17 @@
-"""Judges of the same answers: how far they agree, where they do not, and who is right there if people's labels say."""
+"""Judges of the same answers: how far they agree, where they do not, and which is correct there by human labels."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.analysis.compare import Asked
-from bert_judge.analysis.labels import Judged
-from bert_judge.analysis.matching import Entry, answer_key, check_matched, fitting, numbered
-from bert_judge.analysis.measures import Estimate
+from bert_judge.analysis.measures import BootstrapSettings, Estimate
+from bert_judge.analysis.pairing import check_matched
 from bert_judge.analysis.results import Row
-from bert_judge.stats.agreement import (
-    RankCorrelation,
-    interval_alpha,
-    kendall_tau,
-    majority,
-    nominal_alpha,
-)
+from bert_judge.analysis.table import JudgeColumn, VerdictTable
+from bert_judge.stats.agreement import RankCorrelation, interval_alpha, kendall_tau, majority, nominal_alpha
 from bert_judge.stats.labels import kappa_terms, ratio
 from bert_judge.stats.paired import Differences
 from bert_judge.stats.resampling import bootstrap_interval
@@ -29,10 +21,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Labels = NDArray[np.int64]
+
 
 @dataclass(frozen=True, slots=True)
-class JudgeFound:
-    """One judge: its rows, the undecided ones, the share that it labels right, and its accuracy by people's labels.
+class JudgeAgreement:
+    """One judge: its rows, the undecided ones, the rate that it labels correct, and its accuracy by human labels.
 
     `alone` counts rows on which it is against the majority of three or more judges. The accuracy is over decided rows.
     """
@@ -49,8 +43,8 @@ class JudgeFound:
 
 @dataclass(frozen=True, slots=True)
 class Dispute:
-    """Who is right, by people's labels, where two judges disagree; the difference is the second's accuracy less the
-    first's, over rows that both decided, and its p-value takes whole questions as the draws.
+    """Which of two judges is correct, by human labels; the difference is the second's accuracy less the first's, over
+    rows that both decided, and its p-value is by question.
     """
 
     rows: int
@@ -64,7 +58,7 @@ class Dispute:
 @dataclass(frozen=True, slots=True)
 class JudgePair:
     """Two judges: the answers that both judged (`rows`) and labelled (`labelled`), how often each labels which way,
-    the share of equal labels, Cohen's kappa, and Kendall's tau-b of their scores. None where undefined.
+    the rate of equal labels, Cohen's kappa, and Kendall's tau-b of their scores. None where undefined.
     """
 
     first: str
@@ -90,7 +84,7 @@ class JudgesFound:
     rows: int
     questions: int
     disagreements: int
-    judges: Sequence[JudgeFound]
+    judges: Sequence[JudgeAgreement]
     pairs: Sequence[JudgePair]
     alpha: float | None
     score_alpha: float | None
@@ -99,215 +93,181 @@ class JudgesFound:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdicts:
-    """All judges' verdicts on one answer: a row of each judge, None where it did not judge it."""
+class Disagreement:
+    """An answer to which judges give different labels, and what each of them says; those that did not judge it aren't
+    there.
+    """
 
-    rows: Sequence[Row | None]
-
-    @property
-    def any_row(self) -> Row:
-        """The answer, from the first judge that has it with people's label, else from the first that has it."""
-        there = [row for row in self.rows if row is not None]
-        return next((row for row in there if row.gold is not None), there[0])
-
-    @property
-    def labels(self) -> list[int | None]:
-        """The judges' labels."""
-        return [None if row is None else row.label for row in self.rows]
-
-    @property
-    def differ(self) -> bool:
-        """Whether two judges give different labels."""
-        return len({label for label in self.labels if label is not None}) > 1
+    row: Row
+    verdicts: Mapping[str, Row]
 
     @property
     def gap(self) -> float:
         """How far the judges' scores are from each other."""
-        scores = [row.score for row in self.rows if row is not None and row.score is not None]
+        scores = [row.score for row in self.verdicts.values() if row.score is not None]
         return max(scores, default=0.0) - min(scores, default=0.0)
 
 
-def judges_of(entries: Sequence[Entry]) -> list[Judged]:
-    """The judges of entries, each with its verdicts on all models' answers."""
-    judges: dict[str, list[Entry]] = {}
-    for entry in entries:
-        judges.setdefault(entry.judge, []).append(entry)
-    rows = {name: [row for entry in own for row in entry.rows] for name, own in judges.items()}
-    return [Judged(name, own[0].signature, own[0].scale, rows[name]) for name, own in judges.items()]
-
-
-def together(entries: Sequence[Entry]) -> list[Verdicts]:
-    """All answers that two or more judges judged, in the order in which they come; judges as `judges_of` has them."""
-    key = fitting(answer_key, [entry.rows for entry in entries])
-    judges = dict.fromkeys(entry.judge for entry in entries)
-    rows = {(entry.judge, entry.model): entry.rows for entry in entries}
-    verdicts = []
-    for model in dict.fromkeys(entry.model for entry in entries):
-        found = [numbered(rows.get((judge, model), ()), key) for judge in judges]
-        names = dict.fromkeys(name for own in found for name in own)
-        verdicts += [Verdicts([own.get(name) for own in found]) for name in names]
-    return [each for each in verdicts if sum(row is not None for row in each.rows) > 1]
-
-
-def agree(judges: Sequence[Judged], verdicts: Sequence[Verdicts], asked: Asked | None = None) -> JudgesFound:
-    """How far judges agree; `verdicts` are theirs, from `together`. Raises InputError where two have no answer in
-    common.
-    """
-    asked = asked or Asked()
-    made = [_pair(i, j, judges, verdicts, asked) for i, j in combinations(range(len(judges)), 2)]
-    votes = [majority(each.labels) if len(judges) > 2 else None for each in verdicts]
-    golds = [each.any_row.gold for each in verdicts]
-    told = [vote == gold for vote, gold in zip(votes, golds, strict=True) if vote is not None and gold is not None]
+def agree(table: VerdictTable, settings: BootstrapSettings | None = None) -> JudgesFound:
+    """How far judges agree on the answers that two or more judged. Raises InputError where two have none in common."""
+    settings = settings or BootstrapSettings()
+    made = [_pair(table, *both, settings) for both in combinations(table.judges, 2)]
+    shared = table.part(_shared(table))
+    several = len(table.judges) > 2
+    labels = [_or_none(judge.labels) for judge in shared.judges]
+    votes = [majority(told) if several else None for told in zip(*labels, strict=True)]
+    told = [vote == row.gold for vote, row in zip(votes, shared.rows, strict=True) if None not in (vote, row.gold)]
     return JudgesFound(
-        rows=len(verdicts),
-        questions=len({each.any_row.cluster for each in verdicts}),
-        disagreements=sum(each.differ for each in verdicts),
-        judges=[_judge(place, judge, verdicts, votes, len(judges) > 2) for place, judge in enumerate(judges)],
+        rows=len(shared.rows),
+        questions=len(set(shared.clusters)),
+        disagreements=int(shared.disagree.sum()),
+        judges=[_judge(judge, shared, votes, several) for judge in shared.judges],
         pairs=[pair for pair, _ in made],
-        alpha=nominal_alpha(list(zip(*(each.labels for each in verdicts), strict=True))),
-        score_alpha=_score_alpha(judges, verdicts),
+        alpha=nominal_alpha(labels),
+        score_alpha=_score_alpha(shared.judges),
         majority=ratio(sum(told), len(told)),
-        notes=_notes(judges, [note for _, note in made if note]),
+        notes=[*(note for _, note in made if note), *_notes(table.judges)],
     )
 
 
-def disagreements(judges: Sequence[Judged], verdicts: Sequence[Verdicts]) -> Iterator[dict[str, Any]]:
-    """A record of each answer with different labels: what the judges say, the majority, and by people's label who is
-    right. Those with the largest difference in score come first.
-    """
-    names = [judge.name for judge in judges]
-    for each in sorted((each for each in verdicts if each.differ), key=lambda each: -each.gap):
-        row, labels = each.any_row, each.labels
-        told = {
-            name: {"score": own.score, "label": own.label}
-            for name, own in zip(names, each.rows, strict=True)
-            if own is not None
-        }
-        right = [name for name, label in zip(names, labels, strict=True) if label == row.gold]
+def disagreements(table: VerdictTable) -> list[Disagreement]:
+    """The answers with different labels, those with the most different scores first."""
+    found = [
+        Disagreement(table.rows[place], {each.name: said for each in table.judges if (said := each.verdicts[place])})
+        for place in table.disagree.nonzero()[0].tolist()
+    ]
+    return sorted(found, key=lambda each: -each.gap)
+
+
+def disagreement_records(table: VerdictTable) -> Iterator[dict[str, Any]]:
+    """`disagreements` for a file: what the judges say, the majority, and which are correct by the human label."""
+    for each in disagreements(table):
+        row, told = each.row, {name: {"score": own.score, "label": own.label} for name, own in each.verdicts.items()}
+        right = [name for name, own in each.verdicts.items() if own.label == row.gold]
+        vote = majority([own.label for own in each.verdicts.values()])
         yield {
             "id": row.id,
             "question": row.question,
             "references": list(row.references),
             "candidate": row.candidate,
             **({"gold": row.gold, "right": right} if row.gold is not None else {}),
-            **({"majority": majority(labels)} if len(judges) > 2 else {}),
+            **({"majority": vote} if len(table.judges) > 2 else {}),
             "judges": told,
         }
 
 
-def _judge(
-    place: int, judge: Judged, verdicts: Sequence[Verdicts], votes: Sequence[int | None], several: bool
-) -> JudgeFound:
-    labels = [each.labels[place] for each in verdicts if each.rows[place] is not None]
-    decided = [label for label in labels if label is not None]
-    golds = [(each.labels[place], each.any_row.gold) for each in verdicts]
-    told = [label == gold for label, gold in golds if label is not None and gold is not None]
-    pairs = [(each.labels[place], vote) for each, vote in zip(verdicts, votes, strict=True)]
-    alone = sum(label is not None and vote is not None and label != vote for label, vote in pairs)
-    return JudgeFound(
+def _shared(table: VerdictTable) -> list[int]:
+    """The places of answers that two or more judges judged."""
+    import numpy as np
+
+    count = np.sum([judge.judged for judge in table.judges], axis=0)
+    places: list[int] = np.flatnonzero(count > 1).tolist()
+    return places
+
+
+def _or_none(labels: Labels) -> list[int | None]:
+    return [None if label < 0 else label for label in labels.tolist()]
+
+
+def _judge(judge: JudgeColumn, table: VerdictTable, votes: Sequence[int | None], several: bool) -> JudgeAgreement:
+    decided = judge.labels >= 0
+    labelled = decided & (table.golds >= 0)
+    correct = int((labelled & (judge.labels == table.golds)).sum())
+    said = zip(_or_none(judge.labels), votes, strict=True)
+    return JudgeAgreement(
         judge.name,
         judge.signature,
-        rows=len(labels),
-        undecided=len(labels) - len(decided),
-        right=ratio(sum(decided), len(decided)),
-        labelled=len(told),
-        accuracy=ratio(sum(told), len(told)),
-        alone=alone if several else None,
+        rows=int(judge.judged.sum()),
+        undecided=int((judge.judged & ~decided).sum()),
+        right=ratio(int((judge.labels == 1).sum()), int(decided.sum())),
+        labelled=int(labelled.sum()),
+        accuracy=ratio(correct, int(labelled.sum())),
+        alone=sum(label != vote for label, vote in said if None not in (label, vote)) if several else None,
     )
 
 
 def _pair(
-    one: int, two: int, judges: Sequence[Judged], verdicts: Sequence[Verdicts], asked: Asked
+    table: VerdictTable, first: JudgeColumn, second: JudgeColumn, settings: BootstrapSettings
 ) -> tuple[JudgePair, str | None]:
     """Two judges, and a sentence where they have few answers in common."""
-    names = (judges[one].name, judges[two].name)
-    both = [(a, b, v) for v in verdicts if (a := v.rows[one]) is not None and (b := v.rows[two]) is not None]
-    note = check_matched([a for a, *_ in both], judges[one].rows, judges[two].rows, names)
-    labelled = [(a.label, b.label, v) for a, b, v in both if a.label is not None and b.label is not None]
-    counts = Counter((a, b) for a, b, _ in labelled)
-    scores = [[float("nan") if row.score is None else row.score for row in own[:2]] for own in both]
-    agreement, kappa = _agreement([(a, b) for a, b, _ in labelled], [v.any_row.cluster for *_, v in labelled], asked)
+    import numpy as np
+
+    both = first.judged & second.judged
+    ours, theirs = ([row for row in judge.verdicts if row is not None] for judge in (first, second))
+    note = check_matched([table.rows[i] for i in both.nonzero()[0].tolist()], ours, theirs, (first.name, second.name))
+    decided = both & (first.labels >= 0) & (second.labels >= 0)
+    labels = np.stack([first.labels[decided], second.labels[decided]])
+    cells = np.eye(4)[2 * labels[0] + labels[1]]
+    both_wrong, only_second, only_first, both_right = map(int, cells.sum(axis=0))
+    clusters = [table.clusters[i] for i in decided.nonzero()[0].tolist()]
     return JudgePair(
-        *names,
-        rows=len(both),
-        labelled=len(labelled),
-        both_right=counts[1, 1],
-        only_first=counts[1, 0],
-        only_second=counts[0, 1],
-        both_wrong=counts[0, 0],
-        agreement=agreement,
-        kappa=kappa,
-        scores=kendall_tau(*zip(*scores, strict=True)),
-        dispute=_dispute([(a, b, v.any_row) for a, b, v in labelled if v.any_row.gold is not None], asked),
+        first.name,
+        second.name,
+        rows=int(both.sum()),
+        labelled=int(decided.sum()),
+        both_right=both_right,
+        only_first=only_first,
+        only_second=only_second,
+        both_wrong=both_wrong,
+        agreement=_drawn(lambda w: ratio(float(w @ cells[:, [0, 3]].sum(axis=1)), float(w.sum())), clusters, settings),
+        kappa=_drawn(lambda w: ratio(*kappa_terms(*(w @ cells))), clusters, settings),
+        scores=kendall_tau(first.scores[both], second.scores[both]),
+        dispute=_dispute(labels, table.golds[decided], clusters, settings),
     ), note
 
 
-def _agreement(
-    labels: Sequence[tuple[int, int]], clusters: Sequence[str], asked: Asked
-) -> tuple[Estimate | None, Estimate | None]:
-    """The share of equal labels and Cohen's kappa, with intervals that draw whole questions."""
+def _drawn(
+    of: Callable[[NDArray[np.float64]], float | None], clusters: Sequence[str], settings: BootstrapSettings
+) -> Estimate | None:
+    """A statistic of weighted rows with its interval by question; None where it is undefined."""
     import numpy as np
 
-    if not labels:
-        return None, None
-    cells = np.eye(4)[[2 * one + two for one, two in labels]]
-    drawn = {"resamples": asked.resamples, "seed": asked.seed}
-    kappa = ratio(*kappa_terms(*cells.sum(axis=0)))
+    value = of(np.ones(len(clusters))) if clusters else None
+    if value is None:
+        return None
 
-    def kappa_drawn(weights: NDArray[np.float64]) -> float:
-        found = ratio(*kappa_terms(*(weights @ cells)))
+    def drawn(weights: NDArray[np.float64]) -> float:
+        found = of(weights)
         return float("nan") if found is None else found
 
-    share = float((cells[:, 0] + cells[:, 3]).mean())
-    between = bootstrap_interval(lambda w: float(w @ (cells[:, 0] + cells[:, 3]) / w.sum()), clusters, **drawn)
-    found = Estimate(share, *(between or (None, None)))
-    if kappa is None:
-        return found, None
-    return found, Estimate(kappa, *(bootstrap_interval(kappa_drawn, clusters, **drawn) or (None, None)))
+    between = bootstrap_interval(drawn, clusters, resamples=settings.resamples, seed=settings.seed)
+    return Estimate(value, *(between or (None, None)))
 
 
-def _dispute(rows: Sequence[tuple[int, int, Row]], asked: Asked) -> Dispute | None:
-    """Who is right by people's labels; None where there are none."""
-    if not rows:
+def _dispute(labels: Labels, golds: Labels, clusters: Sequence[str], settings: BootstrapSettings) -> Dispute | None:
+    """Which of two judges is correct by human labels; None where there are none."""
+    labelled = golds >= 0
+    if not labelled.any():
         return None
-    right = [[int(label == row.gold) for label in labels] for *labels, row in rows]
-    ones, twos = zip(*right, strict=True)
-    data = Differences.of(ones, twos, [row.cluster for *_, row in rows])
-    between = data.interval(resamples=asked.resamples, seed=asked.seed) or (None, None)
-    first_right = sum(one > two for one, two in right)
-    second_right = sum(two > one for one, two in right)
-    return Dispute(len(rows), data.clusters, first_right, second_right, Estimate(data.mean, *between), data.p_value())
+    ones, twos = (labels == golds)[:, labelled].astype(int)
+    data = Differences.of(ones, twos, [clusters[i] for i in labelled.nonzero()[0].tolist()])
+    between = data.interval(resamples=settings.resamples, seed=settings.seed) or (None, None)
+    difference = Estimate(data.mean, *between)
+    return Dispute(
+        len(ones), data.clusters, int((ones > twos).sum()), int((twos > ones).sum()), difference, data.p_value()
+    )
 
 
-def _score_alpha(judges: Sequence[Judged], verdicts: Sequence[Verdicts]) -> float | None:
-    """Krippendorff's alpha of scores; None where a judge's are no probabilities, or outside [0, 1]."""
+def _score_alpha(judges: Sequence[JudgeColumn]) -> float | None:
+    """Krippendorff's alpha of scores; None where a judge's are no probabilities."""
     import numpy as np
 
     if any(judge.scale != "probability" for judge in judges):
         return None
-    scores = [
-        [float("nan") if row is None or row.score is None else row.score for row in each.rows] for each in verdicts
-    ]
-    values = np.asarray(scores, float).T
-    there = values[np.isfinite(values)]
-    return interval_alpha(values) if len(there) and there.min() >= 0 and there.max() <= 1 else None
+    return interval_alpha(np.stack([judge.scores for judge in judges]))
 
 
-def _notes(judges: Sequence[Judged], notes: Sequence[str]) -> list[str]:
-    found = list(notes)
+def _notes(judges: Sequence[JudgeColumn]) -> Iterator[str]:
     for signature in dict.fromkeys(judge.signature for judge in judges):
         same = [judge.name for judge in judges if judge.signature == signature]
         if len(same) > 1:
-            found.append(
+            yield (
                 f"{', '.join(same)} are of the same judge on the same answers: there is nothing to compare but how far "
                 "it repeats itself."
             )
-    found += [
-        f"{judge.name} labels all rows {'right' if labels == {1} else 'wrong'}."
-        for judge in judges
-        if len(labels := {row.label for row in judge.rows if row.label is not None}) == 1
-    ]
-    unlabelled = [judge.name for judge in judges if all(row.label is None for row in judge.rows)]
-    if unlabelled:
-        found.append(f"{', '.join(unlabelled)} gives no labels: only the order of its scores is compared.")
-    return found
+    for judge in judges:
+        labels = set(judge.labels[judge.labels >= 0].tolist())
+        if len(labels) == 1:
+            yield f"{judge.name} labels all rows {'correct' if 1 in labels else 'incorrect'}."
+    if unlabelled := [judge.name for judge in judges if not (judge.labels >= 0).any()]:
+        yield f"{', '.join(unlabelled)} gives no labels: only the order of its scores is compared."

@@ -1,63 +1,70 @@
-"""Models against each other on the same questions: by what a judge says of their answers, or by people's labels."""
+"""Models against each other on the same questions: by what judges say of their answers, or by human labels.
+
+table = comparison_table([load_run("out-a"), load_run("out-b")])
+compare_models(table)[0].pairs[0].difference
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from bert_judge.analysis.matching import DIFFERENT, Entry, check_matched, fitting, matched, numbered, question_key
-from bert_judge.analysis.measures import Estimate
+from bert_judge.analysis.measures import BootstrapSettings, Estimate
+from bert_judge.analysis.pairing import check_matched, numbered, question_of
 from bert_judge.analysis.results import Row
+from bert_judge.analysis.table import DIFFERENT, JudgeColumn, VerdictTable
 from bert_judge.errors import InputError
 from bert_judge.stats.agreement import RankCorrelation, kendall_tau
 from bert_judge.stats.labels import wilson_interval
 from bert_judge.stats.paired import LEVEL, Differences, holm, mcnemar
-from bert_judge.stats.resampling import RESAMPLES, bootstrap_interval
+from bert_judge.stats.resampling import bootstrap_interval
 from bert_judge.types import Signature
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MARGIN = 0.02
 """Accuracies that differ by less than this are taken as equal, where nothing else is asked."""
 
-PEOPLE = "people's labels"
+HUMAN_LABELS = "human labels"
 _FEW_QUESTIONS = 30
+_MOST_NOTES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What is asked of a comparison: the margin of equivalence (None: `MARGIN` for labels, none for scores), draws."""
+class ComparisonSettings(BootstrapSettings):
+    """What is asked of a comparison."""
 
-    margin: float | None = None
-    resamples: int = RESAMPLES
-    seed: int = 0
+    margin: Annotated[
+        float | None, "models that differ by less are equivalent (default: 0.02 of accuracies; none of scores)"
+    ] = None
 
     def __post_init__(self) -> None:
+        BootstrapSettings.__post_init__(self)  # a class with slots has no super()
         if self.margin is not None and not (self.margin > 0 and math.isfinite(self.margin)):
             raise InputError(f"margin is {self.margin}; a difference over 0 was expected, like 0.02 for 2 points.")
-        if self.resamples < 100:
-            raise InputError(f"resamples is {self.resamples}; a number of at least 100 was expected.")
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """What models are compared by: its title, and the value of a row, None where there is none."""
+class ModelMeasure:
+    """What models are compared by: its title, and whether values are labels (1, 0), not scores."""
 
     title: str
-    of: Callable[[Row], float | None]
     labels: bool = True
 
 
-ACCURACY = Measure("accuracy", lambda row: row.label)
-MEAN_SCORE = Measure("mean score", lambda row: row.score, labels=False)
-TRUE_ACCURACY = Measure("true accuracy", lambda row: row.gold)
+ACCURACY = ModelMeasure("accuracy")
+MEAN_SCORE = ModelMeasure("mean score", labels=False)
+TRUE_ACCURACY = ModelMeasure("true accuracy")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFound:
-    """One model: its rows, how many have no value, the mean of the others, and that with those as wrong (labels).
+    """One model: its rows, how many have no value, the mean of the others, and that with those as incorrect (labels).
 
     `places` are the best and the worst place that it can have: the models that are better and worse by the corrected
     p-values tell them, so all models' places hold together with 95 % confidence (after Mogstad et al., 2024).
@@ -85,10 +92,10 @@ class PairFound:
     """Two models on the `rows` questions and answers for which both have a value; differences are second less first.
 
     `matched` counts all answers that belong together. `interval` says how the interval was found. `only_first` and
-    `only_second` count flips: where one alone is right (or its score higher). `p_value` takes whole questions as the
-    draws, `mcnemar` rows; both are the same where no question is repeated. `p_holm` is corrected for all pairs.
-    `equivalence` is the p-value of the claim that they differ by less than `margin`. `detectable` is the smallest
-    difference that such data would show with 80 % power; None where they would show none.
+    `only_second` count flips: where one alone is correct (or its score higher). `p_value` is by question, `mcnemar` by
+    row; both are the same where no question is repeated. `p_holm` is corrected for all pairs. `equivalence` is the
+    p-value of the claim that they differ by less than `margin`. `detectable` is the smallest difference that such data
+    would show with 80 % power; None where they would show none.
     """
 
     first: str
@@ -124,11 +131,11 @@ class PairFound:
 
 @dataclass(frozen=True, slots=True)
 class ModelsFound:
-    """Models by one judge, or by people: the best first; and all pairs of them."""
+    """Models by one judge, or by human labels: the best first; and all pairs of them."""
 
     judge: str
     signature: Signature | None
-    measure: Measure
+    measure: ModelMeasure
     models: Sequence[ModelFound]
     pairs: Sequence[PairFound]
     notes: Sequence[str]
@@ -144,21 +151,14 @@ class Rankings:
     turned: Sequence[tuple[str, str]]
 
 
-def compare_models(entries: Sequence[Entry], asked: Asked | None = None) -> list[ModelsFound]:
-    """Compare models by each judge that has two or more of them, and by people's labels where these are there.
+def compare_models(table: VerdictTable, settings: ComparisonSettings | None = None) -> list[ModelsFound]:
+    """Compare models by each judge that has two or more of them, and by human labels where these are there.
 
     Raises InputError where two models have no question in common, and where a judge gave no label and no score.
     """
-    asked = asked or Asked()
-    judges: dict[str, list[Entry]] = {}
-    for entry in entries:
-        judges.setdefault(entry.judge, []).append(entry)
-    found = [_compare(own, _measure(own), asked) for own in judges.values() if len(own) > 1]
-    models = list({entry.model: entry for entry in reversed(entries)}.values())[::-1]
-    if len(models) > 1 and all(any(row.gold is not None for row in entry.rows) for entry in models):
-        people = [replace(entry, judge=PEOPLE) for entry in models]
-        found.append(_compare(people, TRUE_ACCURACY, asked))
-    return found
+    settings = settings or ComparisonSettings()
+    groups = [*(_Models.by_judge(table, judge) for judge in table.judges), _Models.by_people(table)]
+    return [_compare(group, settings) for group in groups if group and len(group.places) > 1]
 
 
 def rankings(found: Sequence[ModelsFound]) -> list[Rankings]:
@@ -174,87 +174,141 @@ def rankings(found: Sequence[ModelsFound]) -> list[Rankings]:
     return result
 
 
-def differing(entries: Sequence[Entry]) -> Iterator[dict[str, Any]]:
+def differing(table: VerdictTable) -> Iterator[dict[str, Any]]:
     """A record of each question to which the models' answers differ in label (or in score, without labels)."""
-    judges: dict[str, list[Entry]] = {}
-    for entry in entries:
-        judges.setdefault(entry.judge, []).append(entry)
-    for name, own in judges.items():
-        measure = _measure(own)
-        rows = [numbered(entry.rows, fitting(question_key, [e.rows for e in own])) for entry in own]
-        for key in dict.fromkeys(key for each in rows for key in each):
-            answers = {e.model: each[key] for e, each in zip(own, rows, strict=True) if key in each}
-            if len({value for row in answers.values() if (value := measure.of(row)) is not None}) > 1:
-                first = next(iter(answers.values()))
-                told = {model: answer_record(row) for model, row in answers.items()}
-                yield {"judge": name, "question": first.question, "references": first.references, "answers": told}
+    for models in (_Models.by_judge(table, judge) for judge in table.judges):
+        for name in dict.fromkeys(name for places in models.places.values() for name in places):
+            answers = {model: places[name] for model, places in models.places.items() if name in places}
+            if len({value for place in answers.values() if math.isfinite(value := models.values[place])}) > 1:
+                first = models.rows[next(iter(answers.values()))]
+                told = {model: _answer_record(models.rows[place]) for model, place in answers.items()}
+                yield {
+                    "judge": models.judge,
+                    "question": first.question,
+                    "references": first.references,
+                    "answers": told,
+                }
 
 
-def answer_record(row: Row) -> dict[str, Any]:
+def _answer_record(row: Row) -> dict[str, Any]:
     """What a file of differences says of one answer."""
     told = {"id": row.id, "candidate": row.candidate, "score": row.score, "label": row.label, "gold": row.gold}
     return {name: value for name, value in told.items() if value is not None or name in ("score", "label")}
 
 
-def _measure(entries: Sequence[Entry]) -> Measure:
-    """Labels where every model has some, else scores."""
-    for measure in (ACCURACY, MEAN_SCORE):
-        without = [e.model for e in entries if all(measure.of(row) is None for row in e.rows)]
-        if not without:
-            break
-    judge = entries[0].judge
-    if without:
-        raise InputError(
-            f"{judge} gave the answers of {', '.join(without)} no labels and no scores, all are undecided; judge them "
-            "by another judge."
-        )
-    if measure is MEAN_SCORE and len(kinds := {e.signature.name for e in entries}) > 1:
-        raise InputError(
-            f"scores of {' and '.join(sorted(kinds))} can't be compared, and not all models have labels; judge all by "
-            "one judge."
-        )
-    return measure
+@dataclass(frozen=True, eq=False)
+class _Models:
+    """Models by one judge, or by people: where each one's answers are, by their questions, and the value of each.
+
+    `rows` and `values` (NaN: none) have an entry for each answer of the table, `places` point at these.
+    """
+
+    judge: str
+    signature: Signature | None
+    measure: ModelMeasure
+    rows: Sequence[Row]
+    values: NDArray[np.float64]
+    clusters: Sequence[str]
+    places: Mapping[str, Mapping[tuple[Any, int], int]]
+
+    @classmethod
+    def by_judge(cls, table: VerdictTable, judge: JudgeColumn) -> _Models:
+        """By the labels of a judge where every model has some, else by its scores."""
+        import numpy as np
+
+        places = _places(table, judge.judged)
+        measure, values = ACCURACY, np.where(judge.labels >= 0, judge.labels, np.nan)
+        if _without(values, places):
+            measure, values = MEAN_SCORE, judge.scores
+        if len(places) > 1 and (without := _without(values, places)):
+            raise InputError(
+                f"{judge.name} gave the answers of {', '.join(without)} no labels and no scores, all are undecided; "
+                "judge them by another judge."
+            )
+        if measure is MEAN_SCORE and len(kinds := {run.signature.name for run in judge.runs}) > 1:
+            raise InputError(
+                f"scores of {' and '.join(sorted(kinds))} can't be compared, and not all models have labels; judge all "
+                "by one judge."
+            )
+        signature = None if judge.name == DIFFERENT else judge.signature
+        rows = [said or row for said, row in zip(judge.verdicts, table.rows, strict=True)]
+        return cls(judge.name, signature, measure, rows, values, table.clusters, places)
+
+    @classmethod
+    def by_people(cls, table: VerdictTable) -> _Models | None:
+        """By human labels; None unless every model has some."""
+        import numpy as np
+
+        places = _places(table, np.ones(len(table.rows), bool))
+        values = np.where(table.golds >= 0, table.golds, np.nan)
+        if _without(values, places):
+            return None
+        return cls(HUMAN_LABELS, None, TRUE_ACCURACY, table.rows, values, table.clusters, places)
 
 
-def _compare(entries: Sequence[Entry], measure: Measure, asked: Asked) -> ModelsFound:
-    made = [_pair(one, two, measure, asked) for one, two in combinations(entries, 2)]
+def _places(table: VerdictTable, there: NDArray[np.bool_]) -> dict[str, dict[tuple[Any, int], int]]:
+    """Where each model's answers are, by the question; by the id where a row has no texts that could be matched."""
+    bare = any(row.candidate is None for row in table.rows)
+    models: dict[str, list[int]] = {}
+    for place in there.nonzero()[0].tolist():
+        models.setdefault(table.models[place], []).append(place)
+    found = {}
+    for model, own in models.items():
+        names = numbered(("id", row.id) if bare else question_of(row) for row in _at(table.rows, own))
+        found[model] = dict(zip(names, own, strict=True))
+    return found
+
+
+def _at(rows: Sequence[Row], places: Sequence[int]) -> list[Row]:
+    return [rows[place] for place in places]
+
+
+def _without(values: NDArray[np.float64], places: Mapping[str, Mapping[Any, int]]) -> list[str]:
+    """The models none of whose answers has a value."""
+    import numpy as np
+
+    return [model for model, own in places.items() if not np.isfinite(values[list(own.values())]).any()]
+
+
+def _compare(models: _Models, settings: ComparisonSettings) -> ModelsFound:
+    made = [_pair(models, one, two, settings) for one, two in combinations(models.places, 2)]
     pairs = [pair for pair, _ in made if pair]
     pairs = [replace(p, p_holm=value) for p, value in zip(pairs, holm([p.p_value for p in pairs]), strict=True)]
-    models = sorted((_model(e, measure, pairs, asked) for e in entries), key=lambda model: -model.value.value)
-    notes = [note for _, found in made for note in found]
+    found = [_model(models, name, pairs, settings) for name in models.places]
+    notes = [note for _, told in made for note in told]
+    more = len(notes) - _MOST_NOTES
     return ModelsFound(
-        entries[0].judge,
-        entries[0].signature if measure is not TRUE_ACCURACY and entries[0].judge != DIFFERENT else None,
-        measure,
-        models,
+        models.judge,
+        models.signature,
+        models.measure,
+        sorted(found, key=lambda model: -model.value.value),
         pairs,
-        [*_notes(entries, pairs), *notes[:3], *([f"({len(notes) - 3} more such pairs)"] if len(notes) > 3 else [])],
+        [*_notes(models, pairs), *notes[:_MOST_NOTES], *([f"({more} more such pairs)"] if more > 0 else [])],
     )
 
 
-def _model(entry: Entry, measure: Measure, pairs: Sequence[PairFound], asked: Asked) -> ModelFound:
+def _model(models: _Models, name: str, pairs: Sequence[PairFound], settings: ComparisonSettings) -> ModelFound:
     import numpy as np
 
-    rows = [(value, row.cluster) for row in entry.rows if (value := measure.of(row)) is not None]
-    values = np.array([value for value, _ in rows], float)
-    clusters = [cluster for _, cluster in rows]
+    everywhere = list(models.places[name].values())
+    told = [place for place in everywhere if math.isfinite(models.values[place])]
+    values, clusters = models.values[told], [models.clusters[place] for place in told]
     questions = len(set(clusters))
-    if measure.labels and (questions == len(rows) or values.min() == values.max()):
+    if models.measure.labels and (questions == len(told) or np.ptp(values) == 0):
         interval: tuple[float, float] | None = wilson_interval(round(float(values.mean()) * questions), questions)
     else:
         interval = bootstrap_interval(
-            lambda w: float(w @ values / w.sum()), clusters, resamples=asked.resamples, seed=asked.seed
+            lambda w: float(w @ values / w.sum()), clusters, resamples=settings.resamples, seed=settings.seed
         )
-    low, high = interval or (None, None)
-    sides = [_side(entry.model, pair) for pair in pairs if pair.significant]
-    models = {name for pair in pairs for name in (pair.first, pair.second)}
+    sides = [_side(name, pair) for pair in pairs if pair.significant]
+    compared = {model for pair in pairs for model in (pair.first, pair.second)}
     return ModelFound(
-        entry.model,
-        len(entry.rows),
-        len(entry.rows) - len(rows),
-        Estimate(float(values.mean()), low, high),
-        float(values.sum() / len(entry.rows)) if measure is ACCURACY else None,
-        (1 + sides.count(-1), len(models) - sides.count(1)),
+        name,
+        len(everywhere),
+        len(everywhere) - len(told),
+        Estimate(float(values.mean()), *(interval or (None, None))),
+        float(values.sum() / len(everywhere)) if models.measure is ACCURACY else None,
+        (1 + sides.count(-1), len(compared) - sides.count(1)),
     )
 
 
@@ -265,86 +319,68 @@ def _side(model: str, pair: PairFound) -> int:
     return 1 if (pair.difference.value > 0) == (model == pair.second) else -1
 
 
-@dataclass(frozen=True, slots=True)
-class _Together:
-    """Two models' answers that belong together, and of those with two values the values."""
-
-    rows: Sequence[tuple[Row, Row]]
-    told: Sequence[tuple[Row, Row]]
-    values: Sequence[tuple[float, float]]
-
-    @classmethod
-    def of(cls, first: Entry, second: Entry, measure: Measure) -> _Together:
-        rows = matched(first.rows, second.rows, fitting(question_key, [first.rows, second.rows]))
-        told = [
-            (a, b, (v, w)) for a, b in rows if (v := measure.of(a)) is not None and (w := measure.of(b)) is not None
-        ]
-        return cls(rows, [(a, b) for a, b, _ in told], [values for _, _, values in told])
-
-    @property
-    def flips(self) -> list[Flip]:
-        """Those with different values, the largest difference in score first."""
-        pairs = zip(self.told, self.values, strict=True)
-        found = [Flip(a, b, better=int(w > v)) for (a, b), (v, w) in pairs if v != w]
-        return sorted(found, key=lambda flip: -abs((flip.first.score or 0.0) - (flip.second.score or 0.0)))
-
-    @property
-    def difference_all(self) -> float | None:
-        """The mean difference of labels with undecided ones as wrong; None where none is undecided."""
-        if len(self.told) == len(self.rows):
-            return None
-        return sum((b.label or 0) - (a.label or 0) for a, b in self.rows) / len(self.rows)
-
-
-def _pair(first: Entry, second: Entry, measure: Measure, asked: Asked) -> tuple[PairFound | None, list[str]]:
+def _pair(models: _Models, first: str, second: str, settings: ComparisonSettings) -> tuple[PairFound | None, list[str]]:
     """Two models, and what there is to note; None where no question has values for both."""
-    together = _Together.of(first, second, measure)
-    note = check_matched([row for row, _ in together.rows], first.rows, second.rows, (first.model, second.model))
+    import numpy as np
+
+    ours, theirs = models.places[first], models.places[second]
+    matched = np.asarray([(place, theirs[name]) for name, place in ours.items() if name in theirs], int).reshape(-1, 2)
+    found = [_at(models.rows, places) for places in (matched[:, 0].tolist(), [*ours.values()], [*theirs.values()])]
+    note = check_matched(found[0], found[1], found[2], (first, second))
     notes = [note] if note else []
-    if not together.told:
-        return None, [*notes, f"{first.model} and {second.model} have no question with a value for both."]
-    ones, twos = zip(*together.values, strict=True)
-    data = Differences.of(ones, twos, [row.cluster for row, _ in together.told])
-    low, high = data.interval(resamples=asked.resamples, seed=asked.seed) or (None, None)
-    margin = asked.margin if asked.margin or not measure.labels else MARGIN
-    flips, p_value = together.flips, data.p_value()
-    only_second = sum(flip.better for flip in flips)
+    told = matched[np.isfinite(models.values[matched]).all(axis=1)]
+    if not len(told):
+        return None, [*notes, f"{first} and {second} have no question with a value for both."]
+    ones, twos = models.values[told].T
+    data = Differences.of(ones, twos, [models.clusters[place] for place in told[:, 0].tolist()])
+    difference = Estimate(data.mean, *(data.interval(resamples=settings.resamples, seed=settings.seed) or (None, None)))
+    labels = models.measure.labels
+    margin = settings.margin if settings.margin or not labels else MARGIN
+    only_first, only_second, p_value = int((ones > twos).sum()), int((twos > ones).sum()), data.p_value()
+    undecided = models.measure is ACCURACY and len(told) < len(matched)
     return PairFound(
-        first=first.model,
-        second=second.model,
-        matched=len(together.rows),
-        rows=len(together.told),
+        first=first,
+        second=second,
+        matched=len(matched),
+        rows=len(told),
         questions=data.clusters,
-        first_value=fmean(ones),
-        second_value=fmean(twos),
-        difference=Estimate(data.mean, low, high),
-        difference_all=together.difference_all if measure is ACCURACY else None,
+        first_value=float(ones.mean()),
+        second_value=float(twos.mean()),
+        difference=difference,
+        difference_all=float(np.diff(np.nan_to_num(models.values[matched])).mean()) if undecided else None,
         interval="Bonett and Price, as few answers differ" if data.counted else "paired bootstrap",
-        only_first=len(flips) - only_second,
+        only_first=only_first,
         only_second=only_second,
         p_value=p_value,
-        mcnemar=mcnemar(len(flips) - only_second, only_second) if measure.labels else None,
+        mcnemar=mcnemar(only_first, only_second) if labels else None,
         p_holm=p_value,
         margin=margin,
         equivalence=data.equivalence(margin) if margin else None,
         detectable=data.detectable(),
-        flips=flips,
+        flips=_flips(models, told[ones != twos].tolist()),
     ), notes
 
 
-def _notes(entries: Sequence[Entry], pairs: Sequence[PairFound]) -> list[str]:
+def _flips(models: _Models, places: Sequence[tuple[int, int]]) -> list[Flip]:
+    """Answers with different values, the largest difference in score first."""
+    found = [
+        Flip(models.rows[one], models.rows[two], better=int(models.values[two] > models.values[one]))
+        for one, two in places
+    ]
+    return sorted(found, key=lambda flip: -abs((flip.first.score or 0.0) - (flip.second.score or 0.0)))
+
+
+def _notes(models: _Models, pairs: Sequence[PairFound]) -> Iterator[str]:
     """What a reader has to know of all pairs."""
-    notes = []
     if few := min((pair.questions for pair in pairs if pair.questions < _FEW_QUESTIONS), default=0):
         count = "is only 1 question" if few == 1 else f"are only {few} questions"
-        notes.append(f"there {count}: little can be said of so few.")
+        yield f"there {count}: little can be said of so few."
     if any(pair.questions < pair.rows for pair in pairs):
-        notes.append("questions are repeated: intervals and p-values take whole questions as the draws.")
-    keys = [set(numbered(e.rows, fitting(question_key, [e.rows]))) for e in entries]
-    if any(each != keys[0] for each in keys):
-        everywhere = set.intersection(*keys)
-        notes.append(
+        yield "questions are repeated: intervals and p-values are by question (cluster bootstrap)."
+    asked = [places.keys() for places in models.places.values()]
+    if any(each != asked[0] for each in asked):
+        everywhere = set(asked[0]).intersection(*asked)
+        yield (
             f"the models answered different questions ({len(everywhere):,} are common to all): each one's figure is "
             "over its own, pairs are over shared ones."
         )
-    return notes

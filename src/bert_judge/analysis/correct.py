@@ -1,4 +1,4 @@
-"""The accuracy of a saved run without its judge's error, by people's labels of some of its rows.
+"""The accuracy of a saved run without its judge's error, by human labels of some of its rows.
 
 found = correct(load_run("out"), read_labels("labels.jsonl"))
 print(found.corrected.value, found.corrected.low, found.corrected.high)
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from bert_judge.analysis.labels import Labels, check_votes, with_labels
+from bert_judge.analysis.labels import Labels, relabelled
 from bert_judge.analysis.results import Run
 from bert_judge.errors import InputError
 from bert_judge.stats.corrected import (
@@ -27,7 +27,6 @@ from bert_judge.stats.corrected import (
 from bert_judge.stats.labels import Confusion
 
 FEWEST_LABELS = 10
-_PLACE = "(row of the run)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +52,8 @@ class Corrected:
 
     `corrected` is PPI++, `rogan_gladen` None where labels don't define it. `judge` is over decided rows, all others are
     over all `rows`, of which the judge could not decide `undecided`. `confusion` counts the labelled rows, undecided
-    ones as called wrong. Of the labels `of_file` are from the file, `of_run` from the run itself. `notes` are sentences
-    for the reader.
+    ones as labelled incorrect. Of the labels `of_file` are from the file, `of_run` from the run itself. `notes` are
+    sentences for the reader.
     """
 
     rows: int
@@ -78,48 +77,33 @@ class Corrected:
 def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) -> Corrected:
     """Estimate the accuracy of all rows of a run from labels of some, those in the run itself included.
 
-    Rows that the judge could not decide count as not called right, which costs precision, but is no bias. Raises
-    InputError where the run has no verdicts of right and wrong, for no matching labels, under 10, or of one class.
+    Rows that the judge could not decide count as labelled incorrect, which costs precision, but adds no bias. Raises
+    InputError where the judge labels no row, for no matching labels, under 10, or of one class.
     """
-    check_labelled_by_judge(run)
+    _check_judge(run)
     found = labelled_rows(run, labels)
-    _check(found, run, labels)
+    _check_labels(found, run, labels)
     clusters = [row.cluster for row in run.rows]
-    sample = LabelledSample.of(
-        [row.label or 0 for row in run.rows], found.rows, found.golds, found.probabilities, clusters
-    )
+    said = [row.label or 0 for row in run.rows]
+    sample = LabelledSample.of(said, found.rows, found.golds, found.probabilities, clusters)
     decided = [(row.label, cluster) for row, cluster in zip(run.rows, clusters, strict=True) if row.label is not None]
-    called = [label for label, _ in decided]
-    alone = LabelledSample.of(called, range(len(called)), called, clusters=[cluster for _, cluster in decided])
-    confusion = Confusion.count(
-        (gold, run.rows[place].label or 0) for place, gold in zip(found.rows, found.golds, strict=True)
-    )
+    alone, own_clusters = zip(*decided, strict=True)
+    by_judge = LabelledSample.of(alone, range(len(alone)), alone, clusters=own_clusters)
     by_ratio = rogan_gladen(sample, confidence)
     undecided = len(run.rows) - len(decided)
     return Corrected(
         len(run.rows),
         undecided,
         found.drawn,
-        confusion,
+        Confusion.count((gold, said[place]) for place, gold in zip(found.rows, found.golds, strict=True)),
         labels_only(sample, confidence),
-        replace(labels_only(alone, confidence), method="the judge alone, Jeffreys' interval"),
+        replace(labels_only(by_judge, confidence), method="the judge alone, Jeffreys' interval"),
         corrected(sample, judge_scores(run), confidence),
         by_ratio,
         list(_notes(found, len(run.rows), suffices(sample), undecided, by_ratio)),
         found.of_file,
         len(found.rows) - found.of_file,
     )
-
-
-def check_labelled_by_judge(run: Run) -> None:
-    """Raise InputError where the judge calls no row right or wrong."""
-    if all(row.label is None for row in run.rows):
-        if any(row.score is not None for row in run.rows):
-            raise InputError(
-                f"{run.folder} holds similarities without a threshold, which call nothing right or wrong; judge again "
-                "with --threshold, or with a judge of correctness."
-            )
-        raise InputError(f"the judge of {run.folder} decided no row; a run with verdicts was expected.")
 
 
 def labelled_rows(run: Run, labels: Labels | None = None) -> LabelledRows:
@@ -130,21 +114,20 @@ def labelled_rows(run: Run, labels: Labels | None = None) -> LabelledRows:
     of a file match no row, or have a probability only here and there.
     """
     golds = {place: row.gold for place, row in enumerate(run.rows) if row.gold is not None}
-    chances, drawn, unused = dict.fromkeys(golds, 1.0), "of the run itself, taken as drawn uniformly", 0
-    of_file: dict[int, int] = {}
-    even = 0
-    if labels is not None:
-        of_file, given, even = _of_file(run, labels)
-        # A copy of an answer is labelled as soon as one of its copies is drawn.
-        copies = Counter(run.rows[place].key for place in of_file) if labels.by_texts else Counter()
-        uniform = {place: float(copies[run.rows[place].key] or 1) for place in of_file}
-        ratios = [given[place] / chance for place, chance in uniform.items() if given]
-        if ratios and max(ratios) > min(ratios) * (1 + 1e-6):
-            unused = len(golds.keys() - of_file.keys())
-            golds, chances, drawn = of_file, given, "drawn with different probabilities"
-        else:
-            drawn = "drawn uniformly" if given else "without probabilities, taken as drawn uniformly"
-            golds, chances = golds | of_file, chances | uniform
+    if labels is None:
+        places, own = sorted(golds), "of the run itself, taken as drawn uniformly"
+        return LabelledRows(places, [golds[place] for place in places], [1.0] * len(places), own)
+    of_file, given, even = _of_file(run, labels)
+    # A copy of an answer is labelled as soon as one of its copies is drawn.
+    copies = Counter(run.rows[place].key for place in of_file) if labels.by_texts else Counter()
+    uniform = {place: float(copies[run.rows[place].key] or 1) for place in of_file}
+    ratios = [given[place] / chance for place, chance in uniform.items() if given]
+    if ratios and max(ratios) > min(ratios) * (1 + 1e-6):
+        chances, drawn, unused = given, "drawn with different probabilities", len(golds.keys() - of_file.keys())
+        golds = of_file
+    else:
+        drawn = "drawn uniformly" if given else "without probabilities, taken as drawn uniformly"
+        chances, unused, golds = {**dict.fromkeys(golds, 1.0), **uniform}, 0, golds | of_file
     places = sorted(golds)
     return LabelledRows(
         places, [golds[i] for i in places], [chances[i] for i in places], drawn, len(of_file), unused, even
@@ -162,10 +145,9 @@ def _of_file(run: Run, labels: Labels) -> tuple[dict[int, int], dict[int, float]
     """Labels of a file by the place of their row, the probabilities of these (none where it has none), and the number
     of rows whose labels are even.
     """
-    matched = with_labels([replace(row, meta={_PLACE: place}) for place, row in enumerate(run.rows)], labels)
-    golds = {row.meta[_PLACE]: row.gold for row in matched if row.gold is not None}
-    given = {row.meta[_PLACE]: row.meta["probability"] for row in matched if "probability" in row.meta}
-    given = {place: given[place] for place in golds if place in given}
+    matched = {place: label for place, label in enumerate(labels.match(run.rows)) if label is not None}
+    golds = {place: label.gold for place, label in matched.items() if label.gold is not None}
+    given = {place: matched[place].meta["probability"] for place in golds if "probability" in matched[place].meta}
     if given and len(given) < len(golds):
         raise InputError(
             f"{len(given)} of the {len(golds)} matching labels of {labels.where} have a probability; one for each, or "
@@ -177,19 +159,30 @@ def _of_file(run: Run, labels: Labels) -> tuple[dict[int, int], dict[int, float]
     return golds, given, len(matched) - len(golds)
 
 
-def _check(found: LabelledRows, run: Run, labels: Labels | None) -> None:
-    if not found.rows and labels is not None:
-        check_votes(with_labels(run.rows, labels), labels)
+def _check_judge(run: Run) -> None:
+    """Raise InputError where the judge labels no row."""
+    if all(row.label is None for row in run.rows):
+        if any(row.score is not None for row in run.rows):
+            raise InputError(
+                f"{run.folder} holds similarities without a threshold, which label nothing correct or incorrect; judge "
+                "again with --threshold, or with a judge of correctness."
+            )
+        raise InputError(f"the judge of {run.folder} decided no row; a run with verdicts was expected.")
+
+
+def _check_labels(found: LabelledRows, run: Run, labels: Labels | None) -> None:
     if not found.rows:
+        if labels is not None:
+            relabelled(run.rows, labels)  # says that all votes are even
         raise InputError(
             f"{run.folder} holds no labels; give a file of labels with --labels, or make one with bert-judge label."
         )
     if len(found.rows) < FEWEST_LABELS:
         raise InputError(f"{len(found.rows)} rows have a label; {FEWEST_LABELS} or more were expected: label more.")
     if len(set(found.golds)) == 1:
-        which = "1 (right)" if found.golds[0] else "0 (wrong)"
+        which = "1 (correct)" if found.golds[0] else "0 (incorrect)"
         raise InputError(
-            f"all {len(found.rows)} labels are {which}, which can't tell how wrong the judge is; both 0 and 1 were "
+            f"all {len(found.rows)} labels are {which}, which can't tell how often the judge errs; both 0 and 1 were "
             "expected: label more rows."
         )
 
@@ -209,7 +202,7 @@ def _notes(
             "judge's labels, not its scores"
         )
     if undecided:
-        yield f"{undecided} rows that the judge could not decide count as not called right, but for the judge as it is"
+        yield f"{undecided} rows that the judge could not decide count as incorrect, but for the judge as it is"
     if found.unused:
         yield (
             f"{found.unused} labels of the run itself are left out, as they were not drawn like those of the file, "
@@ -219,8 +212,8 @@ def _notes(
         yield f"{found.even} rows have labels in the file that are as often 1 as 0, which count for nothing"
     if by_ratio is not None and by_ratio.low <= 0 and by_ratio.high >= 1:
         yield (
-            "the interval of Rogan-Gladen is everything from 0 to 1, as the judge tells right from wrong answers too "
-            "badly for it on these labels"
+            "the interval of Rogan-Gladen is all from 0 to 1: on these labels the judge tells correct from incorrect "
+            "answers too badly for it"
         )
     if by_ratio is None:
         yield "Rogan-Gladen is undefined, as the judge is no better than chance on the labels"

@@ -1,27 +1,25 @@
-"""Judges against people: how often they agree, where they do not, and from which score on to trust them.
+"""Judges against human labels: how often they agree, where they do not, and from which score on to trust them.
 
-judged = Judged("starter", judge.signature, judge.scale, verdicts)
-rows, judges = aligned(rows_of(open_source("labelled.jsonl")), [judged])
-found = evaluate(rows, judges)
+found = evaluate(labelled_part(collect([load_run("out")])))
 found.judges[0].estimates["accuracy"]
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from bert_judge.analysis.findings import ChosenThreshold, Comparison, Evaluation, JudgeFound, Questions, SliceFound
-from bert_judge.analysis.labels import Judged, repeated_notes
-from bert_judge.analysis.measures import Answers, Estimate, measure
+from bert_judge.analysis.measures import BootstrapSettings, Estimate, measure
 from bert_judge.analysis.results import Row
 from bert_judge.analysis.slices import Slice, is_small, slices
-from bert_judge.analysis.teacher import Teacher, teacher_errors
+from bert_judge.analysis.table import JudgeColumn, VerdictTable
+from bert_judge.analysis.teacher import Teacher, TeacherErrors, teacher_errors
 from bert_judge.errors import InputError
-from bert_judge.stats.calibration import reliability
+from bert_judge.stats.calibration import Bin, reliability
 from bert_judge.stats.discrimination import (
+    RiskCoverage,
     Threshold,
     best_f1,
     cross_fitted,
@@ -32,13 +30,13 @@ from bert_judge.stats.discrimination import (
 )
 from bert_judge.stats.labels import Confusion
 from bert_judge.stats.paired import Differences, holm
-from bert_judge.types import Scale
+from bert_judge.types import Scale, Signature
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-
+OWN_LABELS = "its own"
 _MEANING: Mapping[Scale, str] = {
     "probability": "undecided",
     "score": "on a scale of their own",
@@ -46,188 +44,305 @@ _MEANING: Mapping[Scale, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Table:
-    """The rows of one evaluation, in columns."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationSettings(BootstrapSettings):
+    """What an evaluation is asked besides the measures. A threshold is sought for a wanted precision and recall."""
 
-    rows: Sequence[Row]
-    golds: NDArray[np.int64]
-    clusters: Sequence[str]
+    by: Annotated[tuple[str, ...], "further columns to slice by"] = ()
+    threshold: Annotated[float | None, "label scores from here on correct (default: each judge's own labels)"] = None
+    min_precision: Annotated[float, "precision that a threshold is sought for"] = 0.95
+    min_recall: Annotated[float, "recall that a threshold is sought for"] = 0.95
+    worst: Annotated[int, "disagreements that are listed for each judge"] = 20
+
+    def __post_init__(self) -> None:
+        BootstrapSettings.__post_init__(self)  # a class with slots has no super()
+        limits = (
+            ("min_precision", 0 < self.min_precision <= 1, "a rate over 0, up to 1"),
+            ("min_recall", 0 < self.min_recall <= 1, "a rate over 0, up to 1"),
+            ("worst", self.worst >= 0, "a number of rows, 0 or more"),
+        )
+        for name, good, expected in limits:
+            if not good:
+                raise InputError(f"{name} is {getattr(self, name)}; {expected} was expected.")
 
 
-def evaluate(
-    rows: Sequence[Row],
-    judges: Sequence[Judged],
-    asked: Questions | None = None,
-    teacher: Teacher | None = None,
-) -> Evaluation:
-    """Compare what judges say of labelled rows with the labels; both as `labelled.aligned` returns them.
+@dataclass(frozen=True, slots=True)
+class ChosenThreshold:
+    """A threshold with a purpose: what labels do there on these rows, and (`elsewhere`) when it is chosen on others.
 
-    Raises InputError where a threshold is outside a judge's scores, or a column of `by` is not there.
+    `found` is None where no threshold serves the purpose.
     """
-    import numpy as np
 
-    asked = asked or Questions()
-    table = _Table(rows, np.asarray([row.gold for row in rows], np.int64), [row.cluster for row in rows])
-    told = [_answers(judge, table, asked.threshold) for judge in judges]
-    answers = [each for each, _ in told]
-    whole = measure(table.golds, answers, table.clusters, asked.resamples, asked.seed)
-    parts = list(slices(rows, asked.by))
-    named = zip(judges, told, whole.estimates, strict=True)
-    return Evaluation(
-        rows=len(rows),
-        questions=len(set(table.clusters)),
-        right=float(table.golds.mean()),
-        judges=[_judge(judge, own, labels, estimates, table, asked) for judge, (own, labels), estimates in named],
-        comparisons=_comparisons(judges, answers, table, whole.differences),
-        slices=[_slice(part, answers, table, asked) for part in parts],
-        teacher=teacher_errors(teacher, judges, answers, table.golds, table.clusters, parts) if teacher else (),
-        notes=_notes(judges, told, len(rows), asked),
-    )
+    purpose: str
+    found: Threshold | None
+    elsewhere: Confusion
 
 
-def _answers(judge: Judged, table: _Table, threshold: float | None) -> tuple[Answers, str]:
-    """A judge's scores and labels, and where the labels are from."""
-    import numpy as np
+@dataclass(frozen=True, slots=True)
+class JudgeEvaluation:
+    """What is known of one judge. `labels` says where its labels are from; `bins` are empty without probabilities."""
 
-    scores = np.asarray([np.nan if row.score is None else row.score for row in judge.rows], float)
-    labels = np.asarray([-1 if row.label is None else row.label for row in judge.rows], np.int64)
-    scored = np.isfinite(scores)
-    probable = judge.scale == "probability" and bool(scored.any())
-    if threshold is not None:
-        _check_threshold(judge.name, threshold, scores[scored])
-        return Answers(scores, np.where(scored, scores >= threshold, -1), probable), f"scores from {threshold:g} on"
-    if (labels >= 0).any() or not scored.any():
-        return Answers(scores, labels, probable), "its own"
-    golds, clusters = table.golds[scored], [table.clusters[place] for place in np.flatnonzero(scored).tolist()]
-    labels[scored] = cross_fitted(scores[scored], golds, clusters, most_accurate)
-    return Answers(scores, labels, probable), "scores from a threshold on that was chosen on other rows"
+    name: str
+    signature: Signature
+    probable: bool
+    labels: str
+    rows: int
+    undecided: int
+    estimates: Mapping[str, Estimate]
+    thresholds: Sequence[ChosenThreshold]
+    bins: Sequence[Bin]
+    curve: RiskCoverage | None
+    disagreements: int
+    worst: Sequence[Row]
 
 
-def _check_threshold(name: str, threshold: float, scores: NDArray[np.float64]) -> None:
-    if len(scores) and not scores.min() <= threshold <= scores.max():
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A judge against the first: how much higher its accuracy is, undecided rows counted as incorrect.
+
+    `only_first` and `only_this` count the rows on which one of them alone is correct; `p_value` is that of the exact
+    sign-flip test by question, McNemar's (1947) where none is repeated; `p_adjusted` allows for several judges being
+    compared (Holm, 1979).
+    """
+
+    name: str
+    difference: Estimate
+    only_first: int
+    only_this: int
+    p_value: float
+    p_adjusted: float
+
+
+@dataclass(frozen=True, slots=True)
+class SliceFound:
+    """A slice of the rows: how many, of how many questions, the rate of correct ones, and each judge's measures."""
+
+    kind: str
+    level: str
+    rows: int
+    questions: int
+    right: float
+    small: bool
+    undecided: Sequence[int]
+    estimates: Sequence[Mapping[str, Estimate]]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Judges against human labels on the same rows."""
+
+    rows: int
+    questions: int
+    right: float
+    judges: Sequence[JudgeEvaluation]
+    comparisons: Sequence[Comparison]
+    slices: Sequence[SliceFound]
+    teacher: Sequence[TeacherErrors]
+    notes: Sequence[str]
+
+
+def check_labelled(rows: Sequence[Row]) -> None:
+    """Raise InputError where no row has a label, or all labels are the same."""
+    golds = {row.gold for row in rows} - {None}
+    if not golds:
         raise InputError(
-            f"the threshold {threshold:g} is outside the scores of {name}, which are on another scale "
-            f"({scores.min():.3g} to {scores.max():.3g}); give one in between, or none."
+            f"none of the {len(rows)} rows has a label; a column label with 0 or 1 was expected (--map label=COLUMN), "
+            "or a file of labels (--labels FILE)."
+        )
+    if len(golds) < 2:
+        count = sum(row.gold is not None for row in rows)
+        raise InputError(
+            f"all {count} labels are {golds.pop()}; both correct (1) and incorrect (0) rows were expected."
         )
 
 
-def _judge(
-    judge: Judged, answers: Answers, labels: str, estimates: Mapping[str, Estimate], table: _Table, asked: Questions
-) -> JudgeFound:
-    import numpy as np
+def labelled_part(table: VerdictTable) -> VerdictTable:
+    """The rows with a label that all judges judged, with notes of how many are left out.
 
-    scored = np.isfinite(answers.scores)
-    confidence = _confidence(answers)
-    told = scored & (answers.labels >= 0)
-    wrong = (answers.labels != table.golds) & (answers.labels >= 0)
-    curve = risk_coverage(confidence[told], wrong[told].astype(int)) if told.any() else None
-    return JudgeFound(
-        name=judge.name,
-        signature=judge.signature,
-        probable=answers.probable,
-        labels=labels,
+    Raises InputError as `check_labelled` does, and where the judges have no labelled row in common.
+    """
+    check_labelled(table.rows)
+    labelled = [place for place, row in enumerate(table.rows) if row.gold is not None]
+    common = [place for place in labelled if all(judge.judged[place] for judge in table.judges)]
+    if not common:
+        names = ", ".join(judge.name for judge in table.judges)
+        raise InputError(f"no labelled row was judged by all of {names}; runs on the same rows were expected.")
+    notes = list(table.notes)
+    if len(labelled) < len(table.rows):
+        left = len(table.rows) - len(labelled)
+        notes.append(f"{left:,} of {len(table.rows):,} rows have no label and are left out.")
+    if len(common) < len(labelled):
+        left = len(labelled) - len(common)
+        notes.append(f"{left:,} of {len(labelled):,} labelled rows were not judged by all and are left out.")
+    return replace(table.part(common), notes=notes)
+
+
+def evaluate(
+    table: VerdictTable, settings: EvaluationSettings | None = None, teacher: Teacher | None = None
+) -> Evaluation:
+    """Compare what judges say of labelled rows with the labels; the table is that of `labelled_part`.
+
+    Raises InputError where a threshold is outside a judge's scores, or a column of `by` is not there.
+    """
+    settings = settings or EvaluationSettings()
+    told = [_labelling(judge, table, settings.threshold) for judge in table.judges]
+    table = replace(table, judges=[judge for judge, _ in told])
+    whole = measure(table.golds, table.judges, table.clusters, settings.resamples, settings.seed)
+    parts = list(slices(table.rows, settings.by))
+    return Evaluation(
         rows=len(table.rows),
-        undecided=int((answers.labels < 0).sum()),
-        estimates=estimates,
-        thresholds=_thresholds(answers.part(np.flatnonzero(scored)), table, np.flatnonzero(scored), asked),
-        bins=reliability(answers.scores[scored], table.golds[scored]) if answers.probable else (),
-        curve=curve,
-        disagreements=int(wrong.sum()),
-        worst=_worst(judge, answers.labels, table, confidence, asked.worst),
+        questions=len(set(table.clusters)),
+        right=float(table.golds.mean()),
+        judges=[
+            _judge(judge, labels, estimates, table, settings)
+            for (judge, labels), estimates in zip(told, whole.estimates, strict=True)
+        ],
+        comparisons=_comparisons(table, whole.differences),
+        slices=[_slice(part, table, settings) for part in parts],
+        teacher=teacher_errors(teacher, table, parts) if teacher else (),
+        notes=[*table.notes, *_notes(told)],
     )
 
 
-def _confidence(answers: Answers) -> NDArray[np.float64]:
+def _labelling(judge: JudgeColumn, table: VerdictTable, threshold: float | None) -> tuple[JudgeColumn, str]:
+    """A judge with labels, and where these are from: its own, a threshold, or one that is chosen on other rows."""
+    import numpy as np
+
+    scored = np.isfinite(judge.scores)
+    scores = judge.scores[scored]
+    if threshold is not None:
+        if len(scores) and not scores.min() <= threshold <= scores.max():
+            raise InputError(
+                f"the threshold {threshold:g} is outside the scores of {judge.name}, which are on another scale "
+                f"({scores.min():.3g} to {scores.max():.3g}); give one in between, or none."
+            )
+        labels = np.where(scored, judge.scores >= threshold, -1)
+        return replace(judge, labels=labels), f"scores from {threshold:g} on"
+    if (judge.labels >= 0).any() or not len(scores):
+        return judge, OWN_LABELS
+    labels = judge.labels.copy()
+    labels[scored] = cross_fitted(scores, table.golds[scored], _of(table.clusters, scored), most_accurate)
+    return replace(judge, labels=labels), "scores from a threshold on that was chosen on other rows"
+
+
+def _of(clusters: Sequence[str], chosen: NDArray[np.bool_]) -> list[str]:
+    return [clusters[place] for place in chosen.nonzero()[0].tolist()]
+
+
+def _judge(
+    judge: JudgeColumn,
+    labels: str,
+    estimates: Mapping[str, Estimate],
+    table: VerdictTable,
+    settings: EvaluationSettings,
+) -> JudgeEvaluation:
+    import numpy as np
+
+    scored, decided = np.isfinite(judge.scores), judge.labels >= 0
+    wrong = decided & (judge.labels != table.golds)
+    confidence, told = _confidence(judge), scored & decided
+    return JudgeEvaluation(
+        name=judge.name,
+        signature=judge.signature,
+        probable=judge.probable,
+        labels=labels,
+        rows=len(table.rows),
+        undecided=int((~decided).sum()),
+        estimates=estimates,
+        thresholds=_thresholds(judge.scores[scored], table.golds[scored], _of(table.clusters, scored), settings),
+        bins=reliability(judge.scores[scored], table.golds[scored]) if judge.probable else (),
+        curve=risk_coverage(confidence[told], wrong[told].astype(int)) if told.any() else None,
+        disagreements=int(wrong.sum()),
+        worst=_worst(judge, wrong, table, confidence, settings.worst),
+    )
+
+
+def _confidence(judge: JudgeColumn) -> NDArray[np.float64]:
     """How sure a judge is of its labels: the label's probability, or how far the score is from where labels change."""
     import numpy as np
 
-    scores = answers.scores
-    if answers.probable:
-        return np.where(answers.labels == 1, scores, 1 - scores)
-    low, high = (scores[(answers.labels == label) & np.isfinite(scores)] for label in (0, 1))
+    scores = judge.scores
+    if judge.probable:
+        return np.where(judge.labels == 1, scores, 1 - scores)
+    low, high = (scores[(judge.labels == label) & np.isfinite(scores)] for label in (0, 1))
     edges = [*([low.max()] if len(low) else []), *([high.min()] if len(high) else [])]
     return np.abs(scores - np.mean(edges)) if edges else scores
 
 
-def _thresholds(answers: Answers, table: _Table, places: NDArray[np.int64], asked: Questions) -> list[ChosenThreshold]:
-    """The thresholds for each purpose, on the rows (`places`) that have a score."""
-    golds = table.golds[places]
-    clusters = [table.clusters[place] for place in places.tolist()]
+def _thresholds(
+    scores: NDArray[np.float64], golds: NDArray[np.int64], clusters: Sequence[str], settings: EvaluationSettings
+) -> list[ChosenThreshold]:
+    """The thresholds for each purpose, on the rows that have a score."""
     if len(set(clusters)) < 2:
         return []
     choices: dict[str, Callable[[ArrayLike, ArrayLike], Threshold | None]] = {
         "best accuracy": most_accurate,
         "best F1": best_f1,
-        f"precision of {asked.min_precision:g}": partial(for_precision, precision=asked.min_precision),
-        f"recall of {asked.min_recall:g}": partial(for_recall, recall=asked.min_recall),
+        f"precision of {settings.min_precision:g}": partial(for_precision, precision=settings.min_precision),
+        f"recall of {settings.min_recall:g}": partial(for_recall, recall=settings.min_recall),
     }
     found = []
     for purpose, choose in choices.items():
-        elsewhere = cross_fitted(answers.scores, golds, clusters, choose)
+        elsewhere = cross_fitted(scores, golds, clusters, choose)
         pairs = zip(golds.tolist(), elsewhere.tolist(), strict=True)
-        found.append(ChosenThreshold(purpose, choose(answers.scores, golds), Confusion.count(pairs)))
+        found.append(ChosenThreshold(purpose, choose(scores, golds), Confusion.count(pairs)))
     return found
 
 
 def _worst(
-    judge: Judged, labels: NDArray[np.int64], table: _Table, confidence: NDArray[np.float64], most: int
+    judge: JudgeColumn, wrong: NDArray[np.bool_], table: VerdictTable, confidence: NDArray[np.float64], most: int
 ) -> list[Row]:
     """The disagreements of which the judge was surest, one a question; with the label and columns of the input."""
     import numpy as np
 
-    places = np.flatnonzero((labels >= 0) & (labels != table.golds))
+    places = np.flatnonzero(wrong)
     found: dict[str, Row] = {}
     for place in places[np.argsort(-confidence[places], kind="stable")].tolist():
         if len(found) == most:
             break
-        said, row = judge.rows[place], table.rows[place]
-        if table.clusters[place] not in found:
-            found[table.clusters[place]] = Row(
-                *(row.id, said.score, int(labels[place]), row.gold, row.question, row.references, row.candidate),
-                *(said.explanation, said.matched_reference, said.truncated, said.details, row.meta),
+        said, row = judge.verdicts[place], table.rows[place]
+        if said is not None and table.clusters[place] not in found:
+            found[table.clusters[place]] = replace(
+                row,
+                score=said.score,
+                label=int(judge.labels[place]),
+                explanation=said.explanation,
+                matched_reference=said.matched_reference,
+                truncated=said.truncated,
+                details=said.details,
             )
     return list(found.values())
 
 
-def _comparisons(
-    judges: Sequence[Judged], answers: Sequence[Answers], table: _Table, differences: Sequence[Estimate]
-) -> list[Comparison]:
-    right = [each.labels == table.golds for each in answers]
-    alone = [(int((right[0] & ~ours).sum()), int((~right[0] & ours).sum())) for ours in right[1:]]
-    p_values = [Differences.of(right[0], ours, table.clusters).p_value() for ours in right[1:]]
-    found = zip(judges[1:], differences[1:], alone, p_values, holm(p_values), strict=True)
+def _comparisons(table: VerdictTable, differences: Sequence[Estimate]) -> list[Comparison]:
+    first, *others = [judge.labels == table.golds for judge in table.judges]
+    alone = [(int((first & ~other).sum()), int((~first & other).sum())) for other in others]
+    p_values = [Differences.of(first, other, table.clusters).p_value() for other in others]
+    found = zip(table.judges[1:], differences[1:], alone, p_values, holm(p_values), strict=True)
     return [Comparison(judge.name, by, *counts, p, adjusted) for judge, by, counts, p, adjusted in found]
 
 
-def _slice(part: Slice, judges: Sequence[Answers], table: _Table, asked: Questions) -> SliceFound:
-    import numpy as np
-
-    places = np.asarray(part.rows)
-    golds, clusters = table.golds[places], [table.clusters[place] for place in part.rows]
-    answers = [each.part(places) for each in judges]
+def _slice(part: Slice, table: VerdictTable, settings: EvaluationSettings) -> SliceFound:
+    own = table.part(part.rows)
     return SliceFound(
         part.kind,
         part.level,
-        rows=len(places),
-        questions=len(set(clusters)),
-        right=float(golds.mean()),
-        small=is_small(golds.tolist()),
-        undecided=[int((each.labels < 0).sum()) for each in answers],
-        estimates=measure(golds, answers, clusters, asked.resamples, asked.seed).estimates,
+        rows=len(own.rows),
+        questions=len(set(own.clusters)),
+        right=float(own.golds.mean()),
+        small=is_small(own.golds.tolist()),
+        undecided=[int((judge.labels < 0).sum()) for judge in own.judges],
+        estimates=measure(own.golds, own.judges, own.clusters, settings.resamples, settings.seed).estimates,
     )
 
 
-def _notes(judges: Sequence[Judged], told: Sequence[tuple[Answers, str]], rows: int, asked: Questions) -> list[str]:
-    """What a reader has to know of the figures."""
-    notes = repeated_notes(judges)
-    for judge, (answers, labels) in zip(judges, told, strict=True):
-        if not answers.probable:
-            notes.append(
-                f"{judge.name}: its scores are {_MEANING[judge.scale]}, so it has no Brier score, ECE and reliability."
-            )
-        if labels != "its own":
-            notes.append(f"{judge.name}: labelled right are {labels}.")
-        if undecided := int((answers.labels < 0).sum()):
-            notes.append(f"{judge.name}: {undecided} of {rows} rows are undecided; measures are over the decided ones.")
-    return notes
+def _notes(told: Sequence[tuple[JudgeColumn, str]]) -> Iterator[str]:
+    """What a reader has to know of the figures of each judge."""
+    for judge, labels in told:
+        if not judge.probable:
+            yield f"{judge.name}: its scores are {_MEANING[judge.scale]}: no Brier score, ECE and reliability."
+        if labels != OWN_LABELS:
+            yield f"{judge.name}: labelled correct are {labels}."
+        if undecided := int((judge.labels < 0).sum()):
+            rows = len(judge.labels)
+            yield f"{judge.name}: {undecided} of {rows} rows are undecided; measures are over the decided ones."

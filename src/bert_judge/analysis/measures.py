@@ -1,4 +1,4 @@
-"""The measures of a judge against people with their intervals, for several judges on the same rows at once.
+"""The measures of judges against human labels, with their intervals, for several judges on the same rows at once.
 
 All but AUROC follow from sums over rows: counts of labels, squared errors, excesses of bins. Drawing questions anew
 changes the sums alone, so a bootstrap is a product of matrices, and 100,000 rows take seconds.
@@ -10,8 +10,9 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+from bert_judge.errors import InputError
 from bert_judge.stats.calibration import bin_of
 from bert_judge.stats.discrimination import Ranking
 from bert_judge.stats.inputs import factorise
@@ -22,13 +23,26 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from bert_judge.analysis.table import JudgeColumn
+
     Numbers = NDArray[np.float64]
 
 ECE_BINS = 15
-CONFIDENCE = 0.95
 _AUROC_WORK = 4_000_000  # rows times resamples that AUROC may sort through
 _FEWEST = 200
 _CHUNK = 4_000_000  # weights that are in memory at a time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BootstrapSettings:
+    """How intervals are found. Raises InputError for too few draws."""
+
+    resamples: Annotated[int, "draws of the bootstrap"] = RESAMPLES
+    seed: Annotated[int, "seed of the bootstrap"] = 0
+
+    def __post_init__(self) -> None:
+        if self.resamples < 100:
+            raise InputError(f"resamples is {self.resamples}; a number of at least 100 was expected.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +58,7 @@ class Estimate:
     high: float | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Answers:
-    """What one judge says of some rows, in arrays of shape (rows,).
-
-    `scores` are NaN where there is none, `labels` are 1, 0, or -1 where the judge could not decide. `probable` says
-    that scores are probabilities.
-    """
-
-    scores: Numbers
-    labels: NDArray[np.int64]
-    probable: bool
-
-    def part(self, rows: NDArray[np.int64]) -> Answers:
-        """What it says of some of the rows."""
-        return Answers(self.scores[rows], self.labels[rows], self.probable)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sums:
+class Sums(NamedTuple):
     """Sums over rows in arrays of one shape, one entry a draw: of labels by gold, of squared errors, of excesses."""
 
     true_positive: Numbers
@@ -75,9 +71,14 @@ class Sums:
     excess: Numbers  # with one more dimension, of the bins
 
     @property
+    def correct(self) -> Numbers:
+        """Rows with the label that people gave."""
+        return self.true_positive + self.true_negative
+
+    @property
     def decided(self) -> Numbers:
         """Rows with a label."""
-        return self.true_positive + self.false_positive + self.false_negative + self.true_negative
+        return self.correct + self.false_positive + self.false_negative
 
     @classmethod
     def of(cls, columns: Numbers) -> Sums:
@@ -86,13 +87,12 @@ class Sums:
         return cls(tp, fp, fn, tn, undecided, scored, squared, columns[:, 7:])
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """A measure: its title in tables, and how it follows from sums; NaN where undefined."""
+class _Measure(NamedTuple):
+    """How a measure follows from sums, NaN where undefined; its title in tables."""
 
     title: str
     of: Callable[[Sums], Numbers]
-    needs_probabilities: bool = False
+    of_probabilities: bool = False
 
 
 def _recall(s: Sums) -> Numbers:
@@ -103,47 +103,33 @@ def _balanced(s: Sums) -> Numbers:
     return (_recall(s) + s.true_negative / (s.true_negative + s.false_positive)) / 2
 
 
-def _f1(s: Sums) -> Numbers:
-    return 2 * s.true_positive / (2 * s.true_positive + s.false_positive + s.false_negative)
-
-
 def _kappa(s: Sums) -> Numbers:
     above, below = kappa_terms(s.true_positive, s.false_positive, s.false_negative, s.true_negative)
     return above / below
 
 
-def _ece(s: Sums) -> Numbers:
-    import numpy as np
-
-    found: Numbers = np.abs(s.excess).sum(axis=-1) / s.scored
-    return found
-
-
-MEASURES: Mapping[str, Measure] = {
-    "accuracy": Measure("accuracy", lambda s: (s.true_positive + s.true_negative) / s.decided),
-    "accuracy_all": Measure(
-        "accuracy, undecided as wrong", lambda s: (s.true_positive + s.true_negative) / (s.decided + s.undecided)
-    ),
-    "balanced_accuracy": Measure("balanced accuracy", _balanced),
-    "precision": Measure("precision", lambda s: s.true_positive / (s.true_positive + s.false_positive)),
-    "recall": Measure("recall", _recall),
-    "f1": Measure("F1", _f1),
-    "kappa": Measure("Cohen's kappa", _kappa),
-    "brier": Measure("Brier score", lambda s: s.squared / s.scored, needs_probabilities=True),
-    "ece": Measure("ECE", _ece, needs_probabilities=True),
+MEASURES: Mapping[str, _Measure] = {
+    "accuracy": _Measure("accuracy", lambda s: s.correct / s.decided),
+    "accuracy_all": _Measure("accuracy, undecided as incorrect", lambda s: s.correct / (s.decided + s.undecided)),
+    "balanced_accuracy": _Measure("balanced accuracy", _balanced),
+    "precision": _Measure("precision", lambda s: s.true_positive / (s.true_positive + s.false_positive)),
+    "recall": _Measure("recall", _recall),
+    "f1": _Measure("F1", lambda s: 2 * s.true_positive / (s.decided + s.true_positive - s.true_negative)),
+    "kappa": _Measure("Cohen's kappa", _kappa),
+    "brier": _Measure("Brier score", lambda s: s.squared / s.scored, of_probabilities=True),
+    "ece": _Measure("ECE", lambda s: abs(s.excess).sum(axis=-1) / s.scored, of_probabilities=True),
 }
-"""The measures that follow from sums. All are over decided rows, but `accuracy_all`; a right row is positive."""
+"""The measures that follow from sums, over decided rows (but `accuracy_all`); a correct candidate is positive."""
 
 AUROC = "auroc"
 TITLES: Mapping[str, str] = {**{name: measure.title for name, measure in MEASURES.items()}, AUROC: "AUROC"}
 """What each measure is called in tables, in their order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(NamedTuple):
     """The measures of judges on the same rows: `estimates[judge][measure]`; a measure that is undefined is not there.
 
-    `differences[judge]` is how much more of all rows a judge has right than the first judge, undecided ones as wrong.
+    `differences[judge]` is how much higher a judge's accuracy is than the first's, undecided rows as incorrect.
     """
 
     estimates: Sequence[Mapping[str, Estimate]]
@@ -152,22 +138,22 @@ class Measured:
 
 def measure(
     golds: NDArray[np.int64],
-    judges: Sequence[Answers],
+    judges: Sequence[JudgeColumn],
     clusters: Sequence[Hashable],
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Measured:
-    """All measures of judges on the same labelled rows, with intervals of whole clusters drawn again.
+    """All measures of judges on the same labelled rows, with intervals of the cluster bootstrap.
 
     The draws are those of `stats.bootstrap` with the same seed, and the same for all judges. AUROC takes fewer of them
     where there are over 2,000 rows (at least 200).
     """
     import numpy as np
 
-    columns = [_columns(golds, answers) for answers in judges]
+    columns = [_columns(golds, judge) for judge in judges]
     of_row, count = factorise(clusters)
     for_auroc = max(_FEWEST, min(resamples, _AUROC_WORK // max(1, len(golds))))
-    ranked = [Ranking.of(answers.scores, golds) for answers in judges]
+    ranked = [Ranking.of(judge.scores, golds) for judge in judges]
     per_cluster = _by_cluster(np.hstack(columns), of_row, count)
     sums: list[Numbers] = []
     areas: list[list[float]] = []
@@ -181,29 +167,32 @@ def measure(
     whole = [Sums.of(each.sum(axis=0, keepdims=True)) for each in columns]
     area_draws = np.asarray(areas).reshape(-1, len(judges))
     estimates = []
-    for i, answers in enumerate(judges):
-        found = {name: _estimate(m.of, whole[i], drawn_sums[i]) for name, m in MEASURES.items() if _fits(m, answers)}
-        found[AUROC] = _with_interval(ranked[i].auroc(np.ones(len(golds))), area_draws[:, i])
-        estimates.append({name: value for name in TITLES if (value := found.get(name))})
-    return Measured(estimates, _differences(whole, drawn_sums))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for i, judge in enumerate(judges):
+            found = {
+                name: estimated(float(each.of(whole[i])[0]), each.of(drawn_sums[i]))
+                for name, each in MEASURES.items()
+                if judge.probable or not each.of_probabilities
+            }
+            found[AUROC] = estimated(ranked[i].auroc(np.ones(len(golds))), area_draws[:, i])
+            estimates.append({name: value for name in TITLES if (value := found.get(name))})
+        accuracy = MEASURES["accuracy_all"].of
+        first, first_draws = accuracy(whole[0]), accuracy(drawn_sums[0])
+        differences = [
+            Estimate(float((accuracy(one) - first)[0]), *(_interval(accuracy(drawn) - first_draws) or (None, None)))
+            for one, drawn in zip(whole, drawn_sums, strict=True)
+        ]
+    return Measured(estimates, differences)
 
 
-def interval(draws: Numbers) -> tuple[float, float] | None:
-    """The 95 % percentile interval; None where under a half of the draws are defined, or all are the same."""
-    import numpy as np
-
-    found = percentile_interval(draws, CONFIDENCE)
-    return found if found and np.ptp(draws[np.isfinite(draws)]) > 0 else None
-
-
-def shares(
+def rate(
     above: NDArray[np.bool_],
     below: NDArray[np.bool_],
     clusters: Sequence[Hashable],
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Estimate | None:
-    """The share of the rows `below` that are `above`, too, with its interval; None where there are none."""
+    """How many of the rows `below` are `above`, too, with its interval; None where there are none."""
     import numpy as np
 
     of_row, count = factorise(clusters)
@@ -212,21 +201,33 @@ def shares(
     sums = np.vstack([weights @ per_cluster for weights in _draws(count, resamples, seed)])
     total = columns.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return _with_interval(total[0] / total[1], sums[:, 0] / sums[:, 1])
+        return estimated(total[0] / total[1], sums[:, 0] / sums[:, 1])
 
 
-def _columns(golds: NDArray[np.int64], answers: Answers) -> Numbers:
+def estimated(value: float, draws: Numbers) -> Estimate | None:
+    """A value with the interval of its draws; None where it is undefined."""
+    return Estimate(float(value), *(_interval(draws) or (None, None))) if math.isfinite(value) else None
+
+
+def _interval(draws: Numbers) -> tuple[float, float] | None:
+    """The 95 % percentile interval; None where under a half of the draws are defined, or all are the same."""
+    import numpy as np
+
+    found = percentile_interval(draws, 0.95)
+    return found if found and np.ptp(draws[np.isfinite(draws)]) > 0 else None
+
+
+def _columns(golds: NDArray[np.int64], judge: JudgeColumn) -> Numbers:
     """What is summed, in an array of shape (rows, 7 + bins)."""
     import numpy as np
 
-    decided, right = answers.labels >= 0, golds == 1
-    labelled = answers.labels == 1
-    scored = np.isfinite(answers.scores) if answers.probable else np.zeros(len(golds), bool)
-    scores = np.where(scored, answers.scores, 0.0)
-    excess = np.zeros((len(golds), ECE_BINS if answers.probable else 0))
-    if answers.probable:
+    positive, labelled, decided = golds == 1, judge.labels == 1, judge.labels >= 0
+    scored = np.isfinite(judge.scores) & judge.probable
+    scores = np.where(scored, judge.scores, 0.0)
+    excess = np.zeros((len(golds), ECE_BINS if judge.probable else 0))
+    if judge.probable:
         excess[np.arange(len(golds)), bin_of(scores, ECE_BINS)] = np.where(scored, scores - golds, 0.0)
-    cells = [right & labelled, ~right & labelled, right & ~labelled & decided, ~right & ~labelled & decided]
+    cells = [positive & labelled, ~positive & labelled, positive & ~labelled & decided, ~positive & ~labelled & decided]
     squared = np.where(scored, (scores - golds) ** 2, 0.0)
     return np.column_stack([*cells, ~decided, scored, squared, excess]).astype(float)
 
@@ -244,29 +245,3 @@ def _draws(count: int, resamples: int, seed: int) -> Iterator[Numbers]:
     drawn = draw_clusters(count, resamples, seed)
     while some := list(islice(drawn, max(1, _CHUNK // count))):
         yield np.asarray(some, float)
-
-
-def _fits(measure: Measure, answers: Answers) -> bool:
-    return answers.probable or not measure.needs_probabilities
-
-
-def _estimate(of: Callable[[Sums], Numbers], whole: Sums, draws: Sums) -> Estimate | None:
-    import numpy as np
-
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return _with_interval(float(of(whole)[0]), of(draws))
-
-
-def _with_interval(value: float, draws: Numbers) -> Estimate | None:
-    if not math.isfinite(value):
-        return None
-    return Estimate(value, *(interval(draws) or (None, None)))
-
-
-def _differences(whole: Sequence[Sums], draws: Sequence[Sums]) -> list[Estimate]:
-    accuracy = MEASURES["accuracy_all"].of
-    first, first_draws = accuracy(whole[0]), accuracy(draws[0])
-    return [
-        Estimate(float((accuracy(one) - first)[0]), *(interval(accuracy(drawn) - first_draws) or (None, None)))
-        for one, drawn in zip(whole, draws, strict=True)
-    ]

@@ -1,9 +1,13 @@
-"""Results that were saved: one row of each line of `verdicts.jsonl`, and what `run.json` says of the whole."""
+"""Results that were saved: one row of each line of `verdicts.jsonl`, and what `run.json` says of the whole.
+
+runs = find_runs(["out"])
+runs[0].rows[0].score
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -11,8 +15,9 @@ from typing import Any, cast
 from bert_judge.artifacts import RUN, VERDICTS
 from bert_judge.errors import InputError
 from bert_judge.questions import question_key
-from bert_judge.types import Scale, Signature
+from bert_judge.types import Sample, Scale, Signature
 
+_PARTIAL = VERDICTS + ".partial"
 _OURS = frozenset(
     "id score label gold explanation matched_reference truncated details failed question references candidate".split()
 )
@@ -20,14 +25,15 @@ _OURS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One verdict with what it was given on; texts are missing in a run with `--no_texts`.
+    """An answer with one judge's verdict, as it is saved; the texts are missing in a run with `--no_texts`.
 
-    `score` and `label` are None where the judge could not decide. `meta` holds the input's other columns.
+    `score` and `label` are None where the judge could not decide, `gold` where there is no human label. `meta` holds
+    the input's other columns.
     """
 
     id: str | None
-    score: float | None
-    label: int | None
+    score: float | None = None
+    label: int | None = None
     gold: int | None = None
     question: str | None = None
     references: tuple[str, ...] = ()
@@ -41,7 +47,7 @@ class Row:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells whether two runs judged the same answer: the texts, or the id where there are no texts."""
+        """What tells that two rows are the same answer: the texts, or the id where there are no texts."""
         if self.candidate is None:
             return ("id", str(self.id))
         return (self.question or "", self.candidate, *self.references)
@@ -57,6 +63,18 @@ class Row:
         own = {name: record[name] for name in _OURS & record.keys()}
         meta = {name: value for name, value in record.items() if name not in _OURS}
         return cls(**{**own, "references": tuple(own.get("references", ())), "meta": meta})
+
+    @classmethod
+    def unjudged(cls, sample: Sample) -> Row:
+        """A row that has no verdict yet."""
+        return cls(
+            sample.id,
+            gold=sample.gold,
+            question=sample.question,
+            references=sample.references,
+            candidate=sample.candidate,
+            meta=sample.meta,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +101,15 @@ class Run:
         return cast("Scale", self.record.get("scale", "score"))
 
     @property
+    def input(self) -> Mapping[str, Any]:
+        """What was read: its `path`, its `format`, and the `columns` that were chosen."""
+        return cast("Mapping[str, Any]", self.record.get("input", {}))
+
+    @property
     def answers(self) -> tuple[str, str]:
         """What was judged: the digest of the input, and its column of candidates (a file may have one a model)."""
-        columns = self.record.get("input", {}).get("columns", {})
-        return str(self.record["identity"].get("input_sha256")), str(columns.get("candidate", ""))
+        column = self.input.get("columns", {}).get("candidate", "")
+        return str(self.record["identity"].get("input_sha256")), str(column)
 
 
 def load_run(folder: str | Path) -> Run:
@@ -94,7 +117,7 @@ def load_run(folder: str | Path) -> Run:
     folder = Path(folder)
     path = folder / RUN
     if not path.exists():
-        begun = (folder / (VERDICTS + ".partial")).exists()
+        begun = (folder / _PARTIAL).exists()
         state = "an unfinished run (start the same command again to finish it)" if begun else "no result"
         raise InputError(f"{folder} holds {state}; a folder with {VERDICTS} and {RUN} was expected.")
     try:
@@ -106,7 +129,26 @@ def load_run(folder: str | Path) -> Run:
     return Run(folder, tuple(_rows(folder / VERDICTS)), record)
 
 
-def _rows(path: Path) -> Iterable[Row]:
+def find_runs(paths: Iterable[str | Path]) -> list[Run]:
+    """The result of each folder; where it holds none itself, those in the folders below it, as they were made.
+
+    So `judge`'s whole output folder, or that of a suite, can be given. A result that is found twice is there once.
+    Raises InputError where a folder holds none, or a damaged one.
+    """
+    runs: dict[Path, Run] = {}
+    for path in map(Path, paths):
+        new = [load_run(folder) for folder in _results(path) if folder.resolve() not in runs]
+        runs |= {run.folder.resolve(): run for run in sorted(new, key=_made)}
+    return list(runs.values())
+
+
+def left_out(paths: Iterable[str | Path]) -> list[str]:
+    """A sentence for each unfinished result below these folders, which `find_runs` leaves out."""
+    folders = dict.fromkeys(folder for path in map(Path, paths) if not _is_result(path) for folder in _unfinished(path))
+    return [f"{folder} is unfinished and left out; start its command again to finish it." for folder in folders]
+
+
+def _rows(path: Path) -> Iterator[Row]:
     try:
         with path.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
@@ -116,3 +158,31 @@ def _rows(path: Path) -> Iterable[Row]:
                     raise InputError(f"{path} is damaged in line {number} ({error}).") from error
     except OSError as error:
         raise InputError(f"{path} can't be read ({error.strerror}).") from error
+
+
+def _made(run: Run) -> tuple[str, int, Path]:
+    """When a run was started and, as many can start within a second, finished."""
+    return str(run.record.get("timings", {}).get("started", "")), (run.folder / RUN).stat().st_mtime_ns, run.folder
+
+
+def _results(path: Path) -> list[Path]:
+    if not path.is_dir():
+        what = "a file" if path.exists() else "not there"
+        raise InputError(f"{path} is {what}; a folder that score or judge wrote was expected.")
+    if _is_result(path):
+        return [path]
+    found = sorted(run.parent for run in path.rglob(RUN) if (run.parent / VERDICTS).exists())
+    if not found:
+        begun = "".join(f" ({folder} is unfinished)" for folder in _unfinished(path)[:1])
+        raise InputError(
+            f"{path} holds no result, nor does a folder in it{begun}; a folder with {VERDICTS} was expected."
+        )
+    return found
+
+
+def _is_result(path: Path) -> bool:
+    return (path / RUN).exists() or (path / _PARTIAL).exists()
+
+
+def _unfinished(path: Path) -> list[Path]:
+    return sorted(begun.parent for begun in path.rglob(_PARTIAL) if not (begun.parent / RUN).exists())

@@ -92,14 +92,14 @@ def _exponential(key: Sequence[str], seed: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class LabellingPlan:
     """How many labels an interval of some width needs, in all, and what that was told from, in words."""
 
     labels: int
     basis: str
 
 
-def labels_needed(run: Run, width: float, strategy: str, labels: Labels | None = None) -> Plan:
+def labels_needed(run: Run, width: float, strategy: str, labels: Labels | None = None) -> LabellingPlan:
     """How many labels make the 95 % interval of the corrected accuracy `width` wide, 0.04 being 4 points in all.
 
     With 30 labels or more, of both classes, it is told from these. Before, it is told from the judge's scores, as far
@@ -117,16 +117,18 @@ def labels_needed(run: Run, width: float, strategy: str, labels: Labels | None =
     return plan
 
 
-def _by_labels(run: Run, width: float, labels: Labels | None) -> Plan | None:
+def _by_labels(run: Run, width: float, labels: Labels | None) -> LabellingPlan | None:
     own = labelled_rows(run, labels)
     if len(own.rows) < _FEWEST_TO_PLAN or len(set(own.golds)) == 1:
         return None
     so_far = correct(run, labels).corrected.width
     count = len(own.rows)
-    return Plan(math.ceil(count * (so_far / width) ** 2), f"the {count} labels so far, whose interval is {so_far:.3f}")
+    return LabellingPlan(
+        math.ceil(count * (so_far / width) ** 2), f"the {count} labels so far, whose interval is {so_far:.3f}"
+    )
 
 
-def _by_scores(run: Run, width: float, strategy: str) -> Plan | None:
+def _by_scores(run: Run, width: float, strategy: str) -> LabellingPlan | None:
     """From the variance that is left if scores are what they say."""
     scores = [0.5 if row.score is None else row.score for row in run.rows]
     allowed = (width / 2 / NormalDist().inv_cdf(0.975)) ** 2
@@ -138,4 +140,4 @@ def _by_scores(run: Run, width: float, strategy: str) -> Plan | None:
     else:
         right = fmean(row.label or 0 for row in run.rows)
         left, basis = max(right * (1 - right), 0.09), "the labels alone, as the judge's scores tell no uncertainty"
-    return Plan(math.ceil(left / allowed) + _EXACTNESS, basis) if allowed > 0 else None
+    return LabellingPlan(math.ceil(left / allowed) + _EXACTNESS, basis) if allowed > 0 else None

@@ -1,4 +1,4 @@
-"""The slices of labelled rows in which a judge is looked at: the kinds of rows, and which rows are of each."""
+"""Kinds of rows, such as source, length or model: which rows are of each, so that judges can be looked at by them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,18 @@ SMALL_ROWS, SMALL_CLASS = 50, 10
 MOST_LEVELS = 20
 """The most slices of one kind; rows of the others, which are the smallest, are taken together."""
 
+MOST_VALUES = 200
+"""A column of the input with more different values than this is no kind of rows."""
+
 OTHERS = "(others)"
 NOTHING = "(none)"
 
 _LENGTHS = ((0, "empty"), (20, "1–20 characters"), (80, "21–80"), (300, "81–300"), (1000, "301–1,000"))
 _LONGEST = "over 1,000"
+_FIRST = (
+    *("task", "model", "candidate_model", "source", "dataset", "subset", "category", "language", "split"),
+    *("input", "file"),
+)
 _SCANNED = 400  # characters of a text that tell its script
 
 
@@ -32,6 +39,15 @@ class Slice:
     kind: str
     level: str
     rows: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """A column of the input (task, model …): its values, and the place of each row's among them (-1: it has none)."""
+
+    name: str
+    levels: Sequence[str]
+    codes: Sequence[int]
 
 
 def slices(rows: Sequence[Row], by: Sequence[str] = ()) -> Iterator[Slice]:
@@ -47,6 +63,21 @@ def slices(rows: Sequence[Row], by: Sequence[str] = ()) -> Iterator[Slice]:
             levels.setdefault(level_of(row), []).append(place)
         if len(levels) > 1:
             yield from (Slice(kind, level, places) for level, places in _largest(levels, ORDERS.get(kind, ())))
+
+
+def facets(rows: Sequence[Row]) -> list[Facet]:
+    """The columns of the input that are kinds of rows: with more than one value, but not one a row."""
+    columns = sorted({name for row in rows for name in row.meta}, key=lambda name: (_place(name), name))
+    found = []
+    for name in columns:
+        values = [row.meta.get(name) for row in rows]
+        if all(value is None or isinstance(value, str | int | float) for value in values):
+            levels = sorted({str(value) for value in values if value is not None})
+            several = len(levels) > 1 or (levels and None in values)
+            if several and len(levels) <= MOST_VALUES and (name in _FIRST or 2 * len(levels) <= len(rows)):
+                codes = {level: code for code, level in enumerate(levels)}
+                found.append(Facet(name, levels, [-1 if each is None else codes[str(each)] for each in values]))
+    return found
 
 
 def check_columns(rows: Sequence[Row], by: Sequence[str]) -> None:
@@ -96,13 +127,17 @@ def _script(letter: str) -> str:
 _SCRIPTS = {"CJK": "Han", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean", "FULLWIDTH": "Latin"}
 
 
+def _place(name: str) -> int:
+    return _FIRST.index(name) if name in _FIRST else len(_FIRST)
+
+
 def _column(*names: str) -> Callable[[Row], str]:
     """The first of some columns that a row has."""
     return lambda row: next((str(row.meta[name]) for name in names if row.meta.get(name) is not None), NOTHING)
 
 
 KINDS: Mapping[str, Callable[[Row], str]] = {
-    "source": _column("source", "dataset"),
+    "source": _column("source", "dataset", "input"),
     "task": _column("task"),
     "length": length,
     "language": language,

@@ -1,20 +1,16 @@
-"""A student judge beside the teacher that it learnt from, on rows with people's labels: whose errors does it make?"""
+"""A student judge beside the teacher that it learnt from, on rows with human labels: whose errors does it make?"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from bert_judge.analysis.labels import Judged, aligned
-from bert_judge.analysis.measures import Answers, Estimate, shares
-from bert_judge.analysis.results import Row
+from bert_judge.analysis.measures import Estimate, rate
+from bert_judge.analysis.pairing import numbered
+from bert_judge.analysis.results import Row, Run
 from bert_judge.analysis.slices import Slice, is_small
+from bert_judge.analysis.table import VerdictTable
 from bert_judge.errors import InputError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +25,8 @@ class Teacher:
 class TeacherErrors:
     """What a judge makes of its teacher's labels in a slice; `kind` is "all" for all rows.
 
-    `repeated` is the share of the teacher's errors that the judge makes, too; `broken` the share of the rows that the
-    teacher has right and the judge wrong. Both are None where the teacher has no such row. Undecided rows are left out.
+    `repeated` is how many of the teacher's errors the judge makes, too; `broken` how many of the rows that the teacher
+    has correct are errors of the judge. Both are None where the teacher has no such row. Undecided rows are left out.
     """
 
     kind: str
@@ -44,7 +40,7 @@ class TeacherErrors:
 
 
 def teacher_in_column(rows: Sequence[Row], column: str) -> Teacher:
-    """A teacher whose labels stand in a column: 1 and 0, true and false, or a probability (right from 0.5 on).
+    """A teacher whose labels stand in a column: 1 and 0, true and false, or a probability (correct from 0.5 on).
 
     Raises InputError where no row has that column, or a value is none of these.
     """
@@ -56,44 +52,39 @@ def teacher_in_column(rows: Sequence[Row], column: str) -> Teacher:
     return Teacher(column, [_label(row.meta.get(column), column) for row in rows])
 
 
-def teacher_of_run(rows: Sequence[Row], run: Judged) -> Teacher:
+def teacher_of_run(rows: Sequence[Row], run: Run) -> Teacher:
     """A teacher whose verdicts were saved. Raises InputError where it judged other rows, or gave no labels."""
-    found, (verdicts,) = aligned(rows, [run])
-    labels = {id(row): verdict.label for row, verdict in zip(found, verdicts.rows, strict=True)}
-    if not any(label is not None for label in labels.values()):
+    texts = any(row.candidate is not None for row in run.rows)
+    theirs, ours = (numbered(row.key if texts else ("id", str(row.id)) for row in every) for every in (run.rows, rows))
+    told = dict(zip(theirs, run.rows, strict=True))
+    found = [told.get(name) for name in ours]
+    if not any(found):
+        raise InputError(f"the teacher {run.name} judged none of the {len(rows)} rows; a run on them was expected.")
+    if all(row is None or row.label is None for row in found):
         raise InputError(f"the teacher {run.name} gave no labels; judge anew with a threshold.")
-    return Teacher(run.name, [labels.get(id(row)) for row in rows])
+    return Teacher(run.name, [None if row is None else row.label for row in found])
 
 
-def teacher_errors(
-    teacher: Teacher,
-    judges: Sequence[Judged],
-    answers: Sequence[Answers],
-    golds: NDArray[np.int64],
-    clusters: Sequence[str],
-    parts: Sequence[Slice],
-) -> list[TeacherErrors]:
+def teacher_errors(teacher: Teacher, table: VerdictTable, parts: Sequence[Slice]) -> list[TeacherErrors]:
     """Where each judge makes its teacher's errors, on all rows and slice by slice."""
     import numpy as np
 
     taught = np.asarray([-1 if label is None else label for label in teacher.labels], np.int64)
     found = []
-    for part in [Slice("all", "all rows", range(len(golds))), *parts]:
-        places = np.asarray(part.rows)
-        ours, gold, names = taught[places], golds[places], [clusters[place] for place in part.rows]
-        for judge, each in zip(judges, answers, strict=True):
-            labels = each.labels[places]
-            both = (ours >= 0) & (labels >= 0)
-            wrong, right, failed = both & (ours != gold), both & (ours == gold), labels != gold
+    for part in [Slice("all", "all rows", range(len(table.rows))), *parts]:
+        own, labels = table.part(part.rows), taught[np.asarray(part.rows)]
+        for judge in own.judges:
+            both = (labels >= 0) & (judge.labels >= 0)
+            wrong, right, failed = both & (labels != own.golds), both & (labels == own.golds), judge.labels != own.golds
             found.append(
                 TeacherErrors(
                     part.kind,
                     part.level,
                     judge.name,
                     teacher_wrong=int(wrong.sum()),
-                    repeated=shares(failed, wrong, names),
+                    repeated=rate(failed, wrong, own.clusters),
                     teacher_right=int(right.sum()),
-                    broken=shares(failed, right, names),
+                    broken=rate(failed, right, own.clusters),
                     small=is_small(wrong[both].astype(int).tolist()),
                 )
             )

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from bert_judge.audit.trials import Audit, FamilyResult, Outcome
-from bert_judge.document import Document, Example, Examples, Facts, Part, Table
+from bert_judge.document import Block, Document, Example, Examples, Facts, Table
 from bert_judge.types import Signature
 from bert_judge.wording import SAID, bracketed, clipped, number, percent, visible
 
@@ -19,7 +19,7 @@ def audit_document(audit: Audit, signature: Signature, misses: Sequence[str] = (
     """The tables, what failed most, what of the gate is missed, and some of the trials that failed with their texts."""
     attacks = [family for family in audit.families if family.kind == "attack"]
     invariances = [family for family in audit.families if family.kind == "invariance"]
-    parts: list[Part] = [_headline(audit)]
+    parts: list[Block] = [_headline(audit)]
     if attacks:
         parts.append(Table.of_lines("Attacks", [_line(each, "attack", "accepted") for each in attacks], _WILSON))
     if invariances:

@@ -9,10 +9,16 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from bert_judge.addresses import public_command
-from bert_judge.analysis.agree import agree, disagreements, judges_of, together
-from bert_judge.analysis.compare import Asked, ModelsFound, compare_models, differing, rankings
-from bert_judge.analysis.matching import entries_by, entries_of
+from bert_judge.analysis.agree import agree, disagreement_records, disagreements
+from bert_judge.analysis.compare import (
+    ComparisonSettings,
+    ModelsFound,
+    compare_models,
+    differing,
+    rankings,
+)
 from bert_judge.analysis.results import Run, load_run
+from bert_judge.analysis.table import comparison_table
 from bert_judge.artifacts import check_folder, write_files
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made
@@ -37,48 +43,41 @@ class CompareOptions:
     """What `compare` takes besides the runs."""
 
     by: Annotated[str | None, "column with the name of the model that gave the answer, such as model"] = None
-    what: Annotated[Literal["models", "judges"] | None, "what the runs differ in (default: the runs say it)"] = None
-    margin: Annotated[
-        float | None, "models that differ by less are equivalent (default: 0.02 of accuracies; none of scores)"
-    ] = None
+    what: Annotated[Literal["models", "judges"] | None, "what the runs differ in (default: told by the runs)"] = None
     flips: Annotated[int, "differing answers that are shown, of each kind"] = 10
-    resamples: Annotated[int, "draws of the bootstrap"] = 2000
-    seed: Annotated[int, "seed of the bootstrap"] = 0
     output_dir: Annotated[str | None, "folder for compare.json, compare.md and disagreements.jsonl"] = None
     quiet: Annotated[bool, "print nothing"] = False
 
 
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, read the runs, find what differs, and print and write how far."""
-    options, paths = _parse(arguments)
+    options, settings, paths = _parse(arguments)
     if options.flips < 0:
         raise InputError(f"flips is {options.flips}; a number of answers, 0 or more, was expected.")
-    asked = Asked(margin=options.margin, resamples=options.resamples, seed=options.seed)
     folder = None if options.output_dir is None else check_folder(options.output_dir)
     runs = [load_run(path) for path in paths]
-    entries, notes = entries_by(runs, options.by) if options.by else entries_of(runs, options.what)
-    judges = judges_of(entries)
-    several_models = len({entry.model for entry in entries}) > 1
-    models = compare_models(entries, asked) if several_models else []
-    shared = together(entries) if len(judges) > 1 else []
-    agreed = agree(judges, shared, asked) if len(judges) > 1 else None
-    found = Compared(models, rankings(models), agreed, notes)
+    table = comparison_table(runs, options.what, options.by)
+    several = len(table.judges) > 1
+    models = compare_models(table, settings)
+    found = Compared(models, rankings(models), agree(table, settings) if several else None, table.notes)
     if folder:
-        records = [*disagreements(judges, shared), *(differing(entries) if several_models else [])]
+        records = [*(disagreement_records(table) if several else ()), *differing(table)]
         _write(folder, found, runs, records, paths, ["bert-judge", "compare", *arguments])
     if not options.quiet:
-        say(comparison_document(found, "", shared, options.flips, every_pair=False).text())
+        apart = disagreements(table) if several else []
+        say(comparison_document(found, "", apart, options.flips, every_pair=False).text())
         if folder:
             say(f"\nfiles  {folder}/: compare.json, compare.md, disagreements.jsonl")
     return 0
 
 
-def _parse(arguments: Sequence[str]) -> tuple[CompareOptions, list[str]]:
+def _parse(arguments: Sequence[str]) -> tuple[CompareOptions, ComparisonSettings, list[str]]:
     parser = Parser("bert-judge compare", "RUN [RUN …] [flags]", "Compare saved results: models, or judges.", _EXAMPLES)
     parser.add_argument("runs", metavar="RUN", nargs="+", help="folders that score or judge wrote")
     parser.flags("flags", CompareOptions)
+    parser.flags("what is measured", ComparisonSettings)
     values = parser.parse(arguments)
-    return made(CompareOptions, values), values["runs"]
+    return made(CompareOptions, values), made(ComparisonSettings, values), values["runs"]
 
 
 def _write(

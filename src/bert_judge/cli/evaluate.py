@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from bert_judge.addresses import public_command
-from bert_judge.analysis.evaluate import evaluate
-from bert_judge.analysis.findings import Evaluation, Questions
-from bert_judge.analysis.labels import (
-    Judged,
-    aligned,
-    check_votes,
-    file_stem,
-    pooled,
-    read_labels,
-    rows_of,
-    with_labels,
-)
-from bert_judge.analysis.results import Row, load_run
+from bert_judge.analysis.evaluate import Evaluation, EvaluationSettings, check_labelled, evaluate, labelled_part
+from bert_judge.analysis.labels import Labels, read_labels, relabelled
+from bert_judge.analysis.pairing import file_stem
+from bert_judge.analysis.results import Row, Run, load_run
 from bert_judge.analysis.slices import check_columns
+from bert_judge.analysis.table import collect
 from bert_judge.analysis.teacher import Teacher, teacher_in_column, teacher_of_run
 from bert_judge.artifacts import ResultFolder, check_folder, write_files
 from bert_judge.cli import log_shown, run, say
@@ -31,7 +23,6 @@ from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import judge_rows, say_failed
 from bert_judge.errors import InputError
-from bert_judge.judges import Judge
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
 from bert_judge.pipeline import open_result
 from bert_judge.report.evaluation import evaluation_document
@@ -61,13 +52,6 @@ class EvaluateOptions(InputOptions):
     judges: Annotated[tuple[str, ...] | None, f"judges for the labelled files (default: {STARTER})"] = None
     labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
     teacher: Annotated[str | None, "column or saved result with the labels that the judges learnt from"] = None
-    by: Annotated[tuple[str, ...] | None, "further columns to slice by"] = None
-    threshold: Annotated[float | None, "label scores from here on correct (default: each judge's own labels)"] = None
-    min_precision: Annotated[float, "precision that a threshold is sought for"] = 0.95
-    min_recall: Annotated[float, "recall that a threshold is sought for"] = 0.95
-    worst: Annotated[int, "disagreements that are listed for each judge"] = 20
-    resamples: Annotated[int, "draws of the bootstrap"] = 2000
-    seed: Annotated[int, "seed of the bootstrap"] = 0
     output_dir: Annotated[str, "folder for evaluation.json, .md and the figure"] = "bert-judge-evaluation"
     figure: Annotated[
         Literal["svg", "png", "pdf", "none"] | None, "format of the figure (default: svg if matplotlib is installed)"
@@ -75,51 +59,47 @@ class EvaluateOptions(InputOptions):
     overwrite: Annotated[bool, "judge anew where the folder has another result"] = False
     quiet: Annotated[bool, "no progress bar and no table"] = False
 
-    @property
-    def questions(self) -> Questions:
-        """What the evaluation is asked."""
-        names = ("threshold", "min_precision", "min_recall", "worst", "resamples", "seed")
-        return Questions(by=self.by or (), **{name: getattr(self, name) for name in names})
-
 
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, check everything, judge what is not judged yet, and compare with the labels."""
-    options, paths = _parse(arguments)
-    folder, asked, suffix = Path(options.output_dir), options.questions, _figure(options)
+    options, settings, paths = _parse(arguments)
+    command = ["bert-judge", "evaluate", *arguments]
+    folder, suffix = Path(options.output_dir), _figure(options)
     check_folder(options.output_dir)
     files, folders = _sorted_out(paths, options)
-    runs = [load_run(path) for path in folders]
-    specs = read_judges(options.judges or ([STARTER] if files and not runs else []))
+    saved = [load_run(path) for path in folders]
+    teacher = load_run(options.teacher) if options.teacher and Path(options.teacher).is_dir() else None
+    specs = read_judges(options.judges or ([STARTER] if files and not saved else []))
     sources = [open_input(path, options) for path in files]
-    saved = pooled(runs, distinct([run.name for run in runs]))
-    rows = _labelled_rows(sources, saved, options)
-    check_columns(rows, asked.by)
-    teacher_run = _teacher_run(rows, options)
-    results = list[ResultFolder]()
-    judges = [*_judge_all(specs, sources, options, ["bert-judge", "evaluate", *arguments], results), *saved]
-    judges = [replace(each, name=name) for each, name in zip(judges, distinct([j.name for j in judges]), strict=True)]
-    common, judges = aligned(rows, judges)
-    found = evaluate(common, judges, asked, _teacher(common, options, teacher_run))
-    labelled = sum(row.gold is not None for row in rows)
-    found = replace(found, notes=[*_left_out(len(rows), labelled, len(common)), *found.notes])
-    written = _write(found, folder, suffix, paths, ["bert-judge", "evaluate", *arguments])
+    labels = read_labels(options.labels, options.map if files else None) if options.labels else None
+    _check(sources, saved, labels, options, settings)
+    results = _judge_all(specs, sources, options, command)
+    judged = [(name, load_run(result.folder)) for name, result in results]
+    named = [*judged, *zip(distinct([run.name for run in saved]), saved, strict=True)]
+    table = collect([run for _, run in named], names=[name for name, _ in named])
+    if labels:
+        table = replace(table, rows=relabelled(table.rows, labels, columns=True), labels=labels.where)
+    table = labelled_part(table)
+    found = evaluate(table, settings, _teacher(table.rows, options, teacher))
+    written = _write(found, folder, suffix, paths, command)
     if not options.quiet:
         say(evaluation_document(found, "").text())
         say(f"\nfiles  {folder}/: {', '.join(written)}")
         if suffix is None and options.figure is None:
             say("no figure: that needs the package matplotlib, `pip install matplotlib`")
-    return say_failed(results, "bert-judge evaluate")
+    return say_failed([result for _, result in results], "bert-judge evaluate")
 
 
-def _parse(arguments: Sequence[str]) -> tuple[EvaluateOptions, list[str]]:
+def _parse(arguments: Sequence[str]) -> tuple[EvaluateOptions, EvaluationSettings, list[str]]:
     parser = Parser("bert-judge evaluate", "FILE|RESULT … [flags]", "Compare judges with human labels.", _EXAMPLES)
     parser.add_argument(
         "paths", metavar="FILE|RESULT", nargs="+", help="labelled files to judge, and folders that score or judge wrote"
     )
     parser.flags("flags", EvaluateOptions)
+    parser.flags("what is measured", EvaluationSettings)
     values = parser.parse(arguments)
     sys.path.append(str(Path.cwd()))  # a judge of one's own, module:Class, lies where one works
-    return made(EvaluateOptions, values), values["paths"]
+    return made(EvaluateOptions, values), made(EvaluationSettings, values), values["paths"]
 
 
 def _figure(options: EvaluateOptions) -> str | None:
@@ -143,74 +123,46 @@ def _sorted_out(paths: Sequence[str], options: EvaluateOptions) -> tuple[list[st
     return files, folders
 
 
-def _labelled_rows(sources: Sequence[Source], saved: Sequence[Judged], options: EvaluateOptions) -> list[Row]:
-    """The rows of the files, or else of the first saved result, with labels; checked before a model loads."""
-    rows = [row for source in sources for row in rows_of(source)]
-    if not sources:
-        rows = list(saved[0].rows)
-    if options.labels:
-        labels = read_labels(options.labels, None if sources else options.map)
-        rows = with_labels(rows, labels)
-        check_votes(rows, labels)
-    aligned(rows, [])
-    return rows
+def _check(
+    sources: Sequence[Source],
+    saved: Sequence[Run],
+    labels: Labels | None,
+    options: EvaluateOptions,
+    settings: EvaluationSettings,
+) -> None:
+    """Before a model loads: whether there are labels of both kinds, and the columns that were named."""
+    rows: Sequence[Row] = [Row.unjudged(sample) for source in sources for sample in source] or saved[0].rows
+    if labels:
+        rows = relabelled(rows, labels, columns=True)
+    check_labelled(rows)
+    if set(settings.by) - {"source", "input"}:
+        check_columns(rows, settings.by)
+    if options.teacher and not Path(options.teacher).is_dir():
+        teacher_in_column(rows, options.teacher)
 
 
-def _teacher_run(rows: Sequence[Row], options: EvaluateOptions) -> Judged | None:
-    """The teacher's saved result, if it is one; a column is looked at, so that a wrong name is told at once."""
+def _teacher(rows: Sequence[Row], options: EvaluateOptions, saved: Run | None) -> Teacher | None:
     if options.teacher is None:
         return None
-    if Path(options.teacher).is_dir():
-        run = load_run(options.teacher)
-        return Judged(run.name, run.signature, run.scale, run.rows)
-    teacher_in_column(rows, options.teacher)
-    return None
-
-
-def _teacher(rows: Sequence[Row], options: EvaluateOptions, run: Judged | None) -> Teacher | None:
-    if options.teacher is None:
-        return None
-    return teacher_of_run(rows, run) if run else teacher_in_column(rows, options.teacher)
+    return teacher_of_run(rows, saved) if saved else teacher_in_column(rows, options.teacher)
 
 
 def _judge_all(
-    specs: Sequence[JudgeSpec],
-    sources: Sequence[Source],
-    options: EvaluateOptions,
-    command: list[str],
-    results: list[ResultFolder],
-) -> Iterable[Judged]:
-    """The verdicts of each judge on all files, whose `results` are added; one judge is in memory at a time."""
+    specs: Sequence[JudgeSpec], sources: Sequence[Source], options: EvaluateOptions, command: list[str]
+) -> list[tuple[str, ResultFolder]]:
+    """The results of each judge on all files, there already or made now; one judge is in memory at a time."""
+    asked = {each: getattr(options, each) for each in ("map", "limit", "skip_bad_rows", "numbers_as_text")}
     stems = distinct([file_stem(source.path) for source in sources])
+    results = []
     for spec in specs:
         with log_shown(not options.quiet):
             judge = spec.make().judge
         for source, stem in zip(sources, stems, strict=True):
             folder = Path(options.output_dir) / stem / spec.name
-            results.append(_judge(source, judge, folder, spec.name, options, command))
-        runs = [load_run(result.folder) for result in results[-len(sources) :]]
-        rows = [row for run in runs for row in run.rows]
-        yield Judged(spec.name, runs[0].signature, runs[0].scale, rows)
-
-
-def _judge(
-    source: Source, judge: Judge, folder: Path, name: str, options: EvaluateOptions, command: list[str]
-) -> ResultFolder:
-    """The result of a judge on a file, there already or made now."""
-    asked = {each: getattr(options, each) for each in ("map", "limit", "skip_bad_rows", "numbers_as_text")}
-    fitted, result = open_result(source, judge, folder, asked, options.overwrite)
-    judge_rows(source, fitted, result, name, texts=True, quiet=options.quiet, command=command)
-    return result
-
-
-def _left_out(rows: int, labelled: int, common: int) -> list[str]:
-    """Which rows are not in the figures."""
-    notes = []
-    if labelled < rows:
-        notes.append(f"{rows - labelled:,} of {rows:,} rows have no label and are left out.")
-    if common < labelled:
-        notes.append(f"{labelled - common:,} of {labelled:,} labelled rows were not judged by all and are left out.")
-    return notes
+            fitted, result = open_result(source, judge, folder, asked, options.overwrite)
+            judge_rows(source, fitted, result, spec.name, texts=True, quiet=options.quiet, command=command)
+            results.append((spec.name, result))
+    return results
 
 
 def _write(found: Evaluation, folder: Path, suffix: str | None, paths: Sequence[str], command: list[str]) -> list[str]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from bert_judge.analysis.labels import read_labels
+from bert_judge.analysis.results import find_runs, left_out
 from bert_judge.artifacts import check_folder
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, add_flags, made
-from bert_judge.report.finding import find_runs, left_out
 from bert_judge.report.overview import judges_table
 from bert_judge.report.writing import check_path, write_report
 from bert_judge.sources import ColumnMap

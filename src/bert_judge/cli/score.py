@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from bert_judge.analysis.compare import compare_models, rankings
-from bert_judge.analysis.matching import Entry
 from bert_judge.analysis.results import load_run
+from bert_judge.analysis.table import Part, tabulate
 from bert_judge.artifacts import REPORT, RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, columns_in, made, peek
@@ -167,9 +167,8 @@ def _say_several(
 
 def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder]) -> str:
     """The models against each other, by each judge."""
-    runs = [(job, load_run(results[job.name].folder)) for job in jobs]
-    entries = [Entry(job.judge, run.signature, run.scale, job.candidates, run.rows) for job, run in runs]
-    models = compare_models(entries)
+    table = tabulate([Part(job.judge, job.candidates, load_run(results[job.name].folder)) for job in jobs])
+    models = compare_models(table)
     return comparison_document(Compared(models, rankings(models), None, ()), "", every_pair=False).text()
 
 

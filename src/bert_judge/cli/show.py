@@ -10,11 +10,10 @@ from itertools import islice
 from typing import Annotated
 
 from bert_judge.analysis.labels import read_labels, relabelled
-from bert_judge.analysis.results import Row, Run
+from bert_judge.analysis.results import Row, Run, find_runs
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.errors import InputError
-from bert_judge.report.finding import find_runs
 
 _EXAMPLES = """examples:
   bert-judge show out --wrong                              # candidates judged incorrect, and why

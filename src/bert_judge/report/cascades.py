@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from bert_judge.analysis.calibrate import CascadeResult, CascadeSettings, Side, StageCount, StageResult, stage_counts
-from bert_judge.document import Document, Part, Table
+from bert_judge.document import Block, Document, Table
 from bert_judge.judges.cascade import Cascade, Plan, StageUse
 from bert_judge.stats.certified import upper_bound
 from bert_judge.wording import SAID, percent
@@ -33,7 +33,7 @@ def calibration_document(result: CascadeResult, settings: CascadeSettings) -> Do
     head = ["stage", "side", "reached", "score", "decided", "agreement", "at least", "ms a row"]
     agreed = f", of which {percent(result.agreed / early)} agree" if early else ""
     decided = f"decided before {end}: {early} of {through} rows ({percent(early / through)}){agreed}"
-    parts: list[Part] = [f"{calibrated}\n{promise}", Table("", head, lines), decided]
+    parts: list[Block] = [f"{calibrated}\n{promise}", Table("", head, lines), decided]
     return Document("Calibration", parts, [line for stage in found.stages for line in _shortfalls(stage, settings)])
 
 

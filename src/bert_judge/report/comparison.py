@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bert_judge.analysis.agree import JudgePair, JudgesFound, Verdicts
-from bert_judge.analysis.compare import ACCURACY, PEOPLE, TRUE_ACCURACY, Flip, ModelsFound, PairFound, Rankings
+from bert_judge.analysis.agree import Disagreement, JudgePair, JudgesFound
+from bert_judge.analysis.compare import ACCURACY, TRUE_ACCURACY, Flip, ModelsFound, PairFound, Rankings
 from bert_judge.analysis.results import Row
-from bert_judge.document import Document, Example, Examples, Part, Table
+from bert_judge.document import Block, Document, Example, Examples, Table
 from bert_judge.report.evaluation import exact_test
 from bert_judge.wording import SAID, interval, number, p_value, percent, points
 
@@ -29,19 +29,17 @@ class Compared:
 
 
 def comparison_document(
-    found: Compared, title: str, verdicts: Sequence[Verdicts] = (), flips: int = 0, *, every_pair: bool = True
+    found: Compared, title: str, apart: Sequence[Disagreement] = (), flips: int = 0, *, every_pair: bool = True
 ) -> Document:
-    """All tables, and `flips` of the answers on which two models differ, or the judges with these `verdicts`.
+    """All tables, and `flips` of the answers on which two models differ, or judges (`apart`).
 
     Without `every_pair`, many pairs of models are only those of neighbours in the ranking.
     """
-    parts: list[Part] = [*_tables(found, every_pair)]
+    parts: list[Block] = [*_tables(found, every_pair)]
     for each in found.models:
         if len(each.pairs) == 1 and each.measure is not TRUE_ACCURACY:
             parts += [shown for better in (0, 1) if (shown := _flips(each.pairs[0], better, flips)).examples]
-    if found.judges:
-        shown = _disagreements([judge.name for judge in found.judges.judges], verdicts, flips)
-        parts += [shown] if shown.examples else []
+    parts += [_disagreements(apart, flips)] if apart and flips else []
     notes, judges = [*found.notes], []
     for each in found.models:
         notes += each.notes
@@ -66,11 +64,6 @@ def _tables(found: Compared, every_pair: bool) -> Iterator[Table]:
             yield _disputes(found.judges.pairs)
 
 
-def _by(judge: str) -> str:
-    """Who judged, in words."""
-    return "human labels" if judge == PEOPLE else judge
-
-
 def _models(found: ModelsFound) -> Table:
     labels_missing = any(model.undecided for model in found.models)
     by_people = found.measure is TRUE_ACCURACY
@@ -85,7 +78,7 @@ def _models(found: ModelsFound) -> Table:
             line += [("undecided as incorrect", percent(model.value_all))]
         lines.append([*line, ("rank", " to ".join(map(str, dict.fromkeys(model.places))))])
     below = "in brackets: 95 % intervals; rank: the ranks that the differences between the models leave open"
-    return Table.of_lines(f"{title.capitalize()} by {_by(found.judge)}", lines, below)
+    return Table.of_lines(f"{title.capitalize()} by {found.judge}", lines, below)
 
 
 def _pairs(found: ModelsFound, every_pair: bool) -> Table:
@@ -137,7 +130,7 @@ def _how(found: ModelsFound) -> str:
 def _rankings(found: Sequence[Rankings]) -> Table:
     lines = [
         [
-            ("", f"{_by(each.first)}, {_by(each.second)}"),
+            ("", f"{each.first}, {each.second}"),
             ("models", f"{each.tau.units:,}"),
             ("Kendall's tau", number(each.tau.tau)),
             ("p", p_value(each.tau.p_value)),
@@ -227,15 +220,14 @@ def _flip(names: tuple[str, str], flip: Flip) -> Example:
     return Example(_asked(flip.first), [("reference", " / ".join(flip.first.references)), *answers])
 
 
-def _disagreements(names: Sequence[str], verdicts: Sequence[Verdicts], most: int) -> Examples:
+def _disagreements(found: Sequence[Disagreement], most: int) -> Examples:
     """The answers that the judges label differently, those with the most different scores first."""
-    found = sorted((each for each in verdicts if each.differ), key=lambda each: -each.gap)
     examples = []
     for each in found[:most]:
-        row = each.any_row
+        row = each.row
         texts = [("reference", " / ".join(row.references)), ("candidate", row.candidate)]
         texts += [("human label", SAID[row.gold])] if row.gold is not None else []
-        texts += [(name, _verdict(own)) for name, own in zip(names, each.rows, strict=True) if own is not None]
+        texts += [(name, _verdict(own)) for name, own in each.verdicts.items()]
         examples.append(Example(_asked(row), texts))
     return Examples(f"The judges disagree on {len(found):,} answers", examples, len(found), most, _MORE)
 

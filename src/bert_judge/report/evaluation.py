@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from bert_judge.analysis.findings import ChosenThreshold, Evaluation, JudgeFound, SliceFound
+from bert_judge.analysis.evaluate import ChosenThreshold, Evaluation, JudgeEvaluation, SliceFound
 from bert_judge.analysis.measures import AUROC, TITLES, Estimate
 from bert_judge.analysis.slices import SMALL_CLASS, SMALL_ROWS
 from bert_judge.analysis.teacher import TeacherErrors
-from bert_judge.document import Chart, Document, Example, Examples, Part, Table
+from bert_judge.document import Block, Chart, Document, Example, Examples, Table
 from bert_judge.stats.discrimination import RiskCoverage
 from bert_judge.stats.labels import Confusion
 from bert_judge.wording import SAID, interval, number, p_value, percent, points
 
-_TITLES = {**TITLES, "accuracy_all": "accuracy, undecided as incorrect"}
 _RATES = frozenset(["accuracy", "accuracy_all", "balanced_accuracy", "precision", "recall"])
 _IN_SLICES = ("accuracy", "balanced_accuracy", "f1", "kappa", AUROC, "ece")
 _IN_SLICES_OF_MANY = ("accuracy", AUROC)
@@ -27,7 +26,7 @@ def evaluation_document(found: Evaluation, title: str, figure: str = "") -> Docu
     """All tables and disagreements; `figure` is the file of the figure, if there is one."""
     judges = found.judges
     headline = f"{found.rows:,} rows of {found.questions:,} questions, {found.right:.1%} labelled correct"
-    parts: list[Part] = [headline, _overall(judges)]
+    parts: list[Block] = [headline, _overall(judges)]
     parts += [Chart("reliability and risk-coverage", file=figure)] if figure else []
     parts += [_comparisons(found)] if found.comparisons else []
     parts += [_thresholds(judge, len(judges)) for judge in judges if judge.thresholds]
@@ -53,11 +52,11 @@ def _shown(name: str, estimate: Estimate | None, brackets: bool = True) -> str:
     return form(estimate.value if estimate else None)
 
 
-def _overall(judges: Sequence[JudgeFound]) -> Table:
+def _overall(judges: Sequence[JudgeEvaluation]) -> Table:
     undecided = any(judge.undecided for judge in judges)
     body = [
         [title, *(_shown(name, judge.estimates.get(name)) for judge in judges)]
-        for name, title in _TITLES.items()
+        for name, title in TITLES.items()
         if (name != "accuracy_all" or undecided) and any(name in judge.estimates for judge in judges)
     ]
     if undecided:
@@ -83,7 +82,7 @@ def _comparisons(found: Evaluation) -> Table:
     return Table.of_lines("Differences", lines, f"of all rows, undecided ones as incorrect; p: {test}{adjusted}")
 
 
-def _thresholds(judge: JudgeFound, judges: int) -> Table:
+def _thresholds(judge: JudgeEvaluation, judges: int) -> Table:
     body = [row for chosen in judge.thresholds for row in _threshold(chosen)]
     head = ["for", "threshold", "accuracy", "balanced", "precision", "recall", "F1"]
     below = "held-out: chosen on four fifths of the questions, measured on the fifth"
@@ -104,7 +103,7 @@ def _counts(counts: Confusion) -> list[str]:
     return [*map(percent, rates), number(counts.f1)]
 
 
-def _risk(judges: Sequence[JudgeFound]) -> Table:
+def _risk(judges: Sequence[JudgeEvaluation]) -> Table:
     """How many errors are among the rows of which a judge is most confident."""
     curves = [judge.curve for judge in judges]
     body = [
@@ -133,7 +132,7 @@ def _slices(kind: str, parts: Sequence[SliceFound], names: Sequence[str]) -> Tab
             ("rows", f"{part.rows:,}"),
             ("correct", percent(part.right)),
             *(
-                (f"{judge} {_TITLES[name]}".strip(), _shown(name, estimates.get(name), name == "accuracy"))
+                (f"{judge} {TITLES[name]}".strip(), _shown(name, estimates.get(name), name == "accuracy"))
                 for judge, estimates in zip(names if len(names) > 1 else [""], part.estimates, strict=True)
                 for name in measures
             ),
@@ -164,7 +163,7 @@ def _teacher(found: Sequence[TeacherErrors]) -> Table:
     return Table.of_lines("The teacher's errors", lines, small)
 
 
-def _reliability(judge: JudgeFound) -> Table:
+def _reliability(judge: JudgeEvaluation) -> Table:
     lines = [
         [
             ("score", f"{each.low:.1f} to {each.high:.1f}"),
@@ -177,7 +176,7 @@ def _reliability(judge: JudgeFound) -> Table:
     return Table.of_lines(f"Reliability of {judge.name}", lines)
 
 
-def _disagreements(judge: JudgeFound) -> Examples:
+def _disagreements(judge: JudgeEvaluation) -> Examples:
     """The answers on which a judge was most confident against the label."""
     examples = []
     for row in judge.worst:

@@ -7,14 +7,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bert_judge.analysis.results import Row, Run
+from bert_judge.analysis.slices import Facet
+from bert_judge.analysis.table import JudgeColumn, VerdictTable
 from bert_judge.artifacts import BAD_ROWS
-from bert_judge.report.answers import AnswerTable, Facet, JudgeColumn
 from bert_judge.stats.calibration import Bin, brier, expected_calibration_error, reliability
 from bert_judge.stats.labels import Confusion, wilson_interval
 from bert_judge.types import Signature
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 BARS = 20
 """The bars of a histogram."""
@@ -154,35 +159,30 @@ class Figures:
     notes: Sequence[str]
 
 
-def find_figures(table: AnswerTable) -> Figures:
-    """Count everything."""
-    golds = [row.gold for row in table.rows]
-    judges = [_judge(judge, golds) for judge in table.judges]
-    facets = {facet.name: facet for facet in table.facets}
-    task, model = facets.get("task"), next((facets[name] for name in _MODELS if name in facets), None)
+def find_figures(table: VerdictTable, notes: Iterable[str] = ()) -> Figures:
+    """Count everything; `notes` stand before those of the table."""
+    named = {facet.name: facet for facet in table.facets}
+    task, model = named.get("task"), next((named[name] for name in _MODELS if name in named), None)
+    pairs = [_pair(*both) for both in combinations(table.judges, 2)]
     return Figures(
         rows=len(table.rows),
         labels=table.labels,
-        gold=_gold(golds) if table.labels else None,
-        disagreements=sum(disagree(verdicts) for verdicts in zip(*(j.verdicts for j in table.judges), strict=True)),
-        judges=judges,
-        pairs=[pair for both in combinations(table.judges, 2) if (pair := _pair(*both)).share.rows],
-        kinds=[_kind(facet, table, golds) for facet in table.facets[:_TABLES]],
+        gold=_rate(table.golds) if table.labels else None,
+        disagreements=int(table.disagree.sum()),
+        judges=[_judge(judge, table) for judge in table.judges],
+        pairs=[pair for pair in pairs if pair.share.rows],
+        kinds=[_kind(facet, table) for facet in table.facets[:_TABLES]],
         crosses=[_cross(judge, task, model) for judge in table.judges] if task and model else (),
-        notes=table.notes,
+        notes=[*notes, *table.notes, *_notes(table)],
     )
 
 
-def disagree(verdicts: Iterable[Row | None]) -> bool:
-    """Whether judges give the same answer different labels."""
-    return len({row.label for row in verdicts if row is not None and row.label is not None}) > 1
+def _judge(judge: JudgeColumn, table: VerdictTable) -> JudgeFigures:
+    import numpy as np
 
-
-def _judge(judge: JudgeColumn, golds: Sequence[int | None]) -> JudgeFigures:
     rows = [row for row in judge.verdicts if row is not None]
-    scores = [row.score for row in rows if row.score is not None]
-    labels = [row.label for row in rows if row.label is not None]
-    undecided, right = sum(row.score is None for row in rows), sum(labels)
+    scores = judge.scores[np.isfinite(judge.scores)]
+    right, labelled, undecided = int((judge.labels == 1).sum()), int((judge.labels >= 0).sum()), len(rows) - len(scores)
     runs, last = judge.runs, judge.runs[-1].record
     timings = [run.record["timings"] for run in runs if "timings" in run.record]
     costs = [run.record["costs"]["money"] for run in runs if run.record.get("costs", {}).get("money") is not None]
@@ -191,22 +191,22 @@ def _judge(judge: JudgeColumn, golds: Sequence[int | None]) -> JudgeFigures:
         kind=judge.signature.short,
         signature=judge.signature,
         rows=len(rows),
-        judged=len(rows) - undecided,
+        judged=len(scores),
         undecided=undecided,
         truncated=sum(bool(row.truncated) for row in rows),
         bad_rows=sum(map(_bad_rows, runs)),
-        mean_score=math.fsum(scores) / len(scores) if scores else None,
-        right=Cell.share(right, len(labels)) if labels else None,
-        right_all=Cell.share(right, len(labels) + undecided) if labels else None,
-        histogram=_histogram(judge, golds),
-        agreement=_agreement(judge, golds),
+        mean_score=math.fsum(scores) / len(scores) if len(scores) else None,
+        right=Cell.share(right, labelled) if labelled else None,
+        right_all=Cell.share(right, labelled + undecided) if labelled else None,
+        histogram=_histogram(judge, table.golds),
+        agreement=_agreement(judge, table.golds),
         seconds=math.fsum(each["seconds"] for each in timings) if timings else None,
         timed_rows=sum(each["rows"] for each in timings),
         tokens_in=_tokens(rows, "prompt_tokens"),
         tokens_out=_tokens(rows, "completion_tokens"),
         money=math.fsum(costs) if costs else None,
         commands=[list(run.record.get("command", ())) for run in runs],
-        inputs=[str(run.record.get("input", {}).get("path", "")) for run in runs],
+        inputs=[str(run.input.get("path", "")) for run in runs],
         folders=[str(run.folder) for run in runs],
         versions=last.get("versions", {}),
         machine=last.get("machine", {}),
@@ -227,22 +227,20 @@ def _bad_rows(run: Run) -> int:
         return sum(1 for _ in lines)
 
 
-def _histogram(judge: JudgeColumn, golds: Sequence[int | None]) -> list[Bar]:
+def _histogram(judge: JudgeColumn, golds: NDArray[np.int64]) -> list[Bar]:
     """Bars of equal width, on [0, 1] where all scores are there, else between round numbers."""
-    pairs = [
-        (row.score, gold)
-        for row, gold in zip(judge.verdicts, golds, strict=True)
-        if row is not None and row.score is not None
-    ]
-    if not pairs:
+    import numpy as np
+
+    scored = np.isfinite(judge.scores)
+    scores = judge.scores[scored]
+    if not len(scores):
         return []
-    low, high = min(score for score, _ in pairs), max(score for score, _ in pairs)
+    low, high = float(scores.min()), float(scores.max())
     low, high = (0.0, 1.0) if low >= 0 and high <= 1 else _round_ends(low, high)
     width = (high - low) / BARS
-    counts = Counter((min(BARS - 1, int((score - low) / width)), gold) for score, gold in pairs)
-    return [
-        Bar(low + i * width, low + (i + 1) * width, counts[i, 1], counts[i, 0], counts[i, None]) for i in range(BARS)
-    ]
+    bars = np.minimum(BARS - 1, ((scores - low) / width).astype(int))
+    counts = Counter(zip(bars.tolist(), golds[scored].tolist(), strict=True))
+    return [Bar(low + i * width, low + (i + 1) * width, counts[i, 1], counts[i, 0], counts[i, -1]) for i in range(BARS)]
 
 
 def _round_ends(low: float, high: float) -> tuple[float, float]:
@@ -252,77 +250,77 @@ def _round_ends(low: float, high: float) -> tuple[float, float]:
     return low, high if high > low else low + step
 
 
-def _agreement(judge: JudgeColumn, golds: Sequence[int | None]) -> AgreementFigures | None:
-    both = [
-        (row, gold)
-        for row, gold in zip(judge.verdicts, golds, strict=True)
-        if row is not None and gold is not None and row.label is not None
-    ]
-    if not both:
+def _agreement(judge: JudgeColumn, golds: NDArray[np.int64]) -> AgreementFigures | None:
+    import numpy as np
+
+    confusion = _confusion(golds, judge.labels)
+    if not confusion.n:
         return None
-    confusion = Confusion.count((gold, row.label) for row, gold in both if row.label is not None)
-    pairs = [(row.score, gold) for row, gold in both if row.score is not None] if judge.scale == "probability" else []
-    scores, labels = [score for score, _ in pairs], [gold for _, gold in pairs]
+    told = (golds >= 0) & (judge.labels >= 0) & np.isfinite(judge.scores) & (judge.scale == "probability")
+    scores, labels = judge.scores[told], golds[told]
     return AgreementFigures(
         share=Cell.share(confusion.correct, confusion.n),
         confusion=confusion,
         f1=confusion.f1,
         kappa=confusion.kappa,
-        bins=reliability(scores, labels) if pairs else (),
-        brier=brier(scores, labels) if pairs else None,
-        ece=expected_calibration_error(scores, labels) if pairs else None,
+        bins=reliability(scores, labels) if len(scores) else (),
+        brier=brier(scores, labels) if len(scores) else None,
+        ece=expected_calibration_error(scores, labels) if len(scores) else None,
     )
 
 
-def _gold(golds: Iterable[int | None]) -> Cell:
-    counts = Counter(golds)
-    return Cell.share(counts[1], counts[0] + counts[1])
+def _confusion(golds: NDArray[np.int64], labels: NDArray[np.int64]) -> Confusion:
+    """The counts of the rows that have both labels."""
+    both = (golds >= 0) & (labels >= 0)
+    return Confusion.count(zip(golds[both].tolist(), labels[both].tolist(), strict=True))
+
+
+def _rate(labels: NDArray[np.int64]) -> Cell:
+    """The rate of correct ones among labels, where -1 is none."""
+    return Cell.share(int((labels == 1).sum()), int((labels >= 0).sum()))
 
 
 def _pair(first: JudgeColumn, second: JudgeColumn) -> Pair:
-    pairs = (
-        (one.label, other.label)
-        for one, other in zip(first.verdicts, second.verdicts, strict=True)
-        if one is not None and other is not None
-    )
-    confusion = Confusion.count((one, other) for one, other in pairs if one is not None and other is not None)
+    confusion = _confusion(first.labels, second.labels)
     same = Cell.share(confusion.correct, confusion.n)
     return Pair(first.name, second.name, same, confusion.kappa, confusion)
 
 
-def _kind(facet: Facet, table: AnswerTable, golds: Sequence[int | None]) -> Kind:
-    places: dict[int, list[int]] = {}
-    for place, code in enumerate(facet.codes):
-        places.setdefault(code, []).append(place)
-    largest = sorted(places.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST_SHOWN]
+def _kind(facet: Facet, table: VerdictTable) -> Kind:
+    import numpy as np
+
+    codes = np.asarray(facet.codes)
+    counts = Counter(facet.codes)
+    largest = sorted(counts, key=lambda code: (-counts[code], code))[:MOST_SHOWN]
     levels = [
         Level(
             facet.levels[code] if code >= 0 else "(none)",
-            len(own),
-            _gold(golds[place] for place in own) if table.labels else None,
-            [_cell(judge.verdicts[place] for place in own) for judge in table.judges],
+            counts[code],
+            _rate(table.golds[codes == code]) if table.labels else None,
+            [_cell(judge, codes == code) for judge in table.judges],
         )
-        for code, own in sorted(largest, key=lambda item: item[0] if item[0] >= 0 else len(facet.levels))
+        for code in sorted(largest, key=lambda code: (code < 0, code))
     ]
-    return Kind(facet.name, levels, len(places) - len(levels))
+    return Kind(facet.name, levels, len(counts) - len(levels))
 
 
-def _cell(verdicts: Iterable[Row | None]) -> Cell:
-    """The share that is called right, of rows with labels; the mean score where there are none."""
-    rows = [row for row in verdicts if row is not None]
-    labels = [row.label for row in rows if row.label is not None]
-    if labels:
-        return Cell.share(sum(labels), len(labels))
-    scores = [row.score for row in rows if row.score is not None]
-    return Cell(math.fsum(scores) / len(scores), len(scores)) if scores else Cell(None, 0)
+def _cell(judge: JudgeColumn, chosen: NDArray[np.bool_]) -> Cell:
+    """The rate of rows labelled correct, of those with labels; the mean score where there are none."""
+    import numpy as np
+
+    labels, scores = judge.labels[chosen], judge.scores[chosen]
+    if (labels >= 0).any():
+        return _rate(labels)
+    scores = scores[np.isfinite(scores)]
+    return Cell(math.fsum(scores) / len(scores), len(scores)) if len(scores) else Cell(None, 0)
 
 
 def _cross(judge: JudgeColumn, task: Facet, model: Facet) -> Cross:
-    verdicts: dict[tuple[int, int], list[Row | None]] = {}
-    for line, column, row in zip(task.codes, model.codes, judge.verdicts, strict=True):
-        verdicts.setdefault((line, column), []).append(row)
+    import numpy as np
+
+    lines, columns = np.asarray(task.codes), np.asarray(model.codes)
     tasks, models = (_most(facet) for facet in (task, model))
-    cells = [[_cell(verdicts.get((line, column), ())) for column in models] for line in tasks]
+    cells = [[_cell(judge, (lines == line) & (columns == column)) for column in models] for line in tasks]
     return Cross(judge.name, [task.levels[i] for i in tasks], [model.levels[i] for i in models], cells)
 
 
@@ -330,3 +328,13 @@ def _most(facet: Facet) -> list[int]:
     """The levels with the most rows, in their order."""
     counts = Counter(code for code in facet.codes if code >= 0)
     return sorted(code for code, _ in counts.most_common(MOST_SHOWN))
+
+
+def _notes(table: VerdictTable) -> list[str]:
+    """What is not as a reader would expect."""
+    rows = len(table.rows)
+    judged = [(judge.name, int(judge.judged.sum())) for judge in table.judges]
+    notes = [f"{name} judged {count:,} of the {rows:,} answers." for name, count in judged if count < rows]
+    if any(row.candidate is None for row in table.rows):
+        notes.append("The runs were made with --no_texts: there is nothing to read beside the scores.")
+    return notes

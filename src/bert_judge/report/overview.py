@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bert_judge.document import BarCell, Chart, Content, Document, Facts, Part, Table
+from bert_judge.document import BarCell, Block, Chart, Content, Document, Facts, Table
 from bert_judge.report.charts import histogram, reliability
 from bert_judge.report.figures import AgreementFigures, Cell, Cross, Figures, JudgeFigures, Kind
 from bert_judge.wording import duration, interval, number, percent
@@ -38,7 +38,7 @@ def report_document(found: Figures, title: str) -> Document:
         Facts([*(("command", each) for each in _commands(judge)), *_origin(judge)], f"How {judge.name} was made")
         for judge in found.judges
     ]
-    parts: list[Part] = [headline(found), judges_table(found), *charts(found), *tables(found), *origins]
+    parts: list[Block] = [headline(found), judges_table(found), *charts(found), *tables(found), *origins]
     return Document(title, parts, found.notes, [(judge.name, judge.signature) for judge in found.judges])
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bert_judge.analysis.results import Row
+from bert_judge.analysis.table import VerdictTable
 from bert_judge.evidence import Span, find_evidence
-from bert_judge.report.answers import AnswerTable
 
 CHUNK = 512
 """Rows in a chunk of texts."""
@@ -37,7 +37,7 @@ class Packed:
     facts: Mapping[str, Any]
     columns: str
     limit: int | None
-    table: AnswerTable
+    table: VerdictTable
 
     def chunks(self) -> Iterator[str]:
         """The texts of `CHUNK` rows each, as compressed base64."""
@@ -48,7 +48,7 @@ class Packed:
             )
 
 
-def pack(table: AnswerTable, budget: int = BUDGET) -> Packed:
+def pack(table: VerdictTable, budget: int = BUDGET) -> Packed:
     """Pack a table; `budget` is the number of characters that its texts may have together, about."""
     limit = _limit(table, budget)
     facts = {
@@ -96,7 +96,7 @@ def _rounded(row: Row | None) -> float | None:
     return None if row is None or row.score is None else round(row.score, _DIGITS)
 
 
-def _limit(table: AnswerTable, budget: int) -> int | None:
+def _limit(table: VerdictTable, budget: int) -> int | None:
     """The longest text that a page of this budget can have; a question that comes again counts once."""
     lengths = [len(text) for text in {row.question or "" for row in table.rows}]
     lengths += [len(text) for texts in {row.references for row in table.rows} for text in texts]
@@ -116,7 +116,7 @@ def _said(row: Row) -> Iterator[str]:
     yield from (value for value in row.details.values() if isinstance(value, str))
 
 
-def _texts(table: AnswerTable, places: range, limit: int | None, seen: dict[Any, int]) -> dict[str, Any]:
+def _texts(table: VerdictTable, places: range, limit: int | None, seen: dict[Any, int]) -> dict[str, Any]:
     """One chunk. A question or references that an earlier row has are the number of that row."""
     rows = [table.rows[place] for place in places]
     facets = {facet.name for facet in table.facets}
@@ -151,7 +151,7 @@ def _once(key: Any, value: Any, place: int, seen: dict[Any, int]) -> Any:
     return value if first == place or not value else first
 
 
-def _matched(table: AnswerTable, place: int) -> int | None:
+def _matched(table: VerdictTable, place: int) -> int | None:
     """The reference that the first judge who says so found to fit best."""
     told = (judge.verdicts[place] for judge in table.judges)
     return next((row.matched_reference for row in told if row and row.matched_reference is not None), None)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from bert_judge.analysis.findings import Evaluation, JudgeFound
+from bert_judge.analysis.evaluate import Evaluation, JudgeEvaluation
 from bert_judge.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def figure_bytes(found: Evaluation, suffix: str) -> bytes:
     return content.getvalue()
 
 
-def _draw_reliability(axes: Axes, judges: Sequence[JudgeFound], styles: dict[str, int], rows: int) -> None:
+def _draw_reliability(axes: Axes, judges: Sequence[JudgeEvaluation], styles: dict[str, int], rows: int) -> None:
     """The rate that is labelled correct against the mean score of each bin; larger marks are more rows."""
     axes.plot([0, 1], [0, 1], color="#999999", linewidth=0.8, linestyle=(0, (4, 3)))
     for judge in judges:
@@ -80,12 +80,12 @@ def _draw_reliability(axes: Axes, judges: Sequence[JudgeFound], styles: dict[str
     _finish(axes, "upper left")
 
 
-def _legend(judge: JudgeFound) -> str:
+def _legend(judge: JudgeEvaluation) -> str:
     ece = judge.estimates.get("ece")
     return _plain(judge.name) + (f" (ECE {ece.value:.3f})" if ece else "")
 
 
-def _draw_risk(axes: Axes, judges: Sequence[JudgeFound], styles: dict[str, int]) -> None:
+def _draw_risk(axes: Axes, judges: Sequence[JudgeEvaluation], styles: dict[str, int]) -> None:
     """The error rate of the rows that are kept against their rate, the most confident ones first."""
     for judge in judges:
         if judge.curve:

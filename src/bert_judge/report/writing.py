@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 from bert_judge.analysis.labels import Labels
 from bert_judge.analysis.results import Run
+from bert_judge.analysis.table import collect
 from bert_judge.artifacts import write_files
 from bert_judge.errors import OutputError
-from bert_judge.report.answers import collect
 from bert_judge.report.figures import Figures, find_figures
 from bert_judge.report.overview import report_document
 from bert_judge.report.packing import BUDGET, pack
@@ -36,8 +36,7 @@ def write_report(
     """
     path = check_path(path)
     table = collect(runs, labels)
-    table = replace(table, notes=[*notes, *table.notes])
-    found = find_figures(table)
+    found = find_figures(table, notes)
     name = title or ", ".join(dict.fromkeys(map(_input_name, runs[:3])))
     record = {"version": __version__, "title": name, **asdict(found)}
     contents = {
@@ -51,7 +50,7 @@ def write_report(
 
 def _input_name(run: Run) -> str:
     """What was judged, in short: the file's name, or the task and the model whose candidates they are."""
-    given = run.record.get("input", {})
+    given = run.input
     path = Path(given.get("path", run.folder))
     return f"{path.parent.parent.name}, {path.parent.name}" if given.get("format") == "candidates" else path.name
 
