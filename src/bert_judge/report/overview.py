@@ -14,6 +14,7 @@ from bert_judge.wording import duration, interval, number, percent
 INDEPENDENT = "in brackets: 95 % Wilson intervals, which take rows as independent"
 _MEANS = "of a judge without labels: its mean score"
 _REPEATED = "bert-judge evaluate has intervals that allow for repeated questions"
+_IN_CHARTS = ("precision", "recall", "F1", "Brier score", "ECE", "false positives", "false negatives")
 _WARNINGS = ("undecided", "truncated", "bad rows set aside")
 
 
@@ -53,14 +54,14 @@ def headline(found: Figures) -> str:
 
 def judges_table(found: Figures) -> Table:
     """The judges side by side; what none of them has is left out."""
-    columns = [_facts(judge) | (_measures(judge.agreement) if judge.agreement else {}) for judge in found.judges]
-    lines = [[name, *(column.get(name, "-") for column in columns)] for name in max(columns, key=len)]
+    columns = [_facts(judge) for judge in found.judges]
+    lines = [[name, *(column[name] for column in columns)] for name in columns[0]]
     body = [line for line in lines if any(said != "-" for said in line[1:])]
     return Table("Judges", ["", *(judge.name for judge in found.judges)], body, f"{INDEPENDENT}; {_REPEATED}")
 
 
 def cards(found: Figures) -> list[Card]:
-    """A card for each judge."""
+    """A card for each judge; what charts show is not there."""
     made = []
     for judge in found.judges:
         facts = _facts(judge)
@@ -68,7 +69,11 @@ def cards(found: Figures) -> list[Card]:
         shown, _, ends = facts.pop(main).partition(" ")
         what = "of decided answers judged correct" if judge.right else main
         facts["result"] = _folders(judge)
-        lines = [(name, said, name in _WARNINGS and said != "0") for name, said in facts.items() if said != "-"]
+        lines = [
+            (name, said, name in _WARNINGS and said != "0")
+            for name, said in facts.items()
+            if said != "-" and name not in _IN_CHARTS
+        ]
         made.append(Card(judge, shown, ends, what, lines, _commands(judge), _origin(judge)))
     return made
 
@@ -113,34 +118,28 @@ def _folders(judge: JudgeFigures) -> str:
 def _facts(judge: JudgeFigures) -> dict[str, str]:
     """What there is to say of a judge; `-` for what it has not."""
     agreement = judge.agreement
+    counts = agreement.confusion if agreement else None
     speed = f" · {judge.timed_rows / judge.seconds:,.0f} rows/s" if judge.seconds else ""
     return {
         "judged": f"{judge.judged:,} of {judge.rows:,}",
         "judged correct": interval(judge.right),
         "undecided as incorrect": interval(judge.right_all) if judge.undecided else "-",
+        "mean score": number(judge.mean_score),
         "agreement with human labels": interval(agreement.share if agreement else None),
         "Cohen's kappa": number(agreement.kappa if agreement else None),
-        "mean score": number(judge.mean_score),
+        "precision": percent(counts.precision if counts else None),
+        "recall": percent(counts.recall if counts else None),
+        "F1": number(agreement.f1 if agreement else None),
+        "Brier score": number(agreement.brier if agreement else None),
+        "ECE": number(agreement.ece if agreement else None),
+        "false positives": f"{counts.false_positive:,}" if counts else "-",
+        "false negatives": f"{counts.false_negative:,}" if counts else "-",
         "undecided": f"{judge.undecided:,}",
         "truncated": f"{judge.truncated:,}",
         "bad rows set aside": f"{judge.bad_rows:,}" if judge.bad_rows else "-",
         "time": "-" if judge.seconds is None else f"{duration(judge.seconds)}{speed}",
         "tokens": f"{judge.tokens_in:,} in · {judge.tokens_out:,} out" if judge.tokens_in or judge.tokens_out else "-",
         "cost": "-" if judge.money is None else f"{judge.money:.4f}",
-    }
-
-
-def _measures(agreement: AgreementFigures) -> dict[str, str]:
-    """How far a judge agrees with human labels, besides the rate and kappa."""
-    counts = agreement.confusion
-    return {
-        "precision": percent(counts.precision),
-        "recall": percent(counts.recall),
-        "F1": number(agreement.f1),
-        "Brier score": number(agreement.brier),
-        "ECE": number(agreement.ece),
-        "false positives": f"{counts.false_positive:,}",
-        "false negatives": f"{counts.false_negative:,}",
     }
 
 

@@ -231,11 +231,10 @@ function showHead() {
   facts.judges.forEach((judge, i) => cells.push(sortButton(judge.name, String(i))));
   const kinds = ["n", "", "", "", ...(facts.labels ? ["v"] : []), ...facts.judges.map(() => "s")];
   const table = part("table");
-  table.style.setProperty("--least", `${42 + 10.8 * facts.judges.length}rem`);
+  table.style.setProperty("--least", `${41 + 10.4 * facts.judges.length}rem`);
   table.querySelector("colgroup")?.remove();
   table.prepend(make("colgroup", {}, ...kinds.map((kind) => make("col", { className: kind }))));
   table.tHead.replaceChildren(make("tr", { role: "row" }, ...cells));
-  fit();
 }
 
 function fit() {
@@ -523,6 +522,7 @@ async function start() {
   part("filters").hidden = part("table-box").hidden = false;
   listen();
   await apply();
+  fit();
   const wanted = location.hash.match(/^#row=(\d+)$/);
   if (wanted && Number(wanted[1]) <= facts.rows) showDetail(Number(wanted[1]) - 1);
   await complete;
