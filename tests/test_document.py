@@ -25,7 +25,7 @@ def test_a_document_in_both_forms():
     assert found.text() == f"Two rows.\n\n{TABLE.text()}\n\njudge  j: Judge m\n\nnote: a <note>"
     assert found.markdown() == (
         "# All \\*of\\* it\n\n- a \\<note\\>\n\nTwo rows.\n\n"
-        f"{TABLE.markdown()}\n\n![curve](c.svg)\n\n## Judges\n\n- j: `Judge|model:m|threshold:0.5`\n"
+        f"{TABLE.markdown()}\n\n![curve](c.svg)\n\n## Signatures\n\n- j: `Judge|model:m|threshold:0.5`\n"
     )
     assert Document("", [Chart("", data=TABLE)]).markdown() == f"# \n\n{TABLE.markdown()}\n"
     assert Document("", [Facts([("a", "1"), ("long", "2")], "Facts")]).text() == "Facts\na     1\nlong  2"

@@ -180,7 +180,7 @@ class Document:
         """As a file of Markdown. The notes are first; signatures are whole."""
         parts = [escaped(part) if isinstance(part, str) else part.markdown() for part in self.parts]
         judges = [(name or signature.short, str(signature)) for name, signature in self.judges]
-        parts += [Facts(judges, "Judges").markdown()] if judges else []
+        parts += [Facts(judges, "Signatures").markdown()] if judges else []
         notes = "\n".join(f"- {escaped(note)}" for note in self.notes)
         return "\n\n".join(filter(None, [f"# {escaped(self.title)}", notes, *parts])) + "\n"
 
