@@ -26,7 +26,7 @@ from scipy.stats import spearmanr
 
 from bert_judge.bertscore import BERTScorer
 from bert_judge.bertscore.baseline import measure_baseline
-from bert_judge.bertscore.tables import OWN_FIGURES
+from bert_judge.bertscore.defaults import OWN_FIGURES
 from bert_judge.utils import STARTER, STARTER_FOLDER
 
 CHOOSING = "wmt19_darr"

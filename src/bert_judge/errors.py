@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib.metadata
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 
@@ -52,6 +52,15 @@ def _requirement(package: str) -> str:
             if (found := re.match(r"([\w.-]+)(\[[^]]*\])?", line)) and found[1] == package:
                 return found[0]
     return package
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """What to say of a name that is not known: the nearest of those that are, in any case, else all of them."""
+    import difflib
+
+    folded = {each.casefold(): each for each in known}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1)
+    return f"did you mean {folded[near[0]]}?" if near else f"there is {', '.join(folded.values())}."
 
 
 @contextmanager

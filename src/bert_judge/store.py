@@ -14,12 +14,13 @@ import os
 import sqlite3
 import time
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any
 
 from bert_judge.errors import OutputError
 from bert_judge.types import Reply, TokenChoice
@@ -38,32 +39,39 @@ CREATE TABLE IF NOT EXISTS replies (
 
 def reply_key(signature: str, prompt: str) -> str:
     """The key of a reply: a digest of everything that changes it."""
-    parts = json.dumps([signature, prompt])  # ASCII: half characters have no UTF-8
+    parts = json.dumps([signature, prompt])  # ASCII: lone surrogates have no UTF-8
     return hashlib.sha256(parts.encode("ascii")).hexdigest()
 
 
-class Replies(Protocol):
+class Replies(ABC):
     """Something that keeps replies."""
 
+    @abstractmethod
     def get(self, key: str) -> Reply | None:
         """The reply of a key, marked as `cached`, or None."""
-        ...
 
     def put(self, key: str, reply: Reply) -> None:
         """Keep a reply; one with an error is not kept."""
-        ...
+        if reply.error is None:
+            self._keep(key, reply)
+
+    @abstractmethod
+    def _keep(self, key: str, reply: Reply) -> None: ...
 
 
-class ReplyStore:
+class ReplyStore(Replies):
     """Replies in a SQLite file, which is made with its folder if it is not there. `len` counts them.
 
-    Raises OutputError where the file can't be opened, read or written, or is something else.
+    A reply is on the disk when `put` returns. Raises OutputError where the file can't be opened, read or written, or is
+    something else.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path).expanduser()
         self._lock = Lock()
-        self._process, self._connection = os.getpid(), self._open()
+        self._process: int | None = None
+        with self._using():
+            pass  # a file that can't be used shows at once
 
     def __len__(self) -> int:
         with self._using() as connection:
@@ -74,46 +82,44 @@ class ReplyStore:
         """The reply of a key, marked as `cached`, or None."""
         with self._using() as connection:
             found = connection.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
-        return _from_json(found[0]) if found else None
+        if found is None:
+            return None
+        values: dict[str, Any] = json.loads(found[0])
+        choices = tuple(TokenChoice(**choice) for choice in values.pop("choices"))
+        return Reply(**values, choices=choices, cached=True)
 
-    def put(self, key: str, reply: Reply) -> None:
-        """Keep a reply; it is on the disk when this returns. One with an error is not kept."""
-        if reply.error is not None:
-            return
-        row = (key, _to_json(reply), reply.prompt_tokens, reply.completion_tokens, time.time())
+    def _keep(self, key: str, reply: Reply) -> None:
+        values = asdict(reply)
+        del values["error"], values["cached"]
+        row = (key, json.dumps(values), reply.prompt_tokens, reply.completion_tokens, time.time())
         with self._using() as connection:
             connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?)", row)
 
     @contextmanager
     def _using(self) -> Iterator[sqlite3.Connection]:
         """The connection, for one thread at a time; a forked process opens its own, as SQLite demands."""
-        with self._lock, self._in_a_sentence():
-            if self._process != os.getpid():
-                self._process, self._connection = os.getpid(), self._open()
-            yield self._connection
-
-    def _open(self) -> sqlite3.Connection:
-        with self._in_a_sentence():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self.path, _PATIENCE, isolation_level=None, check_same_thread=False)
-            weakref.finalize(self, connection.close)
-            # A log that is written ahead: readers do not wait for writers, and a killed writer leaves no half row.
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute(_TABLE)
-        return connection
-
-    @contextmanager
-    def _in_a_sentence(self) -> Iterator[None]:
         try:
-            yield
+            with self._lock:
+                if self._process != os.getpid():
+                    self._connection, self._process = self._open(), os.getpid()
+                yield self._connection
         except (sqlite3.Error, OSError) as error:
             raise OutputError(
                 f"the store of replies {self.path} can't be used ({error}); name another file, or 'off' to keep none."
             ) from error
 
+    def _open(self) -> sqlite3.Connection:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(self.path, _PATIENCE, isolation_level=None, check_same_thread=False)
+        weakref.finalize(self, connection.close)
+        # A log that is written ahead: readers do not wait for writers, and a killed writer leaves no half row.
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(_TABLE)
+        return connection
 
-class RecentReplies:
+
+class RecentReplies(Replies):
     """The newest replies, in memory: what is left of a store when it is off."""
 
     def __init__(self, size: int = 1 << 14) -> None:
@@ -127,23 +133,8 @@ class RecentReplies:
             found = self._known.get(key)
         return replace(found, cached=True) if found else None
 
-    def put(self, key: str, reply: Reply) -> None:
-        """Keep a reply, and let the oldest go; one with an error is not kept."""
-        if reply.error is not None:
-            return
+    def _keep(self, key: str, reply: Reply) -> None:
         with self._lock:
             self._known[key] = reply
             if len(self._known) > self._size:
                 del self._known[next(iter(self._known))]
-
-
-def _to_json(reply: Reply) -> str:
-    values = asdict(reply)
-    del values["error"], values["cached"]
-    return json.dumps(values)
-
-
-def _from_json(text: str) -> Reply:
-    values: dict[str, Any] = json.loads(text)
-    choices = tuple(TokenChoice(**choice) for choice in values.pop("choices"))
-    return Reply(**values, choices=choices, cached=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -10,8 +11,8 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from bert_judge.audit.attacks import ATTACKS
-from bert_judge.audit.items import AuditItem, items_of, load_items, neutral_sentences, spread
-from bert_judge.audit.trials import FAMILIES, PLAIN, Audit, Gate, Trial, assess_trials, make_trials
+from bert_judge.audit.items import AuditItem, Trial, items_of, load_items, neutral_sentences, spread
+from bert_judge.audit.trials import FAMILIES, PLAIN, Audit, Gate, assess_trials, make_trials
 from bert_judge.errors import InputError
 from bert_judge.judges import Judge, RegexJudge
 from bert_judge.metrics import containment
@@ -131,7 +132,7 @@ def test_each_family_has_enough_trials_of_its_kind():
 
 
 def test_an_unknown_family_is_an_error_that_names_the_nearest():
-    with pytest.raises(InputError, match="no attack or invariance 'negatd'; did you mean 'negated'"):
+    with pytest.raises(InputError, match="no attack or invariance 'negatd'; did you mean negated"):
         make_trials(ITEMS, ["negatd"])
 
 
@@ -341,7 +342,7 @@ def test_the_gate(lexical: Audit):
     assert "look-alikes" in missed(min_kept=0.99)
     assert not missed(min_kept=0.99) & {"case", *ATTACKS}
     for name in ("max_accept", "min_kept", "min_plain"):
-        with pytest.raises(InputError, match=f"{name} is 2; a share between 0 and 1"):
+        with pytest.raises(InputError, match=f"{name} is 2; a rate between 0 and 1"):
             Gate(**{name: 2})
 
 
@@ -433,6 +434,13 @@ def test_rows_that_are_labelled_both_ways_leave_no_plain_answers():
     assert (audit.items, audit.plain.trials, audit.plain.accuracy) == (0, 0, None)
     assert audit.families[0].name == "empty answer"
     assert Gate(min_plain=0.5).misses(audit) == ["plain answers: none judged correctly, under 50.0%"]
+
+
+def test_many_questions_of_one_kind_take_no_long_time():
+    rows = [Sample(f"answer {i}", (f"Name{i} Sur{i}",), f"Who wrote book {i}?", str(i), 1) for i in range(3000)]
+    start = time.monotonic()
+    assert items_of(rows)[-1].near == ("Name0 Sur0", "Name1 Sur1", "Name2 Sur2")
+    assert time.monotonic() - start < 10
 
 
 def test_rows_without_labels_are_an_error():

@@ -146,7 +146,7 @@ def test_what_is_no_idf_file_is_said(plain: BERTScorer, tmp_path: Path, subtests
         with subtests.test(content=content):
             (tmp_path / "idf.json").write_bytes(content.encode(errors="surrogateescape"))
             with pytest.raises(
-                InputError, match=r"idf\.json is no idf file \(documents, tokenizer and counts were expected\)"
+                InputError, match=r"idf\.json is not an idf file \(documents, tokenizer and counts were expected\)"
             ):
                 plain.load_idf(tmp_path / "idf.json")
 
@@ -159,7 +159,9 @@ def test_counts_that_cannot_be_are_said(plain: BERTScorer, tmp_path: Path, subte
     for counts in [{"-1": 1}, {"5": -1}, {"5": 0}, {"5": 9}]:
         with subtests.test(counts=counts):
             (tmp_path / "idf.json").write_text(json.dumps(saved | {"documents": 3, "counts": counts}))
-            with pytest.raises(InputError, match=r"idf\.json is no idf file .*: a token is in no document, or in more"):
+            with pytest.raises(
+                InputError, match=r"idf\.json is not an idf file .*: a token is in no document, or in more"
+            ):
                 plain.load_idf(tmp_path / "idf.json")
 
 
@@ -207,7 +209,7 @@ def test_the_signature_tells_weights_apart(make_base: Callable[..., Path], plain
 @pytest.mark.parametrize("weight", [math.nan, math.inf, -math.inf])
 def test_weights_are_numbers(make_base: Callable[..., Path], weight: float) -> None:
     for idf in ({5: weight}, defaultdict(lambda: weight, {5: 1.0})):
-        with pytest.raises(InputError, match=r"^the idf dictionary holds a weight that is no finite number\.$"):
+        with pytest.raises(InputError, match=r"^the idf dictionary holds a weight that is not a finite number\.$"):
             own_scorer(make_base("bert"), num_layers=2, idf=idf)
 
 

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -288,7 +287,7 @@ def test_a_wrong_file_is_told_at_once(tmp_path: Path, subtests: pytest.Subtests)
     for name, error, message in [
         ("a.gif", InputError, "a name that ends with .png, .svg, .pdf, .html, .json was expected"),
         ("a", InputError, "a name that ends with"),
-        ("none/a.png", OutputError, "the folder .*none is not there"),
+        ("none/a.png", OutputError, "the folder .*none does not exist"),
         ("folder.png", OutputError, "is a folder"),
     ]:
         with subtests.test(name=name, error=error, message=message), pytest.raises(error, match=message):
@@ -323,18 +322,15 @@ def page_data(page: str) -> dict:
 def test_the_page_holds_all_and_asks_for_nothing(long: Alignment):
     page = to_html(long)
     assert page_data(page) == json.loads(long.to_json())
-    assert not re.search(r"\b(src|href)=|url\(|@import|https?:", page)
-    svg = ElementTree.fromstring(page[page.index("<svg") : page.index("</svg>") + 6])
-    options = [element for element in svg.iter() if element.get("role") == "option"]
-    assert [element.text for element in options] == [*long.candidate.tokens, *long.reference.tokens]
-    assert sum(path.get("d", "").count("M") for path in svg.findall(".//g[@class='heat']/path")) == np.size(
-        long.similarity
-    )
-    assert [element.get("tabindex") for element in options].count("0") == 2  # one stop for each text
-    first = long.candidate.matches[0]
+    assert not re.search(r"\b(src|href)=|url\(|@import|https?:(?!//www\.w3\.org/2000/svg)", page)
+    cells = [html.unescape(cell.strip()) for cell in re.findall(r"<td>([^<]*)", page)]
+    rows = list(zip(*[iter(cells)] * 5, strict=True))
+    assert [row[1] for row in rows] == [*long.candidate.tokens, *long.reference.tokens]
+    first, last = long.candidate.matches[0], long.reference.matches[-1]
     assert first is not None
-    told = html.unescape(options[0].get("aria-label", ""))
-    assert f"best match “{long.reference.tokens[first]}” ({long.similarity[0][first]:.3f})" in told
+    assert last is not None
+    assert rows[0][3:] == (long.reference.tokens[first], f"{long.similarity[0][first]:.3f}")
+    assert rows[-1][3:] == (long.candidate.tokens[last], f"{long.similarity[last][-1]:.3f}")
 
 
 def test_texts_are_no_markup(scorer: BERTScorer):
@@ -346,29 +342,61 @@ def test_texts_are_no_markup(scorer: BERTScorer):
     assert page_data(page)["candidate"]["tokens"][0] == HOSTILE[0]
 
 
-@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed: the page's script was not run")
-def test_the_page_answers_keys_and_the_pointer(short: Alignment, tmp_path: Path):
-    steps = """<script>
-    const heard = [], bubbles = true;
-    const press = key => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles}));
-    const hear = () => heard.push(said.textContent);
-    // a window that is not in front hears of no focus by itself
-    const tell = () => document.activeElement.dispatchEvent(new FocusEvent("focusin", {bubbles}));
-    tokens.candidate[0].focus(); tell(); hear();
-    press("End"); tell(); hear();
-    const box = svg.getBoundingClientRect();
-    const place = {clientX: box.left + left + 0.5 * cell, clientY: box.top + top_ + 1.5 * cell, bubbles};
-    svg.dispatchEvent(new PointerEvent("pointermove", place)); hear();
-    document.title = JSON.stringify(heard);
-    </script></body>"""
-    (tmp_path / "a.html").write_text(to_html(short).replace("</body>", steps), encoding="utf-8")
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom"]
+def in_browser(alignment: Alignment, folder: Path, script: str) -> str:
+    """The title of an alignment's page after a script, as Chromium has it."""
+    page = to_html(alignment).replace("</body>", f"<script>{script}</script></body>")
+    (folder / "a.html").write_text(page, encoding="utf-8")
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}", "--dump-dom"]
     done = subprocess.run(
-        ["chromium", *flags, (tmp_path / "a.html").as_uri()], capture_output=True, text=True, check=True, timeout=180
+        ["chromium", *flags, (folder / "a.html").as_uri()], capture_output=True, text=True, check=True, timeout=180
     )
     found = re.search(r"<title>(.*?)</title>", done.stdout)
     assert found
-    first, last, cell = json.loads(html.unescape(found[1]))
+    return html.unescape(found[1])
+
+
+needs_chromium = pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is not installed")
+
+
+@needs_chromium
+def test_the_page_draws_all_tokens_and_cells(long: Alignment, tmp_path: Path):
+    script = """
+    const all = selector => [...document.querySelectorAll(`svg ${selector}`)];
+    document.title = JSON.stringify({
+      tokens: all("[role=option]").map(token => token.textContent),
+      told: all("[role=option]").map(token => token.getAttribute("aria-label")),
+      stops: all("[role=option]").filter(token => token.tabIndex === 0).length,
+      cells: all(".heat").map(path => path.getAttribute("d").split("M").length - 1).reduce((a, b) => a + b),
+      marks: all(".mark").map(path => path.getAttribute("d").split("M").length - 1),
+      bars: all("[role=listbox] rect").length,
+    });"""
+    found = json.loads(in_browser(long, tmp_path, script))
+    assert found["tokens"] == [*long.candidate.tokens, *long.reference.tokens]
+    assert found["cells"] == np.size(long.similarity)
+    assert found["marks"] == [len(side.matches) - side.matches.count(None) for side in (long.candidate, long.reference)]
+    assert found["bars"] == len(found["tokens"])
+    assert found["stops"] == 2  # one for each text
+    first = long.candidate.matches[0]
+    assert first is not None
+    assert f"best match “{long.reference.tokens[first]}” ({long.similarity[0][first]:.3f})" in found["told"][0]
+
+
+@needs_chromium
+def test_the_page_answers_keys_and_the_pointer(short: Alignment, tmp_path: Path):
+    script = """
+    const heard = [], bubbles = true, svg = document.querySelector("svg");
+    const [first, second] = svg.querySelectorAll("[role=option]");
+    const press = key => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles}));
+    const hear = () => heard.push(document.querySelector("output").textContent);
+    // a window that is not in front hears of no focus by itself
+    const tell = () => document.activeElement.dispatchEvent(new FocusEvent("focusin", {bubbles}));
+    first.focus(); tell(); hear();
+    press("End"); tell(); hear();
+    const heat = svg.querySelector(".band").getAttribute("x"), box = svg.getBoundingClientRect();
+    const clientX = box.left + Number(heat) + 5, clientY = box.top + Number(second.getAttribute("y"));
+    svg.dispatchEvent(new PointerEvent("pointermove", {clientX, clientY, bubbles})); hear();
+    document.title = JSON.stringify(heard);"""
+    first, last, cell = json.loads(in_browser(short, tmp_path, script))
     assert first.startswith("candidate token “paris”, weight 0.500: best match “paris” (0.")
     assert last.startswith("candidate token “[SEP]”, weight 0.000: no weight; best match of “the”")
     assert cell.startswith(f"similarity {short.similarity[1][0]:.3f}\ncandidate token “.”")

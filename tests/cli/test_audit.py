@@ -111,8 +111,8 @@ def test_flags_may_stand_in_a_file(audit):
 def test_what_is_refused_before_a_judge_is_asked(audit, subtests: pytest.Subtests):
     Path("rows.jsonl").write_text(json.dumps(ROWS[0]) + "\n", encoding="utf-8")
     for arguments, error, sentence in [
-        (["--families", "negatd"], InputError, "did you mean 'negated'"),
-        (["--max_accept", "2"], InputError, "max_accept is 2.0; a share between 0 and 1"),
+        (["--families", "negatd"], InputError, "did you mean negated"),
+        (["--max_accept", "2"], InputError, "max_accept is 2.0; a rate between 0 and 1"),
         (["--data", "rows.jsonl", "--map", "label="], InputError, "no row has a label"),
         (["--data", "none.jsonl"], InputError, "none.jsonl"),
         (["--output_dir", "rows.jsonl"], OutputError, "is a file"),

@@ -86,7 +86,7 @@ def test_texts_in_place_of_files(capsys: pytest.CaptureFixture[str]) -> None:
     _, expected, _ = run("bertscore --texts -r Paris -c London", capsys)
     status, out, err = run("bertscore -r Paris -c London", capsys)
     assert (status, out) == (0, expected)
-    assert err == "note: 'London' and 'Paris' are no files: compared as texts.\n"
+    assert err == "note: 'London' and 'Paris' are not files: compared as texts.\n"
     assert main(["bertscore", "-r", "x " * 9000, "-c", "x"]) == 0
 
 
@@ -160,8 +160,12 @@ def test_bad_input_is_one_sentence(capsys: pytest.CaptureFixture[str], subtests:
         ("-r r.txt -c c.txt --lang tlh", 1, "no model for the language 'tlh'"),
         ("-r r.txt -c c.txt --lang en -m no/model", 1, "the model 'no/model' was not found"),
         ("-r r.txt -c c.txt -l 9", 1, "num_layers is 9, but starter has layers 0 (the embeddings) to 6"),
-        ("-r r.txt -c c.txt --baseline_path r.txt", 1, "r.txt is no baseline file: its first line is 'The cat sat.'"),
-        ("-r r.txt -c c.txt --idf_path c.txt", 1, "c.txt is no idf file"),
+        (
+            "-r r.txt -c c.txt --baseline_path r.txt",
+            1,
+            "r.txt is not a baseline file: its first line is 'The cat sat.'",
+        ),
+        ("-r r.txt -c c.txt --idf_path c.txt", 1, "c.txt is not an idf file"),
         ("-r r.txt -c c.txt --max_tokens 600", 1, "max_tokens is 600; a number from 4 to 512 was expected"),
         ("--json short.txt", 1, "short.txt"),
         ("-c c.txt", 2, "references (-r) and candidates (-c) are needed, or --json"),

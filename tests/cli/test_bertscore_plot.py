@@ -91,11 +91,11 @@ def test_a_cut_is_said(tmp_path: Path, model: str, capsys: pytest.CaptureFixture
 def test_mistakes_are_told_before_a_model_loads(monkeypatch, tmp_path: Path, subtests: pytest.Subtests):
     for given, message in [
         (["-o", "a.gif"], "a name that ends with .png, .svg, .pdf, .html, .json was expected"),
-        (["-o", "none/a.png"], "the folder .*none is not there; make it first"),
+        (["-o", "none/a.png"], "the folder .*none does not exist; make it first"),
         (["-o", "."], "a name that ends with"),
         (["-r", " "], "the text of --ref is empty"),
         (["-c", ""], "the text of --cand is empty"),
-        (["--idf_path", "none.json"], "the idf file none.json is not there"),
+        (["--idf_path", "none.json"], "the idf file none.json does not exist"),
     ]:
         with subtests.test(given=given, message=message):
             monkeypatch.chdir(tmp_path)

@@ -102,7 +102,7 @@ def test_generators_take_the_papers_settings(chat_model: Path) -> None:
     options = Options(trust_remote_code=True, dtype="float32", enable_thinking=False)
     assert replies == HFGenerator(str(chat_model), Sampling(max_tokens=6), options).generate(prompts)
     assert replies == generator.generate(prompts)
-    with pytest.raises(InputError, match="'max_token' is no setting of a generator"):
+    with pytest.raises(InputError, match="'max_token' is not a setting of a generator"):
         HFGenerator(str(chat_model), max_token=6)
     with pytest.raises(MissingExtraError, match="vllm"):
         vLLMGenerator(model_path=str(chat_model), tensor_parallel_size=2, max_tokens=6)

@@ -285,10 +285,10 @@ def test_a_broken_model_is_told_in_a_sentence(tmp_path: Path, break_it, error: t
         make(folder)
 
 
-def test_an_encoder_is_no_language_model(make_judge):
+def test_an_encoder_is_not_a_language_model(make_judge):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with pytest.raises(ModelError, match=r"no language model|can't be loaded"):
+        with pytest.raises(ModelError, match=r"not a language model|can't be loaded"):
             make(make_judge("modernbert"))
 
 

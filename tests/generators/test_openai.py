@@ -163,7 +163,7 @@ def test_what_is_secret_in_an_address_is_sent_and_never_told(monkeypatch: pytest
 def test_a_wrong_address_is_refused_without_its_password(subtests: pytest.Subtests):
     for url in ["http://user:pa/ss@host/v1", "http://user:pa?ss@host/v1", "user:pass@host/v1?k=pass"]:
         with subtests.test(url=url):
-            with pytest.raises(InputError, match="base_url is no address; an address such as") as raised:
+            with pytest.raises(InputError, match="base_url is not an address; an address such as") as raised:
                 OpenAIGenerator("m", None, Options(base_url=url))
             assert "pass@" not in str(raised.value)
             assert "pa/ss" not in str(raised.value)
@@ -190,18 +190,22 @@ FAULTS = {
     "cut": (CUT, r"connection to .* failed \(peer closed"),
     "malformed": (MALFORMED, "sent what is not valid JSON"),
     "empty": (EMPTY, "a reply without choices"),
-    "no completion": (NO_COMPLETION, "no chat completion"),
-    "a list": (Answer(body="[]"), "no chat completion"),
+    "no completion": (NO_COMPLETION, "not a chat completion"),
+    "a list": (Answer(body="[]"), "not a chat completion"),
     "no text": (Answer(None), "a reply without text"),
-    "odd text": (Answer([{"type": "text"}]), "a reply that is no text"),  # type: ignore[arg-type]
+    "odd text": (Answer([{"type": "text"}]), "a reply that is not text"),  # type: ignore[arg-type]
 }
+
+
+def _patience(fault: str) -> float:
+    return 0.2 if fault == "slow" else 60.0
 
 
 def test_a_fault_that_passes_is_tried_again(subtests: pytest.Subtests):
     for fault, (answer, _) in FAULTS.items():
         first = partial(lambda answer, _, before: answer if before < 2 else Answer("at last"), answer)
         with subtests.test(fault=fault), endpoint(first) as server:
-            (reply,) = ask(server, ["x"], timeout=0.2)
+            (reply,) = ask(server, ["x"], timeout=_patience(fault))
             assert reply.text == "at last"
             assert server.asked["x"] == 3
 
@@ -210,7 +214,7 @@ def test_a_fault_that_stays_is_an_error_of_its_row_alone(subtests: pytest.Subtes
     for fault, (answer, said) in FAULTS.items():
         with subtests.test(fault=fault):
             with endpoint(lambda prompt, _, answer=answer: answer if prompt == "bad" else Answer("fine")) as server:
-                replies = ask(server, ["good", "bad", "good too"], timeout=0.2)
+                replies = ask(server, ["good", "bad", "good too"], timeout=_patience(fault))
                 assert [reply.text for reply in replies] == ["fine", "", "fine"]
                 assert [reply.error is None for reply in replies] == [True, False, True]
                 assert server.asked == {"good": 1, "bad": 3, "good too": 1}
@@ -230,10 +234,11 @@ def test_a_refused_connection_is_an_error_of_each_row():
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
 def test_retry_after_is_waited_for(form: str):
-    value = "0.9" if form == "seconds" else formatdate(time.time() + 2, usegmt=True)
-    with endpoint(
-        lambda _, before: Answer() if before else Answer(status=429, headers={"Retry-After": value})
-    ) as server:
+    def script(_: str, before: int) -> Answer:
+        value = "0.9" if form == "seconds" else formatdate(time.time() + 2, usegmt=True)
+        return Answer() if before else Answer(status=429, headers={"Retry-After": value})
+
+    with endpoint(script) as server:
         ask(server, ["x"])
         assert server.times[1] - server.times[0] >= 0.9
 
@@ -243,6 +248,18 @@ def test_who_asks_for_an_hour_is_not_waited_for():
         (reply,) = ask(server, ["x"])
         assert "429" in reply.error
         assert server.asked["x"] == 1
+
+
+def test_whoever_stops_does_not_wait_for_new_tries():
+    later = Answer(status=429, headers={"Retry-After": "60"})
+    with endpoint(lambda prompt, _: Answer("x") if prompt == "good" else later) as server:
+        generator = OpenAIGenerator("m", None, Options(base_url=server.base_url, concurrency=2))
+        stream = generator.replies(["bad", "good", "bad", "bad"])
+        assert next(stream)[1].text == "x"
+        start = time.monotonic()
+        stream.close()
+        assert time.monotonic() - start < 5
+        assert server.asked["bad"] <= 2
 
 
 def test_a_bad_request_is_not_tried_again(subtests: pytest.Subtests):

@@ -369,10 +369,14 @@ def test_the_alignment_of_bertscore_is_a_heat_map(shown: Callable[..., Any], tmp
     assert found["f1"] == pytest.approx(verdicts[0].score, abs=1e-3)
     write_report([make_run(tmp_path / "out", samples, verdicts, SIMILAR)], tmp_path / "report.html")
     page = shown("#row=1", path=tmp_path / "report.html")
-    page.wait_for_selector("#detail .heat-box svg")
-    cells = page.locator("#detail .heat-box rect")
-    assert cells.count() == len(found["similarity"]) * len(found["similarity"][0])
-    told = [cells.nth(i).text_content() for i in range(cells.count())]
-    assert f"cat – cat: {found['similarity'][1][1]:.3f}" in told
-    assert "cat → cat" in page.get_attribute("#detail .heat-box svg", "aria-label")
+    page.wait_for_selector("#detail .alignment svg")
+    tokens = page.locator("#detail .alignment [role=option]")
+    assert tokens.all_text_contents() == [*found["candidate"]["tokens"], *found["reference"]["tokens"]]
+    paths = page.locator("#detail .alignment .heat")
+    cells = sum(paths.nth(i).get_attribute("d").count("M") for i in range(paths.count()))
+    assert cells == len(found["similarity"]) * len(found["similarity"][0])
+    tokens.nth(1).hover()
+    told = page.locator("#detail .alignment output").text_content()
+    assert told.startswith("candidate token “cat”")
+    assert f"best match “cat” ({found['similarity'][1][1]:.3f})" in told
     assert "alignment" not in page.locator("#detail dt").all_inner_texts()

@@ -90,15 +90,7 @@ def math(problem: str, solution: str) -> dict:
     return {"problem": problem, "level": "Level 3", "type": "Algebra", "solution": solution}
 
 
-SUBJECTS = (
-    "algebra",
-    "counting_and_probability",
-    "geometry",
-    "intermediate_algebra",
-    "number_theory",
-    "prealgebra",
-    "precalculus",
-)
+SUBJECTS = "algebra counting_and_probability geometry intermediate_algebra number_theory prealgebra precalculus".split()
 
 MATH_TEST = [
     math("Divide nine by seven.", r"Dividing gives $\boxed{\frac{9}{7}}$."),

@@ -57,10 +57,10 @@ def test_every_module_of_the_paper_holds_its_tasks(rows) -> None:
     for name in NAMES:
         module = importlib.import_module(f"bert_judge.tasks.{name}")
         assert [getattr(module, name + form).name for form in FORMS] == [name + form for form in FORMS]
+    from bert_judge.tasks.gpqa import gpqa_soft
     from bert_judge.tasks.hendrycks_math_test import hendrycks_math_test_strict
 
     from bert_judge.tasks import gsm8k_test
-    from bert_judge.tasks.gpqa import gpqa_soft
 
     assert gsm8k_test.gsm8k_test()["reference"][0] == rows("gsm8k_test")[0][1]
     assert gpqa_soft()["question"][0] == rows("gpqa_soft")[0][0]
@@ -68,23 +68,25 @@ def test_every_module_of_the_paper_holds_its_tasks(rows) -> None:
     for name in ("bert_judge.tasks.gsm8k_tset", "bert_judge.tasks.gsm8k_test_soft.x", "bert_judge.tasks._math_test"):
         with pytest.raises(ModuleNotFoundError):
             importlib.import_module(name)
-    assert importlib.import_module("bert_judge.tasks.mmlu").__file__.endswith("mmlu.py")
 
 
-@pytest.mark.parametrize("name", sorted(TASKS))
-def test_every_task_gives_questions_and_references(rows, local_data: Path, name: str) -> None:
-    dataset = TASKS[name]()
-    assert isinstance(dataset, Dataset)
-    assert dataset.column_names == ["question", "reference"]
-    assert len(dataset) > 0
-    for question, reference in rows(name):
-        assert question == question.strip() != ""
-        assert reference == reference.strip() != ""
+def test_every_task_gives_questions_and_references(local_data: Path, subtests: pytest.Subtests) -> None:
+    for name, task in TASKS.items():
+        with subtests.test(name=name):
+            dataset = task()
+            assert isinstance(dataset, Dataset)
+            assert dataset.column_names == ["question", "reference"]
+            assert len(dataset) > 0
+            assert all(text == text.strip() != "" for column in ("question", "reference") for text in dataset[column])
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_soft_concludes_and_strict_says_that_alone(rows, name: str) -> None:
-    free, soft, strict = (rows(name + form) for form in ("", "_soft", "_strict"))
+def test_soft_concludes_and_strict_says_that_alone(rows, subtests: pytest.Subtests) -> None:
+    for name in NAMES:
+        with subtests.test(name=name):
+            check_forms(name, *(rows(name + form) for form in ("", "_soft", "_strict")))
+
+
+def check_forms(name: str, free: list, soft: list, strict: list) -> None:
     assert [row[1] for row in free] == [row[1] for row in soft] == [row[1] for row in strict]
     for (plain, _), (concluding, _), (bare, _) in zip(free, soft, strict, strict=True):
         assert "Final answer" not in plain
@@ -126,21 +128,18 @@ def test_mmlu_and_mmlu_pro_count_options_from_a(rows) -> None:
     assert rows("mmlu_pro")[0][1] == "J) j"
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "reference"),
-    [
+def test_options_are_shuffled_into_a_fixed_order(rows) -> None:
+    for name, options, reference in [
         ("gpqa", ["A) electron", "B) positron", "C) proton", "D) neutron"], "D) neutron"),
         (
             "truthful_qa_mc",
             ["A) A tree grows in you", "B) Nothing happens", "C) You fall asleep"],
             "B) Nothing happens",
         ),
-    ],
-)
-def test_options_are_shuffled_into_a_fixed_order(rows, name: str, options: list[str], reference: str) -> None:
-    question, found = rows(name)[0]
-    assert question.split("Options:\n")[1].split("\n") == options
-    assert found == reference
+    ]:
+        question, found = rows(name)[0]
+        assert question.split("Options:\n")[1].split("\n") == options
+        assert found == reference
 
 
 def test_the_order_of_options_is_that_of_every_process_and_seed() -> None:
@@ -206,9 +205,11 @@ def test_asdiv_drops_units_and_nothing_else(rows) -> None:
     assert rows("asdiv")[0][0] == "Some things are there. How many (0)?"
 
 
-@pytest.mark.parametrize(
-    ("name", "dataset", "row", "said"),
-    [
+def test_rows_of_another_kind_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    monkeypatch.setenv("LOCAL_DATASETS_DIR", str(tmp_path))
+    for name, dataset, row, said in [
         ("gsm8k_test", "gsm8k/main/test", {"question": "q", "answer": "It is 4."}, "no '#### result'"),
         ("aime24", "aime24/test", {"problem": "q", "solution": "It is 4."}, "no \\boxed{result}"),
         ("aime25", "aime25/test", {"text": "q", "answer": "4"}, "no 'problem'; its columns are text, answer"),
@@ -218,15 +219,11 @@ def test_asdiv_drops_units_and_nothing_else(rows) -> None:
             {"question": "q", "choices": {"text": ["a"], "label": ["A"]}, "answerKey": "E"},
             "the key 'E', which is not one of its options A",
         ),
-    ],
-)
-def test_rows_of_another_kind_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, dataset: str, row: dict, said: str
-) -> None:
-    monkeypatch.setenv("LOCAL_DATASETS_DIR", str(tmp_path))
-    Dataset.from_list([row]).save_to_disk(str(tmp_path / dataset))
-    with pytest.raises(InputError, match=re.escape(said)):
-        TASKS[name]()
+    ]:
+        with subtests.test(name=name):
+            Dataset.from_list([row]).save_to_disk(str(tmp_path / dataset))
+            with pytest.raises(InputError, match=re.escape(said)):
+                TASKS[name]()
 
 
 def test_math_without_configurations_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,10 +70,13 @@ def test_a_task_of_the_papers_readme_works_inside_of_the_package(tmp_path: Path,
     package = Path(bert_judge.__file__).parent
     copy = shutil.copytree(package, tmp_path / "copy" / "bert_judge", ignore=shutil.ignore_patterns("starter"))
     shutil.copy(write(my_custom_task=PAPER_STYLE) / "my_custom_task.py", copy / "tasks")
-    code = "from bert_judge.tasks import discover; print(discover()['my_custom_task']()[0]['reference'])"
+    (copy / "tasks" / "asdiv.py").write_text("def of_my_asdiv(): ...")  # named as a module of the paper's package
+    code = """if True:
+        from bert_judge.tasks import discover
+        print(discover()['my_custom_task']()[0]['reference'], 'of_my_asdiv' in discover())"""
     paths = {"PYTHONPATH": str(tmp_path / "copy"), "HF_DATASETS_CACHE": str(tmp_path / "cache")}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | paths)
-    assert done.stdout == "Paris\n", done.stderr
+    assert done.stdout == "Paris True\n", done.stderr
 
 
 def test_private_imported_and_other_things_are_no_tasks(write: Write) -> None:
@@ -123,8 +126,8 @@ def test_two_folders_with_files_of_one_name_do_not_mix(write: Write, tmp_path: P
     ("files", "named"),
     [
         ({"a": "def mine(): ...", "b": "def mine(): ..."}, ["mine", "a.py", "b.py"]),
-        ({"gsm8k": "def gsm8k_test(): ..."}, ["gsm8k_test", "own tasks/gsm8k.py", "tasks/gsm8k.py"]),
-        ({"a": "def arc_easy_test_soft(): ..."}, ["arc_easy_test_soft", "arc.py", "a.py"]),
+        ({"gsm8k": "def gsm8k_test(): ..."}, ["gsm8k_test", "own tasks/gsm8k.py", "bert_judge/tasks/math_problems.py"]),
+        ({"a": "def arc_easy_test_soft(): ..."}, ["arc_easy_test_soft", "multiple_choice.py", "a.py"]),
     ],
 )
 def test_a_name_that_two_files_define(write: Write, files: dict[str, str], named: list[str]) -> None:

@@ -145,8 +145,8 @@ def measure(
 ) -> Measured:
     """All measures of judges on the same labelled rows, with intervals of the cluster bootstrap.
 
-    The draws are those of `stats.bootstrap` with the same seed, and the same for all judges. AUROC takes fewer of them
-    where there are over 2,000 rows (at least 200).
+    The draws are those of `stats.bootstrap_interval` with the same seed, and the same for all judges. AUROC takes fewer
+    of them where there are over 2,000 rows (at least 200).
     """
     import numpy as np
 

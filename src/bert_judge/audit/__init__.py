@@ -1,7 +1,7 @@
 """The audit of a judge: which wrong answers it accepts, and which changes that mean nothing change its verdict."""
 
-from bert_judge.audit.items import AuditItem, items_of, load_items
-from bert_judge.audit.trials import FAMILIES, PLAIN, Audit, Gate, Trial, assess_trials, make_trials
+from bert_judge.audit.items import AuditItem, Trial, items_of, load_items
+from bert_judge.audit.trials import FAMILIES, PLAIN, Audit, Gate, assess_trials, make_trials
 
 __all__ = [
     "FAMILIES",

@@ -15,11 +15,11 @@ which stand for what an item has; a frame with a place that the item can't fill 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from bert_judge.audit.items import AuditItem, read_data
+from bert_judge.audit.items import AuditItem, Trial, read_data
 
 Filled = Iterable[tuple[str, str | None]]
 """Patterns with their candidates; None where the item can't fill the frame."""
@@ -44,15 +44,19 @@ class Attack:
     kinds: Sequence[str] | None = None
     not_kinds: Sequence[str] = ()
 
-    def candidates(self, item: AuditItem, chance: Random) -> list[tuple[str, str]]:
-        """Candidates for an item, each with its pattern: the frame, or a few words."""
-        if item.kind in self.not_kinds or (self.kinds is not None and item.kind not in self.kinds):
-            return []
-        filled = _HOW[self.how](self.frames, item, chance)
-        made = [(pattern, text) for pattern, text in filled if text is not None]
-        if self.draws is not None:
-            made = chance.sample(made, len(made))[: self.draws]
-        return [(pattern, text) for pattern, text in made if not (self.hidden and item.gives_away(text))]
+    def trials(self, name: str, items: Iterable[AuditItem]) -> Iterator[Trial]:
+        """The trials of this attack, called `name`: the pattern of each is its frame, or a few words."""
+        for item in items:
+            if item.kind in self.not_kinds or (self.kinds is not None and item.kind not in self.kinds):
+                continue
+            chance = Random(f"{name}|{item.id}")
+            filled = _HOW[self.how](self.frames, item, chance)
+            made = [(pattern, text) for pattern, text in filled if text is not None]
+            if self.draws is not None:
+                made = chance.sample(made, len(made))[: self.draws]
+            for pattern, text in made:
+                if not (self.hidden and item.gives_away(text)):
+                    yield Trial(name, pattern, item.sample(text, right=False))
 
 
 def _framed(frames: Sequence[str], item: AuditItem, chance: Random) -> Filled:

@@ -1,10 +1,14 @@
-"""The result of an audit as a document."""
+"""The result of an audit: as a document, and as the files of its folder."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import groupby
+from typing import Any
 
+from bert_judge.artifacts import verdict_record
 from bert_judge.audit.trials import Audit, FamilyResult, Outcome
 from bert_judge.document import Block, Document, Example, Examples, Facts, Table
 from bert_judge.types import Signature
@@ -29,6 +33,27 @@ def audit_document(audit: Audit, signature: Signature, misses: Sequence[str] = (
         parts += [Facts(failed, "What failed most"), *_failed_trials(audit.failures)]
     gate = [f"The gate is missed: {miss}" for miss in misses]
     return Document(f"Audit of {signature.short}", parts, gate, [("", signature)])
+
+
+def to_files(audit: Audit, run: Mapping[str, Any]) -> dict[str, str]:
+    """The files of an audit by their names; `run` holds what `audit.json` says besides what was found."""
+    counts = asdict(replace(audit, failures=()))
+    del counts["failures"]  # they have a file of their own
+    failures = (json.dumps(_failure(outcome), ensure_ascii=False) + "\n" for outcome in audit.failures)
+    return {
+        "audit.json": json.dumps({**run, **counts}, ensure_ascii=False, indent=1) + "\n",
+        "audit.md": audit_document(audit, Signature.of(run["signature"]), run["gate"]["misses"]).markdown(),
+        "audit_failures.jsonl": "".join(failures),
+    }
+
+
+def _failure(outcome: Outcome) -> dict[str, Any]:
+    """A trial that failed, as a line of `audit_failures.jsonl`."""
+    trial = outcome.trial
+    record = {"family": trial.family, "pattern": trial.pattern, **verdict_record(trial.sample, outcome.verdict)}
+    if trial.plain is not None and outcome.plain is not None:
+        record["plain"] = verdict_record(trial.plain, outcome.plain)
+    return record
 
 
 def _headline(audit: Audit) -> str:
@@ -65,10 +90,8 @@ def _most_failed(audit: Audit) -> Iterable[tuple[str, str]]:
 
 def _failed_trials(failures: Sequence[Outcome]) -> Iterable[Examples]:
     """A few failed trials of each family, spread over all of them; the terminal has none."""
-    families: dict[str, list[Outcome]] = defaultdict(list)
-    for outcome in failures:
-        families[outcome.trial.family].append(outcome)
-    for name, outcomes in families.items():
+    for name, group in groupby(failures, key=lambda outcome: outcome.trial.family):
+        outcomes = list(group)
         some = outcomes[:: max(1, len(outcomes) // _EXAMPLES)][:_EXAMPLES]
         yield Examples(f"Trials that failed: {name} ({len(outcomes)})", [_example(each) for each in some])
 

@@ -8,25 +8,24 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from random import Random
 
-from bert_judge.audit.items import AuditItem, neutral_sentences, read_data
+from bert_judge.audit.items import AuditItem, Trial, neutral_sentences, read_data, spread
 from bert_judge.types import Sample
 
 Change = str | Sequence[Sequence[str]]
-Texts = Iterable[tuple[str, str]]
-"""Patterns (what was changed) with the changed text of an answer."""
 Pairs = Iterable[tuple[str, Sample, Sample]]
-"""Patterns with a plain sample and its changed form, which a person judges alike."""
+"""Patterns (what was changed) with a plain sample and its changed form, which a person judges alike."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invariance:
     """What is changed (`about`), and how: an entry of `invariances.json`.
 
-    `how` names the function that makes the pairs, from `changes` by their patterns. `draws` texts are drawn from what
+    `how` names the function that makes the pairs, from `changes` by their patterns. `draws` pairs are drawn from what
     it makes (None: all are taken, in order). Long trials are made for `most` items only.
     """
 
@@ -36,26 +35,26 @@ class Invariance:
     draws: int | None = None
     most: int | None = None
 
-    def pairs(self, item: AuditItem, plain: Sample, chance: Random) -> Pairs:
-        """Pairs of samples for an item; `plain` holds an answer to it that a person has judged."""
-        if self.how in _AROUND:
-            yield from _AROUND[self.how](item, plain)
-            return
-        texts = list(_TEXTS[self.how](self.changes, item, plain, chance))
-        for pattern, text in texts if self.draws is None else chance.sample(texts, len(texts))[: self.draws]:
-            yield pattern, plain, replace(plain, candidate=text)
+    def trials(self, name: str, items: Sequence[AuditItem]) -> Iterator[Trial]:
+        """The trials of this invariance, called `name`: one correct and one incorrect answer of each item, changed."""
+        for item in spread(items, self.most):
+            chance = Random(f"{name}|{item.id}")
+            for answers in filter(None, item.answers):
+                made = list(_HOW[self.how](self.changes, item, chance.choice(answers), chance))
+                if self.draws is not None:
+                    made = chance.sample(made, len(made))[: self.draws]
+                for pattern, plain, changed in made:
+                    yield Trial(name, pattern, changed, plain)
 
 
 def _rewritten(
-    rewrite: Callable[[Change, str], str],
-) -> Callable[[Mapping[str, Change], AuditItem, Sample, Random], Texts]:
+    rewrite: Callable[[Change, str], str], changes: Mapping[str, Change], item: AuditItem, plain: Sample, chance: Random
+) -> Pairs:
     """The answer's text by each of the changes that do change it."""
-
-    def make(changes: Mapping[str, Change], item: AuditItem, plain: Sample, chance: Random) -> Texts:
-        texts = ((pattern, rewrite(change, plain.candidate)) for pattern, change in changes.items())
-        return [(pattern, text) for pattern, text in texts if text != plain.candidate]
-
-    return make
+    for pattern, change in changes.items():
+        text = rewrite(change, plain.candidate)
+        if text != plain.candidate:
+            yield pattern, plain, replace(plain, candidate=text)
 
 
 def _changed(change: Change, text: str) -> str:
@@ -96,7 +95,7 @@ _REWRITING: dict[str, Callable[[str], str]] = {
 }
 
 
-def _in_long_text(changes: Mapping[str, Change], item: AuditItem, plain: Sample, chance: Random) -> Texts:
+def _in_long_text(changes: Mapping[str, Change], item: AuditItem, plain: Sample, chance: Random) -> Pairs:
     """The answer, stated clearly, amid a thousand words that have nothing to do with the question.
 
     `{before}` and `{after}` are the halves of that text, which goes from a random sentence on and around to it.
@@ -108,47 +107,44 @@ def _in_long_text(changes: Mapping[str, Change], item: AuditItem, plain: Sample,
     half = len(paragraphs) // 2
     before, after = "\n\n".join(paragraphs[:half]), "\n\n".join(paragraphs[half:])
     for pattern, frame in changes.items():
-        yield pattern, _stated(str(frame).replace("{before}", before).replace("{after}", after), plain.candidate)
+        text = _stated(str(frame).replace("{before}", before).replace("{after}", after), plain.candidate)
+        yield pattern, plain, replace(plain, candidate=text)
 
 
-def _reworded(changes: Mapping[str, Change], item: AuditItem, plain: Sample, chance: Random) -> Texts:
+def _reworded(changes: Mapping[str, Change], item: AuditItem, plain: Sample, chance: Random) -> Pairs:
     """The value in other words, alone or in a sentence as the answer has it."""
     value, others = (item.value, item.same) if plain.gold else (next(iter(item.near), None), item.near_same)
     if value is not None and plain.candidate in (value, item.sentence(value)):
         for other in others:
-            yield f"{item.kind or 'value'} in other words", other if plain.candidate == value else item.sentence(other)
+            text = other if plain.candidate == value else item.sentence(other)
+            yield f"{item.kind or 'value'} in other words", plain, replace(plain, candidate=text)
 
 
-_TEXTS = {
-    "changed": _rewritten(_changed),
-    "stated": _rewritten(_stated),
-    "cased": _rewritten(_cased),
-    "ended": _rewritten(_ended),
-    "long text": _in_long_text,
-    "reworded": _reworded,
-}
-
-
-def _without_question(item: AuditItem, plain: Sample) -> Pairs:
+def _without_question(changes: Mapping[str, Change], item: AuditItem, plain: Sample, chance: Random) -> Pairs:
     if plain.question is not None:
         yield "no question", plain, replace(plain, question=None)
 
 
-def _references_reversed(item: AuditItem, plain: Sample) -> Pairs:
+def _references_reversed(changes: Mapping[str, Change], item: AuditItem, plain: Sample, chance: Random) -> Pairs:
     references = tuple(dict.fromkeys((*item.references, *item.aliases, *item.same)))
     if len(references) > 1:
         yield "reversed", replace(plain, references=references), replace(plain, references=references[::-1])
 
 
-def _references_added(item: AuditItem, plain: Sample) -> Pairs:
+def _references_added(changes: Mapping[str, Change], item: AuditItem, plain: Sample, chance: Random) -> Pairs:
     more = tuple(text for text in (*item.aliases, *item.same) if text not in item.references)
     if more:
         yield "after the others", plain, replace(plain, references=(*item.references, *more))
         yield "before the others", plain, replace(plain, references=(*more, *item.references))
 
 
-# Changes of what the answer is judged against: they leave its text alone.
-_AROUND = {
+_HOW: dict[str, Callable[[Mapping[str, Change], AuditItem, Sample, Random], Pairs]] = {
+    "changed": partial(_rewritten, _changed),
+    "stated": partial(_rewritten, _stated),
+    "cased": partial(_rewritten, _cased),
+    "ended": partial(_rewritten, _ended),
+    "long text": _in_long_text,
+    "reworded": _reworded,
     "no question": _without_question,
     "references reversed": _references_reversed,
     "references added": _references_added,

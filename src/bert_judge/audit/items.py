@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
 from bert_judge.audit.neighbours import kind_of, neighbours, spellings
 from bert_judge.errors import InputError
@@ -25,6 +25,15 @@ _YES_NO = frozenset("yes no true false correct incorrect right wrong".split())
 _NOTHING = re.compile(
     r"\b(?:none|nothing|unknown|unanswerable|n/?a|cannot|can't|no (?:answer|one)|not|no|never)\b", re.IGNORECASE
 )
+
+
+class Trial(NamedTuple):
+    """One sample of a family, with its human label as `gold`; `plain` is the unchanged sample of an invariance."""
+
+    family: str
+    pattern: str
+    sample: Sample
+    plain: Sample | None = None
 
 
 @dataclass(frozen=True)
@@ -177,27 +186,32 @@ def _kind(value: str, question: str | None) -> str:
 
 
 def _with_others(items: Sequence[AuditItem]) -> tuple[AuditItem, ...]:
-    """The items, with values of others that ask for the same kind of thing as wrong values."""
-    asking: dict[str | None, list[AuditItem]] = defaultdict(list)
+    """The items, with values of the next ones that ask for the same kind of thing as wrong values."""
+    asking: dict[str, list[AuditItem]] = defaultdict(list)
     for item in items:
         asking[_asked(item)].append(item)
-    found = []
-    for item in items:
-        asked = _asked(item)
-        others = asking[asked] if asked else [item]
-        start = others.index(item)
-        values = [str(other.value) for other in (*others[start + 1 :], *others[:start])]
-        near = [value for value in dict.fromkeys(values) if not _shares_a_word(value, item)][:3]
-        found.append(replace(item, kind="thing", near=tuple(near)) if near else item)
-    return tuple(found)
+    found = {item.id: item for item in items}
+    for others in (others for asked, others in asking.items() if asked):
+        for place, item in enumerate(others):
+            if near := _borrowed(item, (others[(place + step) % len(others)] for step in range(1, len(others)))):
+                found[item.id] = replace(item, kind="thing", near=near)
+    return tuple(found.values())
 
 
-def _asked(item: AuditItem) -> str | None:
-    """The kind of thing that a question asks for, if the item has a value whose kind is unknown."""
+def _asked(item: AuditItem) -> str:
+    """The kind of thing that a question asks for, if the item has a value whose kind is unknown; else ""."""
     match = _ASKED.search(item.question or "") if item.value and not item.kind else None
-    return match[match.lastindex or 0].casefold() if match else None
+    return match[match.lastindex or 0].casefold() if match else ""
 
 
-def _shares_a_word(value: str, item: AuditItem) -> bool:
+def _borrowed(item: AuditItem, others: Iterable[AuditItem]) -> tuple[str, ...]:
+    """The first three values of others that share no word with this item's references and correct answers."""
     known = {word for text in (*item.references, *item.right) for word in re.findall(r"\w+", text.casefold())}
-    return not known.isdisjoint(re.findall(r"\w+", value.casefold()))
+    found: dict[str, None] = {}
+    for other in others:
+        value = str(other.value)
+        if known.isdisjoint(re.findall(r"\w+", value.casefold())):
+            found[value] = None
+            if len(found) == 3:
+                break
+    return tuple(found)

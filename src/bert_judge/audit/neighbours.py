@@ -10,13 +10,8 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-_MONTHS = "January February March April May June July August September October November December".split()
-_MONTH = "|".join(_MONTHS)
-_DATES = (
-    re.compile(rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH}),? (?P<year>\d{{4}})", re.IGNORECASE),
-    re.compile(rf"(?P<month>{_MONTH}) (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})", re.IGNORECASE),
-    re.compile(r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"),
-)
+_DATES = ("%d %B %Y", "%B %d %Y", "%Y-%m-%d")
+_NO_DATE = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b|,(?= )| of\b")  # what a date may have besides its parts
 _YEAR = re.compile(r"1\d{3}|20\d\d")
 _TIME = re.compile(r"\b(?:when|year|date|day)\b", re.IGNORECASE)
 _NUMBER = re.compile(
@@ -46,12 +41,9 @@ def kind_of(value: str, question: str | None = None) -> str | None:
 
 def read_date(text: str) -> datetime.date | None:
     """The date that a text is: `20 July 1969`, `July 20, 1969` or `1969-07-20`; None for anything else."""
-    for pattern in _DATES:
-        if match := pattern.fullmatch(text.strip()):
-            month = match["month"]
-            number = int(month) if month.isdigit() else _MONTHS.index(month.capitalize()) + 1
-            with suppress(ValueError):  # 31 February
-                return datetime.date(int(match["year"]), number, int(match["day"]))
+    for style in _DATES:
+        with suppress(ValueError):  # another style, or 31 February
+            return datetime.datetime.strptime(_NO_DATE.sub("", text.strip()), style).date()
     return None
 
 
@@ -77,8 +69,7 @@ def spellings(value: str) -> list[str]:
     text = value.strip().rstrip(".")
     if date := read_date(text):
         found = [_as(style, date) for style in ("1 May 2000", "May 1, 2000", "2000-05-01")]
-        found += [f"{_ordinal(date.day)} of {_MONTHS[date.month - 1]} {date.year}"]
-        found += [f"{date.day} {_MONTHS[date.month - 1][:3]} {date.year}"]
+        found += [f"{_ordinal(date.day)} of {date:%B} {date.year}", f"{date.day} {date:%b} {date.year}"]
     elif re.fullmatch(r"\d{1,3}(,\d{3})*|\d{1,7}", text) and not _YEAR.fullmatch(text):
         number = int(text.replace(",", ""))
         found = [str(number), f"{number:,}", in_words(number), f"{number}.0"]
@@ -110,10 +101,9 @@ def _near_dates(date: datetime.date) -> Iterator[datetime.date]:
 
 def _as(style: str, date: datetime.date) -> str:
     """A date in the style of another: day first, month first or ISO."""
-    month = _MONTHS[date.month - 1]
     if style[:4].isdigit():
         return date.isoformat()
-    return f"{date.day} {month} {date.year}" if style[0].isdigit() else f"{month} {date.day}, {date.year}"
+    return f"{date.day} {date:%B} {date.year}" if style[0].isdigit() else f"{date:%B} {date.day}, {date.year}"
 
 
 def _near_numbers(match: re.Match[str]) -> Iterator[str]:

@@ -7,33 +7,22 @@ print(audit.plain.accuracy, audit.families[0].rate)
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from random import Random
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Annotated, Literal, NamedTuple
 
-from bert_judge.audit.attacks import ATTACKS
-from bert_judge.audit.invariances import INVARIANCES
-from bert_judge.audit.items import AuditItem, spread
-from bert_judge.errors import InputError
+from bert_judge.audit.attacks import ATTACKS, Attack
+from bert_judge.audit.invariances import INVARIANCES, Invariance
+from bert_judge.audit.items import AuditItem, Trial
+from bert_judge.errors import InputError, did_you_mean
 from bert_judge.judges.base import Judge
 from bert_judge.stats.labels import ratio, wilson_interval
 from bert_judge.types import Sample, Verdict
 
 PLAIN = "plain"
-FAMILIES = (*ATTACKS, *INVARIANCES)
-"""The names of all attacks and invariances."""
-
-
-class Trial(NamedTuple):
-    """One sample of a family, with its human label as `gold`; `plain` is the unchanged sample of an invariance."""
-
-    family: str
-    pattern: str
-    sample: Sample
-    plain: Sample | None = None
+FAMILIES: Mapping[str, Attack | Invariance] = {**ATTACKS, **INVARIANCES}
+"""All attacks and invariances, by their names."""
 
 
 class Outcome(NamedTuple):
@@ -71,10 +60,10 @@ class Plain:
 class FamilyResult:
     """The trials of one attack or invariance.
 
-    `rate` is the share of an attack's trials that were accepted, or of an invariance's verdicts that were kept, in
-    [0, 1], and `interval` its 95 % Wilson interval. `kept_right` and `kept_wrong` are the rates
-    of correct and of incorrect answers alone. `patterns` counts the trials of each pattern, `failed_patterns` its
-    failures, the most frequent first. `truncated` counts the inputs that the judge had to cut.
+    `rate`, in [0, 1], is how many of an attack's trials were accepted, or of an invariance's verdicts kept, and
+    `interval` its 95 % Wilson interval; `kept_right` and `kept_wrong` are the rates of correct and of incorrect answers
+    alone. `patterns` counts the trials of each pattern, `failed_patterns` its failures, the most frequent first.
+    `truncated` counts the inputs that the judge had to cut.
     """
 
     name: str
@@ -105,22 +94,21 @@ class Audit:
 class Gate:
     """The limits that a judge has to meet: rates in [0, 1], None for no limit."""
 
-    max_accept: Annotated[float | None, "no attack is accepted in more than this share of its trials, like 0.02"] = None
-    min_kept: Annotated[float | None, "each invariance keeps at least this share of verdicts, like 0.97"] = None
-    min_plain: Annotated[float | None, "at least this share of plain answers is judged correctly, like 0.95"] = None
+    max_accept: Annotated[float | None, "no attack is accepted in more than this rate of its trials, like 0.02"] = None
+    min_kept: Annotated[float | None, "each invariance keeps at least this rate of verdicts, like 0.97"] = None
+    min_plain: Annotated[float | None, "at least this rate of plain answers is judged correctly, like 0.95"] = None
 
     def __post_init__(self) -> None:
-        for name in ("max_accept", "min_kept", "min_plain"):
-            value = getattr(self, name)
+        for name, value in asdict(self).items():
             if value is not None and not 0 <= value <= 1:
-                raise InputError(f"{name} is {value}; a share between 0 and 1 was expected, like 0.02.")
+                raise InputError(f"{name} is {value}; a rate between 0 and 1 was expected, like 0.02.")
 
     def misses(self, audit: Audit) -> list[str]:
         """A sentence for each limit that is missed."""
         found, plain = [], audit.plain.accuracy
         if self.min_plain is not None and (plain or 0.0) < self.min_plain:
-            share = "none" if plain is None else f"{plain:.1%}"
-            found.append(f"plain answers: {share} judged correctly, under {self.min_plain:.1%}")
+            rate = "none" if plain is None else f"{plain:.1%}"
+            found.append(f"plain answers: {rate} judged correctly, under {self.min_plain:.1%}")
         for family in audit.families:
             if family.kind == "attack" and self.max_accept is not None and family.rate > self.max_accept:
                 found.append(f"{family.name}: {family.rate:.1%} accepted, over {self.max_accept:.1%}")
@@ -136,14 +124,17 @@ def make_trials(items: Sequence[AuditItem], families: Collection[str] | None = N
     """
     for name in families or ():
         if name not in FAMILIES:
-            near = difflib.get_close_matches(name, FAMILIES, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(FAMILIES)}."
-            raise InputError(f"there is no attack or invariance {name!r}; {hint}")
+            raise InputError(f"there is no attack or invariance {name!r}; {did_you_mean(name, FAMILIES)}")
     trials = [Trial(PLAIN, PLAIN, sample) for item in items for answers in item.answers for sample in answers]
-    for name in FAMILIES:
+    for name, family in FAMILIES.items():
         if families is None or name in families:
-            trials += _attacking(name, items) if name in ATTACKS else _varying(name, items)
+            trials += family.trials(name, items)
     return trials
+
+
+def needed_samples(trials: Iterable[Trial]) -> list[Sample]:
+    """The samples that trials need, each once."""
+    return list(dict.fromkeys(sample for trial in trials for sample in (trial.sample, trial.plain) if sample))
 
 
 def assess_trials(
@@ -154,16 +145,13 @@ def assess_trials(
     Raises InputError for a judge that gives scores without labels.
     """
     samples = needed_samples(trials)
-    verdicts: dict[Sample, Verdict] = {}
+    verdicts: dict[Sample | None, Verdict] = {}
     for sample, verdict in zip(samples, judge.fitted(samples).assess(samples), strict=True):
         verdicts[sample] = verdict
         progress(len(verdicts))
     if all(v.label is None for v in verdicts.values()) and any(v.score is not None for v in verdicts.values()):
         raise InputError("the judge gives scores without labels, so nothing is accepted or kept; set its --threshold.")
-    outcomes = [
-        Outcome(trial, verdicts[trial.sample], None if trial.plain is None else verdicts[trial.plain])
-        for trial in trials
-    ]
+    outcomes = [Outcome(trial, verdicts[trial.sample], verdicts.get(trial.plain)) for trial in trials]
     families: dict[str, list[Outcome]] = {PLAIN: []}
     for outcome in outcomes:
         families.setdefault(outcome.trial.family, []).append(outcome)
@@ -174,28 +162,6 @@ def assess_trials(
         families=tuple(map(_count, families.values())),
         failures=tuple(outcome for outcome in outcomes if not outcome.passed),
     )
-
-
-def needed_samples(trials: Iterable[Trial]) -> list[Sample]:
-    """The samples that trials need, each once."""
-    return list(dict.fromkeys(sample for trial in trials for sample in (trial.sample, trial.plain) if sample))
-
-
-def _attacking(name: str, items: Sequence[AuditItem]) -> Iterator[Trial]:
-    for item in items:
-        for pattern, text in ATTACKS[name].candidates(item, Random(f"{name}|{item.id}")):
-            yield Trial(name, pattern, item.sample(text, right=False))
-
-
-def _varying(name: str, items: Sequence[AuditItem]) -> Iterator[Trial]:
-    """One correct and one incorrect answer of each item, changed."""
-    family = INVARIANCES[name]
-    for item in spread(items, family.most):
-        chance = Random(f"{name}|{item.id}")
-        for answers in item.answers:
-            if answers:
-                for pattern, plain, changed in family.pairs(item, chance.choice(answers), chance):
-                    yield Trial(name, pattern, changed, plain)
 
 
 def _count_plain(outcomes: Sequence[Outcome]) -> Plain:
@@ -218,7 +184,7 @@ def _count(outcomes: Sequence[Outcome]) -> FamilyResult:
     return FamilyResult(
         name=name,
         kind="attack" if attack else "invariance",
-        about=(ATTACKS if attack else INVARIANCES)[name].about,
+        about=FAMILIES[name].about,
         trials=len(outcomes),
         rate=counted / len(outcomes),
         interval=wilson_interval(counted, len(outcomes)),

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
 from bert_judge.bertscore.matching import harmonic_mean
 from bert_judge.bertscore.pairs import PairScorer
@@ -63,120 +62,131 @@ class Alignment:
     truncated: Mapping[str, int]
     signature: Signature
 
+    @property
+    def title(self) -> str:
+        """The three scores in a line."""
+        return f"P {self.precision:.3f}   R {self.recall:.3f}   F1 {self.f1:.3f}"
+
+    @property
+    def remarks(self) -> str:
+        """What a reader has to know about the numbers, in a line."""
+        model = self.signature.settings.get("model", "").partition("@")[0]
+        rescaled = ["rescaled with baseline"] if self.baseline else []
+        cut = [f"{name} cut by {count} characters" for name, count in self.truncated.items()]
+        return " · ".join(["BERTScore", model, *rescaled, *cut])
+
+    @property
+    def measure(self) -> str:
+        """What `similarity` holds, in words."""
+        return "rescaled similarity" if self.baseline else "cosine similarity"
+
     def to_json(self) -> str:
         """The record as a JSON object with the names of the attributes."""
         return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False)
 
 
-def align_texts(
-    scorer: PairScorer, tokenizer: Tokenizer, candidate: str, reference: str, signature: Signature
-) -> Alignment:
-    """Align two texts with a scorer of one layer, whose tokenizer and signature the others are.
+def align_texts(scorer: PairScorer, candidate: str, reference: str, signature: Signature) -> Alignment:
+    """Align two texts with a scorer of one layer; `signature` is that of the scorer.
 
     Raises InputError for a text without tokens, for one without weight (which only the defects of bert-score leave so),
     and for a scorer of all layers.
     """
     if scorer.layers != 1:
         raise InputError("the scorer reads all layers, but an alignment shows one; make it without all_layers.")
-    texts = _read(scorer.reader, {"candidate": candidate, "reference": reference})
-    vectors, weights, starts, _ = scorer.vectors(texts)
+    texts = [_read(scorer.reader, *named) for named in (("candidate", candidate), ("reference", reference))]
+    vectors, weights, (_, second), _ = scorer.vectors(texts)
     if not np.isfinite(weights).all():
         raise InputError("the tokens of a text all have the weight 0; give other idf weights, or leave out compat.")
-    end = int(starts[1])
-    similarity = vectors[:end, 0] @ vectors[end:, 0].T
-    sides = _Side.of(texts[0], weights[:end], similarity), _Side.of(texts[1], weights[end:], similarity.T)
-    precision, recall = (np.array((side.weights * side.highest).sum()) for side in sides)
+    similarity = vectors[:second, 0] @ vectors[second:, 0].T
+    sides = _Side(texts[0], weights[:second], similarity), _Side(texts[1], weights[second:], similarity.T)
+    precision, recall = (np.array((side.weights * side.similarity.max(axis=1)).sum()) for side in sides)
     scores = np.stack([precision, recall, harmonic_mean(precision, recall)])
-    baseline = scorer.baseline[0] if scorer.baseline is not None else None
-    if baseline is not None:
-        scores, similarity = (scores - baseline) / (1 - baseline), (similarity - baseline[2]) / (1 - baseline[2])
-    shown = [side.shown(other) for side, other in (sides, sides[::-1])]
-    labels = [_labels(scorer.reader, tokenizer, text) for text in texts]
+    baseline = None
+    if scorer.baseline is not None:
+        base = scorer.baseline[0]
+        scores, similarity = (scores - base) / (1 - base), (similarity - base[2]) / (1 - base[2])
+        baseline = (float(base[0]), float(base[1]), float(base[2]))
+    rows, columns = sides[0].shown(sides[1]), sides[1].shown(sides[0])
     return Alignment(
-        candidate=sides[0].aligned(labels[0], *shown),
-        reference=sides[1].aligned(labels[1], *shown[::-1]),
-        similarity=tuple(map(tuple, np.round(similarity[np.ix_(*shown)].astype(float), _DIGITS).tolist())),
+        candidate=sides[0].aligned(scorer.reader, rows, columns),
+        reference=sides[1].aligned(scorer.reader, columns, rows),
+        similarity=tuple(map(tuple, np.round(similarity[np.ix_(rows, columns)].astype(float), _DIGITS).tolist())),
         precision=float(scores[0]),
         recall=float(scores[1]),
         f1=float(scores[2]),
-        baseline=(float(baseline[0]), float(baseline[1]), float(baseline[2])) if baseline is not None else None,
+        baseline=baseline,
         truncated={name: text.cut for name, text in zip(("candidate", "reference"), texts, strict=True) if text.cut},
         signature=signature,
     )
 
 
+def _read(reader: TextReader, name: str, given: str) -> Text:
+    if not isinstance(given, str):
+        raise InputError(f"the {name} is {given!r} ({type(given).__name__}); one text was expected.")
+    [text] = reader.read([given])
+    if not text.counted.any():
+        raise InputError(f"the {name} is {given!r}, which has no tokens; a text with a word in it was expected.")
+    return text
+
+
 class _Side(NamedTuple):
-    """One text's tokens: which are its own, their weights, which of them choose a match, which one, how similar."""
+    """A text, the weights of its tokens, and how similar each of them is to those of the other text."""
 
-    own: NDArray[np.bool_]
+    text: Text
     weights: NDArray[np.float32]
-    choosing: NDArray[np.bool_]
-    matches: NDArray[np.int64]
-    highest: NDArray[np.float32]
+    similarity: NDArray[np.float32]
 
-    @classmethod
-    def of(cls, text: Text, weights: NDArray[np.float32], similarity: NDArray[np.float32]) -> _Side:
-        """Of a text whose tokens are the rows of the similarities."""
-        choosing = text.counted | (weights != 0)
-        return cls(text.counted, weights, choosing, similarity.argmax(axis=1), similarity.max(axis=1))
+    @property
+    def choosing(self) -> NDArray[np.bool_]:
+        """Which tokens choose a match: the text's own, and those that have a weight."""
+        return np.logical_or(self.text.counted, self.weights)
 
     def shown(self, other: _Side) -> NDArray[np.int64]:
         """The tokens that choose a match or are one."""
-        shown = self.choosing.copy()
-        shown[other.matches[other.choosing]] = True
+        shown = self.choosing
+        shown[other.similarity.argmax(axis=1)[other.choosing]] = True
         return np.flatnonzero(shown)
 
-    def aligned(self, labels: Sequence[str], shown: NDArray[np.int64], others: NDArray[np.int64]) -> AlignedText:
+    def aligned(self, reader: TextReader, shown: NDArray[np.int64], others: NDArray[np.int64]) -> AlignedText:
         """The tokens that are shown, their matches counted among those of the other text that are."""
-        places = np.searchsorted(others, self.matches)
+        labels, choosing = _labels(reader, self.text), self.choosing
+        places = np.searchsorted(others, self.similarity.argmax(axis=1))
         return AlignedText(
             tokens=tuple(labels[token] for token in shown),
             weights=tuple(self.weights[shown].tolist()),
-            special=tuple((~self.own[shown]).tolist()),
-            matches=tuple(int(places[token]) if self.choosing[token] else None for token in shown),
+            special=tuple((~self.text.counted[shown]).tolist()),
+            matches=tuple(int(places[token]) if choosing[token] else None for token in shown),
         )
 
 
-def _read(reader: TextReader, named: Mapping[str, str]) -> list[Text]:
-    for name, given in named.items():
-        if not isinstance(given, str):
-            raise InputError(f"the {name} is {given!r} ({type(given).__name__}); one text was expected.")
-    texts = reader.read(list(named.values()))
-    for (name, given), text in zip(named.items(), texts, strict=True):
-        if not text.counted.any():
-            raise InputError(f"the {name} is {given!r}, which has no tokens; a text with a word in it was expected.")
-    return texts
-
-
-def _labels(reader: TextReader, tokenizer: Tokenizer, text: Text) -> list[str]:
+def _labels(reader: TextReader, text: Text) -> list[str]:
     """Each token as a person reads it: on one line, marked where it goes on with a word."""
-    ids, pieces = text.tokens.ids, reader.decode(text)
+    ids = text.tokens.ids
     labels: list[str] = []
     while len(labels) < len(ids):
         start = len(labels)
-        end, whole = _whole_characters(tokenizer, ids, start)
+        end, whole = _whole_characters(reader, ids, start)
         rest = whole.removeprefix(CONTINUED) or whole
-        both = text.counted[start - 1 : start + 1].sum() == 2
-        goes_on = both and _is_joined(tokenizer, ids[start - 1], pieces[start - 1], ids[start:end], rest)
+        goes_on = text.counted[start - 1 : start + 1].sum() == 2 and _is_joined(reader, ids[start - 1 : end], rest)
         label = _printable(rest if goes_on else whole)
         labels.append(CONTINUED + label if goes_on else label)
         labels += [CONTINUED + label] * (end - start - 1)
     return labels
 
 
-def _whole_characters(tokenizer: Tokenizer, ids: Sequence[int], start: int) -> tuple[int, str]:
+def _whole_characters(reader: TextReader, ids: Sequence[int], start: int) -> tuple[int, str]:
     """The end of the shortest run of tokens from `start` on that holds no part of a character, and its text."""
     for end in range(start + 1, min(start + _MOST_PIECES, len(ids)) + 1):
-        run: str = tokenizer.decode(ids[start:end], skip_special_tokens=False)
+        run = reader.decode(ids[start:end])
         if _NO_CHARACTER not in run:
             return end, run
     return start + 1, _NO_CHARACTER
 
 
-def _is_joined(tokenizer: Tokenizer, before: int, piece: str, ids: Sequence[int], text: str) -> bool:
-    """Whether a run of tokens goes on with the word of the token before it."""
-    together = tokenizer.decode([before, *ids], skip_special_tokens=False)
-    return together == piece + text and _in_word(piece[-1:]) and _in_word(text[:1])
+def _is_joined(reader: TextReader, ids: Sequence[int], rest: str) -> bool:
+    """Whether all tokens but the first, whose text is `rest`, go on with the word of the first one."""
+    before = reader.decode(ids[:1])
+    return reader.decode(ids) == before + rest and _in_word(before[-1:]) and _in_word(rest[:1])
 
 
 def _in_word(character: str) -> bool:

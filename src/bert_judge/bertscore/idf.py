@@ -7,9 +7,8 @@ import json
 import operator
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,18 +28,18 @@ class Idf:
     """
 
     documents: int
-    counts: Mapping[int, int]
     tokenizer: str
+    counts: Mapping[int, int]
 
     @classmethod
     def count(cls, documents: Iterable[Iterable[int]], tokenizer: str) -> Idf:
         """Count the tokens of references, each a document."""
         counts: Counter[int] = Counter()
-        number = 0
+        total = 0
         for ids in documents:
             counts.update(set(ids))
-            number += 1
-        return cls(number, dict(sorted(counts.items())), tokenizer)
+            total += 1
+        return cls(total, tokenizer, dict(sorted(counts.items())))
 
     @property
     def digest(self) -> str:
@@ -49,38 +48,34 @@ class Idf:
         return f"{hashlib.sha256(content).hexdigest()[:8]}({self.documents})"
 
     def weights(self, vocabulary: int) -> Weights:
-        """The weight of each id of the vocabulary. Raises InputError where an id is none of it."""
-        if any(not 0 <= token < vocabulary for token in self.counts):
-            raise InputError("the idf counts hold an id that the model's tokenizer has not; count them anew.")
+        """The weight of each id of the vocabulary. Raises InputError for an id that is not in the vocabulary."""
+        if any(token >= vocabulary for token in self.counts):
+            raise InputError("the idf counts hold an id that the model's tokenizer does not have; count them anew.")
         counts = np.zeros(vocabulary)
         counts[list(self.counts)] = list(self.counts.values())
         return np.log((self.documents + 1) / (counts + 1)).astype(np.float32)
 
     def save(self, path: Path) -> None:
         """Write the counts as JSON."""
-        content = {"documents": self.documents, "tokenizer": self.tokenizer, "counts": self.counts}
         try:
-            path.write_text(json.dumps(content) + "\n", encoding="utf-8")
+            path.write_text(json.dumps(asdict(self)) + "\n", encoding="utf-8")
         except OSError as error:
             raise OutputError(f"the idf file {path} can't be written ({error.strerror}).") from error
 
     @classmethod
     def load(cls, path: Path, tokenizer: str) -> Idf:
-        """Read what `save` wrote. Raises InputError where it is none, or of another tokenizer."""
+        """Read what `save` wrote. Raises InputError where it is something else, or of another tokenizer."""
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            idf = cls(
-                int(content["documents"]),
-                {int(token): int(count) for token, count in content["counts"].items()},
-                str(content["tokenizer"]),
-            )
-            if not all(token >= 0 and 0 < count <= idf.documents for token, count in idf.counts.items()):
+            counts = {int(token): int(count) for token, count in content["counts"].items()}
+            idf = cls(int(content["documents"]), str(content["tokenizer"]), counts)
+            if not all(token >= 0 and 0 < count <= idf.documents for token, count in counts.items()):
                 raise ValueError("a token is in no document, or in more than there are")
         except OSError as error:
             raise InputError(f"the idf file {path} can't be read ({error.strerror}).") from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(
-                f"{path} is no idf file (documents, tokenizer and counts were expected): {error}."
+                f"{path} is not an idf file (documents, tokenizer and counts were expected): {error}."
             ) from error
         if idf.tokenizer != tokenizer:
             raise InputError(
@@ -91,27 +86,25 @@ class Idf:
 
 
 def dictionary_weights(dictionary: Mapping[int, float], vocabulary: int) -> Weights:
-    """The weight of each id from a dictionary; one that it lacks has its default (defaultdict) or its largest value."""
-    known = dict(_number(token, weight) for token, weight in dictionary.items())
+    """The weight of each id from a dictionary; one that it lacks has its default (defaultdict) or its largest value.
+
+    Raises InputError for keys that are not ids, and for weights that are not finite numbers of at least 0.
+    """
+    known: dict[int, float] = {}
+    for token, weight in dictionary.items():
+        try:
+            known[operator.index(token)] = float(weight)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"the idf dictionary holds {token!r}: {weight!r}; ids of tokens and numbers were expected."
+            ) from error
     if isinstance(dictionary, defaultdict) and dictionary.default_factory is not None:
         missing = dictionary.default_factory()
     else:
         missing = max(known.values(), default=1.0)
-    weights = np.full(vocabulary, missing, dtype=np.float32)
-    for token, weight in known.items():
-        if 0 <= token < vocabulary:
-            weights[token] = weight
+    weights = np.array([known.get(token, missing) for token in range(vocabulary)], np.float32)
     if not np.isfinite(weights).all():
-        raise InputError("the idf dictionary holds a weight that is no finite number.")
+        raise InputError("the idf dictionary holds a weight that is not a finite number.")
     if (weights < 0).any():
         raise InputError("the idf dictionary holds a weight below 0; a token can't weigh less than nothing.")
     return weights
-
-
-def _number(token: Any, weight: Any) -> tuple[int, float]:
-    try:
-        return operator.index(token), float(weight)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"the idf dictionary holds {token!r}: {weight!r}; ids of tokens and numbers were expected."
-        ) from error

@@ -26,36 +26,36 @@ class Texts(NamedTuple):
     lengths: NDArray[np.int64]
 
 
-def match(texts: Texts, pairs: NDArray[np.int64]) -> NDArray[np.float32]:
+def match(texts: Texts, pairs: NDArray[np.int64], padded_batches: int | None = None) -> NDArray[np.float32]:
     """Precision and recall of pairs (candidate, reference), rows of indices of texts.
 
     With candidate tokens x̂ and reference tokens x, precision = Σ w(x̂) max x·x̂ and recall = Σ w(x) max x·x̂, the weights
     of a text adding up to 1. Pairs are taken in batches of similar length, their similarities in one product.
+
+    `padded_batches` repeats a defect of bert-score: batches are that many pairs in their order, and the padding is a
+    token whose similarity to all others is 0. Where all similarities of a token are negative the padding wins, if the
+    text is shorter than another one of its batch.
     """
     found = np.empty((len(pairs), 2), np.float32)
-    lengths = texts.lengths[pairs]
-    for rows in _batches(lengths, texts.vectors.shape[1]):
-        found[rows] = _match(texts, pairs[rows], None)
-    return found
-
-
-def match_padded(texts: Texts, pairs: NDArray[np.int64], batch_size: int) -> NDArray[np.float32]:
-    """The same with a defect of bert-score: padding is a token whose similarity to all others is 0.
-
-    Where all similarities of a token are negative it wins, if the text is shorter than another of its batch. The
-    batches are `batch_size` pairs in their order.
-    """
-    found = np.empty((len(pairs), 2), np.float32)
-    zero = np.zeros((1, texts.vectors.shape[1]), np.float32)
-    padded = texts._replace(vectors=np.concatenate([texts.vectors, zero]))
-    for start in range(0, len(pairs), batch_size):
-        rows = slice(start, start + batch_size)
-        found[rows] = _match(padded, pairs[rows], len(texts.vectors))
+    padding = None
+    batches = _batches(texts.lengths[pairs], texts.vectors.shape[1])
+    if padded_batches:
+        padding = len(texts.vectors)
+        zero = np.zeros((1, texts.vectors.shape[1]), np.float32)
+        texts = texts._replace(vectors=np.concatenate([texts.vectors, zero]))
+        order = np.arange(len(pairs))
+        batches = (order[start : start + padded_batches] for start in range(0, len(pairs), padded_batches))
+    for rows in batches:
+        candidates, candidate_weights = _gather(texts, pairs[rows, 0], padding)
+        references, reference_weights = _gather(texts, pairs[rows, 1], padding)
+        similarity = candidates @ references.transpose(0, 2, 1)
+        found[rows, 0] = (similarity.max(axis=2) * candidate_weights).sum(axis=1)
+        found[rows, 1] = (similarity.max(axis=1) * reference_weights).sum(axis=1)
     return found
 
 
 def harmonic_mean(precision: NDArray[np.float32], recall: NDArray[np.float32]) -> NDArray[np.float32]:
-    """F1 of precision and recall; 0 where there is none, as both are 0 or one is no number."""
+    """F1 of precision and recall; 0 where it is undefined (both are 0, or one is not a number)."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.nan_to_num(2 * precision * recall / (precision + recall), posinf=0, neginf=0)
 
@@ -71,19 +71,10 @@ def _batches(lengths: NDArray[np.int64], dimensions: int) -> Iterator[NDArray[np
         start += count
 
 
-def _match(texts: Texts, pairs: NDArray[np.int64], padding: int | None) -> NDArray[np.float32]:
-    candidates, candidate_weights = _gather(texts, pairs[:, 0], padding)
-    references, reference_weights = _gather(texts, pairs[:, 1], padding)
-    similarity = candidates @ references.transpose(0, 2, 1)
-    precision = (similarity.max(axis=2) * candidate_weights).sum(axis=1)
-    recall = (similarity.max(axis=1) * reference_weights).sum(axis=1)
-    return np.stack([precision, recall], axis=1)
-
-
 def _gather(texts: Texts, rows: NDArray[np.int64], padding: int | None) -> tuple[Vectors, NDArray[np.float32]]:
-    """The vectors and weights of texts, padded to the longest.
+    """The vectors and weights of texts, filled up to the longest with the token `padding`, or with their last token.
 
-    What fills up a text repeats its last token, with no weight: so padding can't win a maximum.
+    What is filled up has no weight; a token that the text has anyway can't change a maximum.
     """
     lengths = texts.lengths[rows, None]
     columns = np.arange(lengths.max())

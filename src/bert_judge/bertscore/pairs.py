@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bert_judge.bertscore.idf import Weights
-from bert_judge.bertscore.matching import Texts, harmonic_mean, match, match_padded
+from bert_judge.bertscore.matching import Texts, harmonic_mean, match
 from bert_judge.bertscore.texts import Text, TextReader
 from bert_judge.encoder import Engine, windows
 
@@ -71,13 +71,12 @@ class PairScorer:
 
         The first ones come when `first` pairs are done.
         """
-        group: list[tuple[_Pair, Scores]] = []
         if self.defects:
             whole = 16 * self.batch_size  # bert-score's batches must not be cut
             stream = windows(self._read(pairs, first), lambda _: 0, 1, whole, whole)
         else:
-            most = _WINDOW_TOKENS // self.layers
-            stream = windows(self._read(pairs, first), _tokens, most, first, WINDOW)
+            stream = windows(self._read(pairs, first), _tokens, _WINDOW_TOKENS // self.layers, first, WINDOW)
+        group: list[tuple[_Pair, Scores]] = []  # a candidate with each of its references
         for window in stream:
             for pair, scores in zip(window, self._score(window), strict=True):
                 group.append((pair, scores))
@@ -106,24 +105,17 @@ class PairScorer:
 
     def _score(self, window: Sequence[_Pair]) -> Scores:
         """Precision, recall and F1 of pairs for each layer: pairs by layers by 3."""
-        index: dict[tuple[int, ...], int] = {}
-        texts: list[Text] = []
-        for text in (text for pair in window for text in pair[:2] if text.tokens.ids):
-            if text.tokens.ids not in index:
-                index[text.tokens.ids] = len(texts)
-                texts.append(text)
+        texts = {text.tokens.ids: text for pair in window for text in pair[:2] if text.tokens.ids}
+        index = {ids: number for number, ids in enumerate(texts)}
         scores = np.zeros((len(window), self.layers, 3), np.float32)
         full = [row for row, pair in enumerate(window) if pair.candidate.tokens.ids and pair.reference.tokens.ids]
         if not full:
             return scores
         pairs = np.array([[index[text.tokens.ids] for text in window[row][:2]] for row in full])
-        all_layers = self.vectors(texts)
+        all_layers = self.vectors(list(texts.values()))
         for layer in range(self.layers):
             of_layer = all_layers._replace(vectors=np.ascontiguousarray(all_layers.vectors[:, layer]))
-            if self.defects:
-                scores[full, layer, :2] = match_padded(of_layer, pairs, self.batch_size)
-            else:
-                scores[full, layer, :2] = match(of_layer, pairs)
+            scores[full, layer, :2] = match(of_layer, pairs, self.batch_size if self.defects else None)
         scores[..., 2] = harmonic_mean(scores[..., 0], scores[..., 1])
         if not self.defects:
             scores[..., 2][np.abs(scores[..., 2]) > 1.001] = 0  # precision and recall nearly cancel each other out
@@ -136,13 +128,12 @@ class PairScorer:
         """The weights of all tokens, adding up to 1 over each text; where all of a text's would be 0, equal ones."""
         weights = self.weights[np.concatenate([text.tokens.ids for text in texts])]
         if self.defects:
-            with np.errstate(invalid="ignore"):  # 0 / 0 is what bert-score has, too
+            with np.errstate(invalid="ignore"):  # bert-score divides 0 by 0, too
                 shares: Scores = weights / np.add.reduceat(weights, starts).repeat(lengths)
                 return shares
         counted = np.concatenate([text.counted for text in texts]).astype(np.float32)
         weights = weights * counted
-        sums = np.add.reduceat(weights, starts)
-        weights = np.where((sums == 0).repeat(lengths), counted, weights)
+        weights = np.where((np.add.reduceat(weights, starts) == 0).repeat(lengths), counted, weights)
         sums = np.maximum(np.add.reduceat(weights, starts), np.finfo(np.float32).tiny)  # of an empty text it is 0
         return np.divide(weights, sums.repeat(lengths), dtype=np.float32)
 
@@ -156,15 +147,15 @@ class PairScorer:
         found = all_scores.max(axis=0) if self.defects else all_scores[best, np.arange(len(best))]
         if self.baseline is not None:
             found = (found - self.baseline) / (1 - self.baseline)
-        reference = int(best[-1])
-        pair = group[reference][0]
-        parts = {"candidate": pair.candidate, "reference": pair.reference}
-        cut = {"candidate": pair.candidate.cut, "reference": sum(each.reference.cut for each, _ in group)}
+        precision, recall, f1 = found.T
+        candidate, reference, _ = group[best[-1]][0]
+        parts = {"candidate": candidate, "reference": reference}
+        cut = {"candidate": candidate.cut, "reference": sum(pair.reference.cut for pair, _ in group)}
         return PairScore(
-            precision=found[:, 0],
-            recall=found[:, 1],
-            f1=found[:, 2],
-            reference=reference,
+            precision,
+            recall,
+            f1,
+            reference=int(best[-1]),
             truncated={name: count for name, count in cut.items() if count},
             empty=next((name for name, text in parts.items() if self._is_empty(text)), None),
         )

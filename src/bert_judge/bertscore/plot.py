@@ -5,27 +5,66 @@ from __future__ import annotations
 import io
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from bert_judge.bertscore.alignment import AlignedText, Alignment
-from bert_judge.bertscore.captions import LEGEND, clip, lowest, matches, measure, remarks, scores
-from bert_judge.bertscore.page import to_html
 from bert_judge.errors import InputError, MissingExtraError, OutputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-_CANDIDATE, _REFERENCE, _GREY = "#d55e00", "#333333", "#8a8a8a"  # colour-blind people see them apart
+_CANDIDATE, _REFERENCE, _GREY = "#d55e00", "#333333", "#8a8a8a"  # can be told apart by colour-blind people
 _READABLE = 0.36  # inches: no value is written into smaller cells
 _BAR, _GAP, _MARGIN, _HEAD, _FOOT = 0.45, 0.1, 0.15, 0.7, 0.5  # inches
 _MOST_PIXELS = 8000  # of a PNG, in each direction
+_LONGEST = 24  # characters of a token that are written
+_FIGURES = {".png": ("Description", "Software"), ".svg": ("Description", "Date"), ".pdf": ("Subject", "CreationDate")}
+"""Where the metadata hold the scores and the signature, and what would make each file differ from the last one."""
+_SUFFIXES = (*_FIGURES, ".html", ".json")
+
+
+def check_target(path: Path) -> None:
+    """Raise an error in one sentence where an alignment can't be saved, as far as that shows without doing it."""
+    if path.suffix.lower() not in _SUFFIXES:
+        raise InputError(
+            f"the file to write is {str(path)!r}; a name that ends with {', '.join(_SUFFIXES)} was expected."
+        )
+    if path.is_dir():
+        raise OutputError(f"{path} is a folder; the name of a file was expected.")
+    if not path.absolute().parent.is_dir():
+        raise OutputError(f"the folder {path.parent} does not exist; make it first, or choose another for {path.name}.")
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise OutputError(f"{path} can't be written; choose another file, or change its permissions.")
+    if path.suffix.lower() in _FIGURES:
+        _require_matplotlib()
+
+
+def save(alignment: Alignment, path: Path) -> None:
+    """Write a figure (.png, .svg, .pdf), a page (.html) or the data (.json); the same bytes for the same alignment."""
+    check_target(path)
+    suffix = path.suffix.lower()
+    if suffix in _FIGURES:
+        content = _figure_bytes(suffix, alignment)
+    else:
+        content = (to_html(alignment) if suffix == ".html" else alignment.to_json() + "\n").encode()
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise OutputError(f"{path} can't be written ({error.strerror}).") from error
+
+
+def to_html(alignment: Alignment) -> str:
+    """A page that needs nothing else: its script draws the data as SVG, and says what a token matches."""
+    from jinja2 import Environment, PackageLoader
+
+    environment = Environment(loader=PackageLoader("bert_judge.bertscore", ""), autoescape=True)
+    return environment.get_template("alignment.html").render(alignment=alignment, data=asdict(alignment))
 
 
 def draw(alignment: Alignment) -> Figure:
@@ -40,48 +79,25 @@ def draw(alignment: Alignment) -> Figure:
     texts = alignment.candidate, alignment.reference
     families, missing = _fonts(set("".join(texts[0].tokens + texts[1].tokens)))
     unseen = dict.fromkeys(map(ord, missing), "□")
-    names = [[clip(token).translate(unseen) for token in text.tokens] for text in texts]
+    names = [[_clip(token).translate(unseen) for token in text.tokens] for text in texts]
     plan = _Plan.of(names, families)
     figure = Figure((plan.width, plan.height), dpi=min(200, _MOST_PIXELS / max(plan.width, plan.height)))
     body = plan.axes(figure, 0, 0, plan.wide, plan.high)
     _draw_cells(body, alignment, plan.cell)
     _draw_matches(body, alignment, plan.cell)
     _name_tokens(body, texts, names, plan)
-    _draw_weights(plan.axes(figure, plan.wide + _GAP, 0, _BAR, plan.high), texts[0], _CANDIDATE, across=True)
-    _draw_weights(plan.axes(figure, 0, -_GAP - _BAR, plan.wide, _BAR), texts[1], _REFERENCE, across=False)
+    _draw_weights(plan.axes(figure, plan.wide + _GAP, 0, _BAR, plan.high), texts[0], across=True)
+    _draw_weights(plan.axes(figure, 0, -_GAP - _BAR, plan.wide, _BAR), texts[1], across=False)
     scale = plan.axes(figure, plan.wide + 3 * _GAP + _BAR, max(0.0, plan.high - 2), 0.14, min(plan.high, 2.0))
-    figure.colorbar(body.images[0], cax=scale, extend="min").set_label(measure(alignment), fontsize=8)
+    figure.colorbar(body.images[0], cax=scale, extend="min").set_label(alignment.measure, fontsize=8)
     scale.tick_params(labelsize=7)
-    _write_around(figure, body, alignment, plan)
+    left, top = _MARGIN / plan.width, 1 / plan.height
+    figure.text(left, 1 - 0.3 * top, alignment.title, fontsize=12, weight="bold")
+    figure.text(left, 1 - 0.5 * top, alignment.remarks, fontsize=7.5, color="#555555")
+    legend = ("candidate token's best match (precision)", "reference token's best match (recall)")
+    style: dict[str, Any] = {"frameon": False, "fontsize": 7.5, "handletextpad": 0.2, "borderaxespad": 0.4}
+    figure.legend(body.collections, legend, loc="lower left", bbox_to_anchor=(0, 0), **style)
     return figure
-
-
-def check_target(path: Path) -> None:
-    """Raise an error in one sentence where an alignment can't be saved, as far as that shows without doing it."""
-    if path.suffix.lower() not in _WRITERS:
-        raise InputError(
-            f"the file to write is {str(path)!r}; a name that ends with {', '.join(_WRITERS)} was expected."
-        )
-    if path.is_dir():
-        raise OutputError(f"{path} is a folder; the name of a file was expected.")
-    if not path.absolute().parent.is_dir():
-        raise OutputError(
-            f"the folder {path.parent} is not there; make it first, or choose another one for {path.name}."
-        )
-    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
-        raise OutputError(f"{path} can't be written; choose another file, or change its permissions.")
-    if path.suffix.lower() in _DESCRIBED:
-        _require_matplotlib()
-
-
-def save(alignment: Alignment, path: Path) -> None:
-    """Write a figure (.png, .svg, .pdf), a page (.html) or the data (.json); the same bytes for the same alignment."""
-    check_target(path)
-    content = _WRITERS[path.suffix.lower()](alignment)
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise OutputError(f"{path} can't be written ({error.strerror}).") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,25 +134,29 @@ class _Plan:
 
 
 def _draw_cells(axes: Axes, alignment: Alignment, cell: float) -> None:
-    """The heat map with white lines between cells, and values if they can be read."""
-    low = lowest(alignment)
+    """The heat map with white lines between cells, and values if they can be read.
+
+    The colours begin at the median of the similarities, as most tokens have nothing to do with each other.
+    """
+    middle = median(value for row in alignment.similarity for value in row)
+    low = min(0.9, math.floor(middle * 10) / 10)
     axes.imshow(alignment.similarity, cmap="Blues", vmin=low, vmax=1, aspect="auto", interpolation="nearest")
     for line, count in ((axes.axhline, len(alignment.similarity)), (axes.axvline, len(alignment.similarity[0]))):
         for place in range(1, count):
             line(place - 0.5, color="white", linewidth=0.5)
     if cell < _READABLE:
         return
+    style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 16 * cell}
     for row, values in enumerate(alignment.similarity):
         for column, value in enumerate(values):
             colour = "white" if (value - low) / (1 - low) > 0.6 else "#333333"
-            axes.text(
-                column + 0.03, row + 0.06, f"{value:.2f}", ha="center", va="center", fontsize=16 * cell, color=colour
-            )
+            axes.text(column + 0.03, row + 0.06, f"{value:.2f}", color=colour, **style)
 
 
 def _draw_matches(axes: Axes, alignment: Alignment, cell: float) -> None:
     """Triangles at the edges of cells, both in a cell whose tokens chose each other."""
-    rows, columns = matches(alignment)
+    rows = [(row, column) for row, column in enumerate(alignment.candidate.matches) if column is not None]
+    columns = [(row, column) for column, row in enumerate(alignment.reference.matches) if row is not None]
     part, shift = (0.17, 0.39) if cell >= _READABLE else (0.36, 0.3)
     size = (72 * cell * part) ** 2
     style: dict[str, Any] = {"s": size, "edgecolors": "white", "linewidths": 0.4, "clip_on": False, "zorder": 3}
@@ -146,50 +166,40 @@ def _draw_matches(axes: Axes, alignment: Alignment, cell: float) -> None:
 
 def _name_tokens(axes: Axes, texts: Iterable[AlignedText], names: Sequence[Sequence[str]], plan: _Plan) -> None:
     """Tokens at the left and on top, special ones in grey."""
-    sides = (axes.yaxis, axes.xaxis)
-    for axis, text, side in zip(sides, texts, names, strict=True):
+    for axis, text, side in zip((axes.yaxis, axes.xaxis), texts, names, strict=True):
         axis.set_ticks(range(len(side)), side, **plan.font)
         for label, special in zip(axis.get_ticklabels(), text.special, strict=True):
-            label.set_color(_GREY if special else "black")
-            label.set_fontstyle("italic" if special else "normal")
+            label.set(color=_GREY if special else "black", fontstyle="italic" if special else "normal")
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     axes.tick_params(length=0, pad=3)
-    style: dict[str, Any] = {"rotation": plan.turn, "rotation_mode": "anchor"}
+    upright = plan.turn == 90
     for label in axes.get_xticklabels():
-        label.set(ha="left", va="center" if plan.turn == 90 else "baseline", **style)
+        label.set(ha="left", va="center" if upright else "baseline", rotation=plan.turn, rotation_mode="anchor")
     axes.set_xlabel("reference", fontsize=9, color=_REFERENCE, weight="bold")
     axes.set_ylabel("candidate", fontsize=9, color=_CANDIDATE, weight="bold")
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
 
 
-def _draw_weights(axes: Axes, text: AlignedText, colour: str, across: bool) -> None:
-    """A bar for each token, in line with the heat map."""
+def _draw_weights(axes: Axes, text: AlignedText, across: bool) -> None:
+    """A bar for each token, in line with the heat map: `across` beside the rows, otherwise below the columns."""
     places, ends = range(len(text.weights)), (-0.5, len(text.weights) - 0.5)
-    values: Axis
     if across:
-        axes.barh(places, text.weights, 0.7, color=colour)
+        axes.barh(places, text.weights, 0.7, color=_CANDIDATE)
         axes.set(ylim=ends[::-1], yticks=[], xlabel="weight")
-        values, base = axes.xaxis, "left"
     else:
-        axes.bar(places, text.weights, 0.7, color=colour)
+        axes.bar(places, text.weights, 0.7, color=_REFERENCE)
         axes.set(xlim=ends, xticks=[], ylabel="weight")
         axes.invert_yaxis()
-        values, base = axes.yaxis, "top"
+    values = axes.xaxis if across else axes.yaxis
     values.set_ticks([max(text.weights)], [f"{max(text.weights):.2g}"], fontsize=7)
     values.label.set(size=7, color="#555555")
-    for name, spine in axes.spines.items():
-        spine.set_visible(name == base)
+    axes.spines[:].set_visible(False)
+    axes.spines["left" if across else "top"].set_visible(True)
 
 
-def _write_around(figure: Figure, body: Axes, alignment: Alignment, plan: _Plan) -> None:
-    """The scores on top, what the triangles mean at the bottom."""
-    left = _MARGIN / plan.width
-    figure.text(left, 1 - 0.3 / plan.height, scores(alignment), fontsize=12, weight="bold")
-    figure.text(left, 1 - 0.5 / plan.height, " · ".join(remarks(alignment)), fontsize=7.5, color="#555555")
-    style: dict[str, Any] = {"frameon": False, "fontsize": 7.5, "handletextpad": 0.2, "borderaxespad": 0.4}
-    figure.legend(body.collections, LEGEND, loc="lower left", bbox_to_anchor=(0, 0), **style)
+def _clip(token: str) -> str:
+    return token if len(token) <= _LONGEST else token[: _LONGEST - 1] + "…"
 
 
 def _fonts(characters: set[str]) -> tuple[list[str], set[str]]:
@@ -217,7 +227,7 @@ def _longest(names: Iterable[str], font: Mapping[str, Any]) -> float:
     from matplotlib.figure import Figure
 
     figure = Figure(dpi=72)
-    FigureCanvasAgg(figure)  # keeps what measures a text, which the figure alone would make anew for each
+    FigureCanvasAgg(figure)  # keeps the renderer, which the figure alone would make anew for each name
     return max(figure.text(0, 0, name, **font).get_window_extent().width for name in names) / 72
 
 
@@ -229,19 +239,9 @@ def _require_matplotlib() -> None:
 def _figure_bytes(suffix: str, alignment: Alignment) -> bytes:
     from matplotlib import rc_context
 
-    described, dated = _DESCRIBED[suffix]
+    described, dated = _FIGURES[suffix]
+    metadata = {described: f"{alignment.title} {alignment.signature}", dated: None}
     content = io.BytesIO()
     with rc_context({"svg.hashsalt": "bert-judge"}):
-        metadata = {described: f"{scores(alignment)} {alignment.signature}", dated: None}
         draw(alignment).savefig(content, format=suffix[1:], metadata=metadata)
     return content.getvalue()
-
-
-_DESCRIBED = {".png": ("Description", "Software"), ".svg": ("Description", "Date"), ".pdf": ("Subject", "CreationDate")}
-"""Figures: where their metadata holds the scores and the signature, and what would make each file another one."""
-
-_WRITERS: dict[str, Callable[[Alignment], bytes]] = {
-    **{suffix: partial(_figure_bytes, suffix) for suffix in _DESCRIBED},
-    ".html": lambda alignment: to_html(alignment).encode(),
-    ".json": lambda alignment: (alignment.to_json() + "\n").encode(),
-}

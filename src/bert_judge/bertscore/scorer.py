@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bert_judge.bertscore.alignment import Alignment, align_texts
+from bert_judge.bertscore.baseline import Baseline
+from bert_judge.bertscore.defaults import choose_layer, default_model, find_baseline
 from bert_judge.bertscore.idf import Idf, Weights, dictionary_weights
-from bert_judge.bertscore.pairs import FIRST_WINDOW, WINDOW, Pair, PairScore, PairScorer
+from bert_judge.bertscore.pairs import WINDOW, Pair, PairScore, PairScorer
 from bert_judge.bertscore.plot import check_target, draw, save
-from bert_judge.bertscore.tables import Baseline, choose_layer, default_model, find_baseline
 from bert_judge.bertscore.texts import TextReader, has_prefix_space, tokenizer_of_bert_score
 from bert_judge.encoder import Engine, Hidden, Model, RuntimeName, load_model, windows
 from bert_judge.errors import InputError
@@ -29,8 +30,6 @@ from bert_judge.version import __version__
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from torch import Tensor
-
-Compat = Literal["bert_score"]
 
 
 class BERTScorer:
@@ -46,7 +45,7 @@ class BERTScorer:
 
     `dtype`, `runtime`, `device`, `batch_tokens` and `trust_remote_code` are as for BERTJudge. `max_tokens` is the
     longest text in tokens (default: the model's limit); what is longer loses its end. `memory` is the bytes of vectors
-    that are kept for texts that come again. `compat="bert_score"` repeats the defects of bert-score and computes in
+    that are kept for texts that appear again. `compat="bert_score"` repeats the defects of bert-score and computes in
     float32; docs/bertscore.md lists them.
 
     Raises InputError and ModelError, each with what to do.
@@ -69,7 +68,7 @@ class BERTScorer:
         *,
         dtype: str = "auto",
         runtime: RuntimeName = "auto",
-        compat: Compat | None = None,
+        compat: Literal["bert_score"] | None = None,
         max_tokens: int | None = None,
         batch_tokens: int | None = None,
         memory: int = 1 << 27,
@@ -77,17 +76,16 @@ class BERTScorer:
     ) -> None:
         if compat not in (None, "bert_score"):
             raise InputError(f"compat is {compat!r}; None or 'bert_score' was expected.")
-        self.model_type = os.fspath(model_type) if model_type else default_model(lang, any_language=compat is not None)
+        self.model_type = os.fspath(model_type) if model_type else default_model(lang, any_language=bool(compat))
         self.lang, self.all_layers, self.batch_size, self.nthreads = lang, all_layers, batch_size, nthreads
         self.use_fast_tokenizer = use_fast_tokenizer
         self.rescale_with_baseline = rescale_with_baseline or (baseline_path is not None and compat is None)
-        self._compat: Compat | None = compat
-        self._layer = choose_layer(self.model_type, num_layers, trust_remote_code)
-        self.num_layers = self._layer.number
+        self._compat = compat is not None
+        self.num_layers, self._layer_chosen = choose_layer(self.model_type, num_layers, trust_remote_code)
         self._baseline = self._find_baseline(baseline_path) if self.rescale_with_baseline else None
         model = load_model(
             self.model_type,
-            Hidden(None if all_layers else self.num_layers, final_norm=compat is None),
+            Hidden(None if all_layers else self.num_layers, final_norm=not compat),
             runtime=runtime,
             device=device or "auto",
             dtype="float32" if compat and dtype == "auto" else dtype,
@@ -96,7 +94,7 @@ class BERTScorer:
         config = read_config(model.folder)
         tokenizer, unweighted = tokenizer_of_bert_score(model) if compat else (model.tokenizer, [])
         self._model = replace(model, tokenizer=tokenizer, max_tokens=_choose_limit(model, config, max_tokens))
-        self._pairs = self._make_pairs(config, unweighted, batch_tokens, memory)
+        self._pairs = self._make_pairs(config, unweighted, Engine(self._model, batch_tokens, batch_size, memory))
         if compat and idf is False:
             idf_sents = None  # bert-score uses them with idf=True only
         self.idf, self._idf_source = bool(idf) or idf_sents is not None, "none"
@@ -121,16 +119,15 @@ class BERTScorer:
     def signature(self) -> Signature:
         """Everything that changes a number."""
         model, runtime = self._model, self._model.runtime
-        layer = "all" if self.all_layers else f"{self.num_layers}({self._layer.chosen})"
-        compat = f"{self._compat}{'+fast_tokenizer' if self.use_fast_tokenizer else ''}+batch{self.batch_size}"
+        compat = f"bert_score{'+fast_tokenizer' if self.use_fast_tokenizer else ''}+batch{self.batch_size}"
         return Signature.make(
             "BERTScore",
             model=self.model_type.rstrip("/").split("/")[-1],
             weights=model.weights_hash,
             tokenizer=model.tokenizer_hash,
-            layer=layer,
+            layer="all" if self.all_layers else f"{self.num_layers}({self._layer_chosen})",
             idf=self._idf_source,
-            baseline=self._baseline_name(),
+            baseline=self._baseline.name if self._baseline else "none",
             trunc=f"right{model.max_tokens}",
             compat=compat if self._compat else None,
             runtime=runtime.name,
@@ -144,15 +141,9 @@ class BERTScorer:
         """The signature; with `compat`, the string that bert-score 0.3.13 makes (which calls itself 0.3.12)."""
         if not self._compat:
             return str(self.signature)
-        import transformers
-
         custom = self._baseline is not None and not self._baseline.source.startswith("bert-score/")
-        rescaled = "-custom-rescaled" if custom else "-rescaled"
-        return (
-            f"{self.model_type}_L{self.num_layers}{'_idf' if self.idf else '_no-idf'}_version=0.3.12"
-            f"(hug_trans={transformers.__version__}){rescaled if self.rescale_with_baseline else ''}"
-            f"{'_fast-tokenizer' if self.use_fast_tokenizer else ''}"
-        )
+        rescaled = self.rescale_with_baseline
+        return get_hash(self.model_type, self.num_layers, self.idf, rescaled, custom, self.use_fast_tokenizer)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.hash})"
@@ -189,27 +180,23 @@ class BERTScorer:
         place of lists are one pair. `batch_size` replaces that of the scorer for this call. With `return_hash` the
         result is ((P, R, F1), hash). Raises InputError where the lists don't fit together.
         """
+        return self._score(checked_pairs(cands, refs), verbose, batch_size, return_hash)
+
+    def _score(self, pairs: Sequence[Pair], verbose: bool, batch_size: int | None, return_hash: bool) -> Any:
         import torch
         from tqdm import tqdm
 
-        pairs = checked_pairs(cands, refs)
         start = time.perf_counter()
-        shown = tqdm(
-            self._score_each(pairs, batch_size, WINDOW),
-            total=len(pairs),
-            unit="pair",
-            disable=not verbose,
-            desc="BERTScore",
-        )
+        scores = self._weighed(batch_size).score_each(pairs, WINDOW)
         rows, cut = [], 0
-        for score in shown:
+        for score in tqdm(scores, total=len(pairs), unit="pair", disable=not verbose, desc="BERTScore"):
             rows.append((score.precision, score.recall, score.f1))
             cut += bool(score.truncated)
         if cut:
             warnings.warn(
                 f"{cut} of {len(rows)} pairs hold a text of more than {self._model.max_tokens} tokens, whose end was "
                 "not read; score sentences or paragraphs of it, or take a model that reads more.",
-                stacklevel=2,
+                stacklevel=3,
             )
         found = torch.from_numpy(np.array(rows, np.float32).reshape(len(rows), 3, self._pairs.layers))
         P, R, F = (part.T if self.all_layers else part[:, 0] for part in found.unbind(1))  # noqa: N806
@@ -220,20 +207,15 @@ class BERTScorer:
 
     def score_each(self, pairs: Iterable[Pair], batch_size: int | None = None) -> Iterator[PairScore]:
         """The scores of candidates with their references, in order, as a stream in constant memory."""
-        return self._score_each(pairs, batch_size, FIRST_WINDOW)
-
-    def _score_each(self, pairs: Iterable[Pair], batch_size: int | None, first: int) -> Iterator[PairScore]:
-        self._require_weights()
         checked = (_checked_pair(number, *pair) for number, pair in enumerate(pairs))
-        return replace(self._pairs, batch_size=batch_size or self.batch_size).score_each(checked, first)
+        return self._weighed(batch_size).score_each(checked)
 
     def align(self, candidate: str, reference: str) -> Alignment:
         """How the tokens of a candidate and a reference match, as data: what `plot_example` draws.
 
         Raises InputError for a text without tokens, and with `all_layers`.
         """
-        self._require_weights()
-        return align_texts(self._pairs, self._model.tokenizer, candidate, reference, self.signature)
+        return align_texts(self._weighed(), candidate, reference, self.signature)
 
     def plot_example(self, candidate: str, reference: str, fname: str = "") -> Figure:
         """Draw the similarities of all tokens of two texts, the matches marked; returns matplotlib's figure.
@@ -248,9 +230,11 @@ class BERTScorer:
             save(alignment, Path(fname))
         return draw(alignment)
 
-    def _require_weights(self) -> None:
+    def _weighed(self, batch_size: int | None = None) -> PairScorer:
+        """What scores pairs. Raises InputError where idf weights were asked for and are not there yet."""
         if self.idf and self._idf_source == "none":
             raise InputError("the idf weights are not counted; give idf_sents, or call compute_idf or load_idf.")
+        return replace(self._pairs, batch_size=batch_size or self.batch_size)
 
     def _find_baseline(self, path: str | None) -> Baseline | None:
         try:
@@ -261,32 +245,16 @@ class BERTScorer:
             warnings.warn(f"{error} As bert-score does, scores are not rescaled.", stacklevel=3)
             return None
 
-    def _baseline_name(self) -> str:
-        if self._baseline is None:
-            return "none"
-        digest = hashlib.sha256(repr(self._baseline.rows).encode()).hexdigest()[:8]
-        return f"{Path(self._baseline.source).name}@{digest}"
-
-    def _make_pairs(
-        self, config: Mapping[str, Any], unweighted: list[int], batch_tokens: int | None, memory: int
-    ) -> PairScorer:
-        model, compat = self._model, self._compat is not None
-        prefixed = has_prefix_space(model.folder, config) and not (compat and self.use_fast_tokenizer)
-        reader = TextReader(model.tokenizer, model.max_tokens, prefixed, parse_specials=compat)
+    def _make_pairs(self, config: Mapping[str, Any], unweighted: list[int], engine: Engine) -> PairScorer:
+        model = self._model
+        prefixed = has_prefix_space(model.folder, config) and not (self._compat and self.use_fast_tokenizer)
+        reader = TextReader(model.tokenizer, model.max_tokens, prefixed, parse_specials=self._compat)
         weights = np.ones(reader.vocabulary, np.float32)
         weights[unweighted] = 0
         layers = count_layers(config) + 1
-        return PairScorer(
-            engine=Engine(model, batch_tokens, self.batch_size, memory),
-            reader=reader,
-            weights=weights,
-            layers=layers if self.all_layers else 1,
-            baseline=self._baseline.of(None if self.all_layers else self.num_layers, layers)
-            if self._baseline
-            else None,
-            batch_size=self.batch_size,
-            defects=compat,
-        )
+        baseline = self._baseline.of(None if self.all_layers else self.num_layers, layers) if self._baseline else None
+        shown = layers if self.all_layers else 1
+        return PairScorer(engine, reader, weights, shown, baseline, self.batch_size, defects=self._compat)
 
     def _ids(self, sentences: Iterable[str]) -> Iterator[Iterable[int]]:
         """The ids of each sentence that count: with `compat` special tokens, too."""
@@ -296,12 +264,11 @@ class BERTScorer:
                 yield (ids if self._compat else ids[text.counted]).tolist()
 
     def _use_counts(self, counts: Idf) -> None:
-        self._weigh(counts.weights(self._pairs.reader.vocabulary), counts.digest)
-        self._counts = counts
+        self._weigh(counts.weights(self._pairs.reader.vocabulary), counts.digest, counts)
 
-    def _weigh(self, weights: Weights, source: str) -> None:
+    def _weigh(self, weights: Weights, source: str, counts: Idf | None = None) -> None:
         self._pairs = replace(self._pairs, weights=weights)
-        self.idf, self._idf_source, self._counts = True, source, None
+        self.idf, self._idf_source, self._counts = True, source, counts
 
 
 def bert_score(
@@ -328,6 +295,7 @@ def bert_score(
     bert-score lacks (`dtype`, `runtime`, `compat`, …).
     """
     pairs = checked_pairs(cands, refs)
+    documents = [reference for _, references in pairs for reference in references] if idf is True else None
     scorer = BERTScorer(
         model_type,
         num_layers,
@@ -335,7 +303,7 @@ def bert_score(
         nthreads,
         all_layers,
         idf,
-        [reference for _, references in pairs for reference in references] if idf is True else None,
+        documents,
         device,
         lang,
         rescale_with_baseline,
@@ -343,7 +311,25 @@ def bert_score(
         use_fast_tokenizer,
         **options,
     )
-    return scorer.score(cands, refs, verbose, return_hash=return_hash)
+    return scorer._score(pairs, verbose, batch_size, return_hash)
+
+
+def get_hash(
+    model: str,
+    num_layers: int,
+    idf: object,
+    rescale_with_baseline: bool,
+    use_custom_baseline: bool,
+    use_fast_tokenizer: bool = False,
+) -> str:
+    """The string that bert-score 0.3.13, which calls itself 0.3.12, makes of its settings."""
+    import transformers
+
+    rescaled = ("-custom-rescaled" if use_custom_baseline else "-rescaled") if rescale_with_baseline else ""
+    return (
+        f"{model}_L{num_layers}{'_idf' if idf else '_no-idf'}_version=0.3.12(hug_trans={transformers.__version__})"
+        f"{rescaled}{'_fast-tokenizer' if use_fast_tokenizer else ''}"
+    )
 
 
 def checked_pairs(cands: Sequence[str], refs: Sequence[str] | Sequence[Sequence[str]]) -> list[Pair]:

@@ -22,16 +22,18 @@ _PREFIXING_TYPES = frozenset(["roberta", "gpt2", "data2vec-text", "ibert", "robe
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Text:
-    """A tokenised text. `counted` is 1 for its own tokens and 0 for those that the tokenizer put around it."""
+    """A tokenised text. `counted` is true for its own tokens and false for those that the tokenizer put around it.
+
+    `cut` is the number of characters that did not fit into the model's input.
+    """
 
     tokens: Tokens
     counted: NDArray[np.bool_]
     cut: int
-    """Characters that did not fit into the model's input."""
 
 
 class TextReader:
-    """Tokenises texts of at most `limit` tokens; what is longer loses its end, and `cut` says how much.
+    """Tokenises texts of at most `limit` tokens; what is longer loses its end.
 
     A special token that stands in a text is plain text, unless `parse_specials`. With `prefix_space` a text is read as
     if a space stood before it, as RoBERTa's words have it. The tokenizer is this reader's own from here on.
@@ -50,23 +52,21 @@ class TextReader:
         shown = [self._prefix + stripped if (stripped := text.strip()) else "" for text in texts]
         try:
             encodings = self._tokenizer.encode_batch_fast(shown)
-        except TypeError:  # half characters, which UTF-8 has not
+        except TypeError:  # half of a surrogate pair, which UTF-8 can't express
             shown = [text.encode(errors="replace").decode() for text in shown]
             encodings = self._tokenizer.encode_batch_fast(shown)
         return [self._text(text, encoding) for text, encoding in zip(shown, encodings, strict=True)]
 
-    def decode(self, text: Text) -> list[str]:
-        """Each token as a person reads it."""
-        return [self._tokenizer.decode([token], skip_special_tokens=False) for token in text.tokens.ids]
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of some tokens in a row."""
+        return str(self._tokenizer.decode(ids, skip_special_tokens=False))
 
     def _text(self, text: str, encoding: Encoding) -> Text:
         counted = np.array(encoding.special_tokens_mask, dtype=np.int8) == 0
-        return Text(Tokens(tuple(encoding.ids)), counted, self._cut(text) if encoding.overflowing else 0)
-
-    def _cut(self, text: str) -> int:
-        """Characters after the last token that was kept; asked of the few texts that are too long."""
-        offsets = self._tokenizer.encode(text).offsets
-        return len(text) - max(end for _, end in offsets)
+        cut = 0
+        if encoding.overflowing:  # rare; encode_batch_fast gives no offsets
+            cut = len(text) - max(end for _, end in self._tokenizer.encode(text).offsets)
+        return Text(Tokens(tuple(encoding.ids)), counted, cut)
 
 
 def has_prefix_space(folder: Path, config: Mapping[str, Any]) -> bool:

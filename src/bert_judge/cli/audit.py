@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from bert_judge.addresses import public_command
-from bert_judge.artifacts import check_folder, verdict_record, write_files
-from bert_judge.audit.audit_document import audit_document
-from bert_judge.audit.items import AuditItem, items_of, load_items, spread
-from bert_judge.audit.trials import Audit, Gate, Outcome, Trial, assess_trials, make_trials, needed_samples
+from bert_judge.artifacts import check_folder, write_files
+from bert_judge.audit.audit_document import audit_document, to_files
+from bert_judge.audit.items import items_of, load_items, spread
+from bert_judge.audit.trials import Gate, assess_trials, make_trials, needed_samples
 from bert_judge.cli import log_shown, progress_bar, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import add_judges, chosen_judges
 from bert_judge.errors import InputError
-from bert_judge.judges import Judge
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.types import Signature
 from bert_judge.version import __version__
@@ -55,12 +52,14 @@ def main(arguments: Sequence[str]) -> int:
     """Parse the flags, make the trials, load the judge, judge them, and print what failed."""
     spec, options, gate = _parse(arguments)
     folder = None if options.output_dir is None else check_folder(options.output_dir)
-    trials = make_trials(_items(options), options.families)
+    items = load_items() if options.data is None else items_of(open_input(options.data, options))
+    trials = make_trials(spread(items, options.items), options.families)
     with log_shown(not options.quiet):
         judge = spec.make().judge
     signature = Signature.of(judge.signature)
     start = time.monotonic()
-    audit = _assess(trials, judge, options.quiet)
+    with progress_bar(len(needed_samples(trials)), "judging", options.quiet) as bar:
+        audit = assess_trials(trials, judge, progress=lambda done: bar.update(done - bar.n))
     misses = gate.misses(audit)
     if folder:
         run_record = {
@@ -71,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
             "data": options.data,
             "gate": {**asdict(gate), "misses": misses},
         }
-        _write(folder, audit, run_record)
+        write_files(folder, to_files(audit, run_record))
     if not options.quiet:
         say(audit_document(audit, signature).text())
         if folder:
@@ -97,42 +96,6 @@ def _parse(arguments: Sequence[str]) -> tuple[JudgeSpec, AuditOptions, Gate]:
         parser.error(f"--items is {values['items']}; a number of questions, at least 1, was expected")
     (spec,) = read_judges(values).values()
     return spec, made(AuditOptions, values), made(Gate, values)
-
-
-def _items(options: AuditOptions) -> Sequence[AuditItem]:
-    """Ours, or those of the user's labelled rows."""
-    if options.data is None:
-        return spread(load_items(), options.items)
-    return spread(items_of(open_input(options.data, options)), options.items)
-
-
-def _assess(trials: Sequence[Trial], judge: Judge, quiet: bool) -> Audit:
-    total = len(needed_samples(trials))
-    with progress_bar(total, "judging", quiet) as bar:
-        return assess_trials(trials, judge, progress=lambda done: bar.update(done - bar.n))
-
-
-def _write(folder: Path, audit: Audit, run_record: Mapping[str, Any]) -> None:
-    """Write what was found, as data and for people, and the trials that failed; each file in one step."""
-    found = {name: value for name, value in asdict(audit).items() if name != "failures"}
-    lines = [json.dumps(_failure(outcome), ensure_ascii=False) + "\n" for outcome in audit.failures]
-    contents = {
-        "audit.json": json.dumps({**run_record, **found}, ensure_ascii=False, indent=1) + "\n",
-        "audit.md": audit_document(
-            audit, Signature.of(run_record["signature"]), run_record["gate"]["misses"]
-        ).markdown(),
-        "audit_failures.jsonl": "".join(lines),
-    }
-    write_files(folder, contents)
-
-
-def _failure(outcome: Outcome) -> dict[str, Any]:
-    """A trial that failed, as a line of `audit_failures.jsonl`."""
-    trial = outcome.trial
-    record = {"family": trial.family, "pattern": trial.pattern, **verdict_record(trial.sample, outcome.verdict)}
-    if trial.plain is not None and outcome.plain is not None:
-        record["plain"] = verdict_record(trial.plain, outcome.plain)
-    return record
 
 
 if __name__ == "__main__":

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import argparse
+import inspect
 import json
 import os
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.flags import AddUp, Parser, named_columns, spellings
+from bert_judge.cli.flags import AddUp, Parser, add_flags, named_columns, spellings
 from bert_judge.errors import InputError
 
-Pair = tuple[str, Sequence[str]]
+if TYPE_CHECKING:
+    from bert_judge.bertscore import BERTScorer
 
 _EXAMPLES = """examples:
   bert-judge bertscore -r refs.txt -c hyps.txt --lang en
@@ -32,88 +36,89 @@ and with -s a line "P<tab>R<tab>F1" for each pair; with --json {"bertscore_f1": 
 """
 
 
+@dataclass(frozen=True)
+class ScorerOptions:
+    """What the commands take for BERTScorer, by the names of its parameters."""
+
+    lang: Annotated[str | None, "language of the texts, which chooses model and baseline: en, zh, de …, en-sci"] = None
+    rescale_with_baseline: Annotated[bool, "rescale so that unrelated texts score about 0"] = False
+    baseline_path: Annotated[str | None, "a baseline file of your own: CSV with the header LAYER,P,R,F"] = None
+    idf: Annotated[bool, "weigh tokens by how rare they are among the references"] = False
+    max_tokens: Annotated[int | None, "the longest text in tokens (default: the model's limit)"] = None
+    batch_tokens: Annotated[int | None, "most tokens in a batch (default: what suits the device)"] = None
+    compat: Annotated[Literal["bert_score"] | None, "repeat the defects of bert-score 0.3.13"] = None
+    device: Annotated[str, "auto, cpu, cuda, cuda:1, mps …"] = "auto"
+    dtype: Annotated[str, "auto (the fastest native one), float32 (exact), bfloat16 or float16"] = "auto"
+    runtime: Annotated[Literal["auto", "torch", "openvino"], "what runs the encoder"] = "auto"
+    trust_remote_code: Annotated[bool, "run the model's own code if transformers lacks its architecture"] = False
+
+
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, read the texts, load the model, print the scores."""
     options = _parse(arguments)
-    pairs = _pairs(options)
-    if not pairs:
+    candidates, references = _read(options)
+    if not candidates:
         raise InputError("there is nothing to score: the input is empty.")
-    from bert_judge.bertscore import BERTScorer
-
-    with log_shown(options["verbose"]):
-        scorer = BERTScorer(
-            options["model"],
-            options["num_layers"],
-            options["batch_size"],
-            device=options["device"],
-            lang=options["lang"],
-            rescale_with_baseline=options["rescale_with_baseline"],
-            baseline_path=options["baseline_path"],
-            use_fast_tokenizer=options["use_fast_tokenizer"],
-            dtype=options["dtype"],
-            runtime=options["runtime"],
-            compat=options["compat"],
-            max_tokens=options["max_tokens"],
-            batch_tokens=options["batch_tokens"],
-            trust_remote_code=options["trust_remote_code"],
-        )
+    scorer = make_scorer(options, options["verbose"])
     path = Path(options["idf_path"]) if options["idf_path"] else None
     if path and path.exists():
         scorer.load_idf(path)
     elif options["idf"] or path:
-        scorer.compute_idf([reference for _, references in pairs for reference in references])
+        scorer.compute_idf(reference for several in references for reference in several)
         if path:
             scorer.save_idf(path)
-    candidates, references = zip(*pairs, strict=True)
     scores = scorer.score(candidates, references, verbose=options["verbose"] or sys.stderr.isatty())
     rows = list(zip(*(part.tolist() for part in scores), strict=True))
-    say("\n".join(_json_lines(rows, scorer.hash, options) if options["json"] else _lines(rows, scorer.hash, options)))
+    say("\n".join(_lines(rows, scorer.hash, options)))
     return 0
 
 
+def add_scorer_flags(group: argparse._ArgumentGroup, *names: str, model_required: bool = False) -> None:
+    """Add the flags of ScorerOptions with these names; "model" and "num_layers" as bert-score spells them."""
+    if "model" in names:
+        default = "" if model_required else " (default: the model for --lang, without it 'starter')"
+        group.add_argument(
+            *("-m", "--model", *spellings("model_path")),
+            required=model_required,
+            metavar="NAME",
+            help=f"a Hub name, folder or 'starter'{default}",
+        )
+    if "num_layers" in names:
+        help_text = "layer that is compared (default: the best known for the model)"
+        group.add_argument("-l", *spellings("num_layers"), type=int, metavar="N", help=help_text)
+    add_flags(group, ScorerOptions, without={field.name for field in fields(ScorerOptions)}.difference(names))
+
+
+def make_scorer(options: Mapping[str, Any], verbose: bool = True, **more: Any) -> BERTScorer:
+    """The scorer that the flags ask for, with `more` of its parameters."""
+    from bert_judge.bertscore import BERTScorer
+
+    parameters = inspect.signature(BERTScorer).parameters
+    given = {name: value for name, value in options.items() if name in parameters and value is not None}
+    with log_shown(verbose):
+        return BERTScorer(options["model"], **given, **more)
+
+
 def _parse(arguments: Sequence[str]) -> dict[str, Any]:
-    parser = Parser(
-        "bert-judge bertscore", "-r REFS [REFS …] -c CANDS [flags]", "BERTScore (arXiv 1904.09675) of texts.", _EXAMPLES
-    )
+    takes, text = "-r REFS [REFS …] -c CANDS [flags]", "BERTScore (arXiv 1904.09675) of texts."
+    parser = Parser("bert-judge bertscore", takes, text, _EXAMPLES)
     texts = parser.add_argument_group("texts")
     texts.add_argument("-r", "--ref", nargs="+", metavar="FILE", help="references, one a line; several files; or texts")
     texts.add_argument("-c", "--cand", metavar="FILE", help="candidates, one a line; or a text")
     texts.add_argument("--texts", action="store_true", help="-r and -c are texts themselves, not files")
-    texts.add_argument(
-        "--json",
-        nargs="?",
-        const="-",
-        metavar="FILE",
-        help='rows {"candidate": …, "references": […]} of a file (or standard input); JSON comes out',
-    )
-    texts.add_argument(
-        "--map",
-        type=named_columns,
-        action=AddUp,
-        metavar="NAME=COLUMN,…",
-        help="with --json: candidate=answer,reference=gold",
-    )
+    rows = 'rows {"candidate": …, "references": […]} of a file (or standard input); JSON comes out'
+    texts.add_argument("--json", nargs="?", const="-", metavar="FILE", help=rows)
+    columns = "with --json: candidate=answer,reference=gold"
+    texts.add_argument("--map", type=named_columns, action=AddUp, metavar="NAME=COLUMN,…", help=columns)
     shown = parser.add_argument_group("what is printed")
     shown.add_argument("-s", *spellings("seg_level"), action="store_true", help="the scores of each pair, too")
     shown.add_argument("--details", action="store_true", help="with --json: precision, recall and the signature, too")
     shown.add_argument("-v", "--verbose", action="store_true", help="a progress bar and the speed")
     metric = parser.add_argument_group("the metric")
-    metric.add_argument("--lang", help="language of the texts: en, zh, de …, or en-sci for scientific English")
-    metric.add_argument(
-        "-m", "--model", *spellings("model_path"), metavar="NAME", help="a Hub name, folder or 'starter'"
-    )
-    metric.add_argument("-l", *spellings("num_layers"), type=int, metavar="N", help="layer (default: the best known)")
-    metric.add_argument("--idf", action="store_true", help="weigh tokens by how rare they are among the references")
-    metric.add_argument(
-        *spellings("idf_path"), metavar="FILE", help="file of these weights: read if it is there, else written"
-    )
-    metric.add_argument(*spellings("rescale_with_baseline"), action="store_true", help="unrelated texts score about 0")
-    metric.add_argument(*spellings("baseline_path"), metavar="FILE", help="a baseline file of your own")
-    metric.add_argument(
-        *spellings("max_tokens"), type=int, metavar="N", help="longest text (default: the model's limit)"
-    )
-    metric.add_argument(*spellings("batch_tokens"), type=int, metavar="N", help="most tokens in a batch")
-    metric.add_argument("--compat", choices=["bert_score"], help="repeat the defects of bert-score 0.3.13")
+    add_scorer_flags(metric, "model", "num_layers", "lang", "rescale_with_baseline", "baseline_path", "idf")
+    idf_path = "file of these weights: read if it is there, else counted and written"
+    metric.add_argument(*spellings("idf_path"), metavar="FILE", help=idf_path)
+    add_scorer_flags(metric, "max_tokens", "batch_tokens", "compat")
     metric.add_argument(  # bert-score's command has the fast tokenizer by default, and turns it off by this flag
         *spellings("use_fast_tokenizer"), action="store_false", help="with --compat: not the fast tokenizer, as there"
     )
@@ -122,12 +127,7 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
         "-b", *spellings("batch_size"), type=int, default=64, metavar="N", help="most texts in a batch"
     )
     machine.add_argument("--nthreads", type=int, metavar="N", help="accepted, as bert-score has it; changes nothing")
-    machine.add_argument("--device", default="auto", help="auto, cpu, cuda, mps …")
-    machine.add_argument("--dtype", default="auto", help="auto, float32 (exact), bfloat16 or float16")
-    machine.add_argument("--runtime", choices=["auto", "torch", "openvino"], default="auto", help="runs the encoder")
-    machine.add_argument(
-        *spellings("trust_remote_code"), action="store_true", help="run code that comes with the model, if it must be"
-    )
+    add_scorer_flags(machine, "device", "dtype", "runtime", "trust_remote_code")
     options = parser.parse(arguments)
     given = [name for name in ("ref", "cand") if options[name] is not None]
     if options["json"] not in (None, "-") and given:
@@ -137,26 +137,30 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
     return options
 
 
-def _pairs(options: dict[str, Any]) -> list[Pair]:
-    """Candidates with their references: texts given as such, lines of files, or rows of JSON."""
-    if options["cand"] is None:
-        return list(_json_rows(options["json"], options["map"]))
-    names = [options["cand"], *options["ref"]]
+def _read(options: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Candidates and their references: texts given as such, lines of files, or rows of JSON."""
+    candidate, references = options["cand"], options["ref"]
+    if candidate is None:
+        from bert_judge.sources import open_source
+
+        path = options["json"]
+        source = open_source(path, columns=options["map"], input_format="jsonl" if path == "-" else None)
+        rows = [(sample.candidate, sample.references) for sample in source]
+        return [row[0] for row in rows], [row[1] for row in rows]
+    names = [candidate, *references]
     files = any(name == "-" or os.path.isfile(name) for name in names)  # noqa: PTH113 - a text can be too long for Path
     if options["texts"] or not files:
         if not options["texts"]:
-            warnings.warn(f"{' and '.join(map(repr, names))} are no files: compared as texts.", stacklevel=2)
-        return [(options["cand"], options["ref"])]
-    hint = "; to compare two texts given here, add --texts"
-    candidates = read_lines(options["cand"], hint)
-    references = [read_lines(path, hint) for path in options["ref"]]
-    for path, lines in zip(options["ref"], references, strict=True):
-        if len(lines) != len(candidates):
+            warnings.warn(f"{' and '.join(map(repr, names))} are not files: compared as texts.", stacklevel=2)
+        return [candidate], [references]
+    first, *others = [read_lines(name, "; to compare two texts given here, add --texts") for name in names]
+    for path, lines in zip(references, others, strict=True):
+        if len(lines) != len(first):
             raise InputError(
-                f"{path} has {len(lines)} lines, but {options['cand']} has {len(candidates)}; "
+                f"{path} has {len(lines)} lines, but {candidate} has {len(first)}; "
                 "one reference for each candidate was expected."
             )
-    return list(zip(candidates, zip(*references, strict=True), strict=True))
+    return first, list(zip(*others, strict=True))
 
 
 def read_lines(path: str, hint: str = "") -> list[str]:
@@ -171,37 +175,21 @@ def read_lines(path: str, hint: str = "") -> list[str]:
     return lines[:-1] if lines[-1] == "" else lines
 
 
-def _json_rows(path: str, columns: Mapping[str, str] | None) -> Iterator[Pair]:
-    from bert_judge.sources import open_source
-
-    for sample in open_source(path, columns=columns, input_format="jsonl" if path == "-" else None):
-        yield sample.candidate, sample.references
-
-
-def _lines(rows: Sequence[Sequence[float]], signature: str, options: dict[str, Any]) -> Iterator[str]:
-    """As bert-score prints."""
-    precision, recall, f1 = _means(rows)
-    yield f"{signature} P: {precision:.6f} R: {recall:.6f} F1: {f1:.6f}"
-    if options["seg_level"]:
-        yield from ("\t".join(f"{value:.6f}" for value in row) for row in rows)
-
-
-def _json_lines(rows: Sequence[Sequence[float]], signature: str, options: dict[str, Any]) -> Iterator[str]:
-    """An object with the means; before it, with -s, one for each pair."""
-
-    def line(row: Sequence[float], **more: str) -> str:
-        precision, recall, f1 = (round(value, 6) for value in row)
-        details = {"bertscore_precision": precision, "bertscore_recall": recall} if options["details"] else {}
-        return json.dumps({**details, "bertscore_f1": f1, **more})
-
-    if options["seg_level"]:
-        yield from map(line, rows)
-    yield line(_means(rows), **({"signature": signature} if options["details"] else {}))
-
-
-def _means(rows: Sequence[Sequence[float]]) -> tuple[float, float, float]:
-    precision, recall, f1 = (sum(column) / len(rows) for column in zip(*rows, strict=True))
-    return precision, recall, f1
+def _lines(rows: Sequence[Sequence[float]], signature: str, options: Mapping[str, Any]) -> Iterator[str]:
+    """What is printed: the means as bert-score prints them, then each pair; or each pair and the means as JSON."""
+    means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+    pairs = rows if options["seg_level"] else []
+    if options["json"]:
+        wanted = ("precision", "recall", "f1") if options["details"] else ("f1",)
+        for row in (*pairs, means):
+            values = {"precision": row[0], "recall": row[1], "f1": row[2]}
+            found: dict[str, Any] = {f"bertscore_{name}": round(values[name], 6) for name in wanted}
+            if options["details"] and row is means:
+                found["signature"] = signature
+            yield json.dumps(found)
+    else:
+        yield "{} P: {:.6f} R: {:.6f} F1: {:.6f}".format(signature, *means)
+        yield from ("\t".join(f"{value:.6f}" for value in row) for row in pairs)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.bertscore import read_lines
-from bert_judge.cli.flags import Parser, spellings
+from bert_judge.cli import run, say
+from bert_judge.cli.bertscore import add_scorer_flags, make_scorer, read_lines
+from bert_judge.cli.flags import Parser
 from bert_judge.errors import InputError
 
 _EXAMPLES = """examples:
@@ -18,6 +18,7 @@ _EXAMPLES = """examples:
 Texts are lines of a file, of the kind and language that will be scored; some thousands are enough. Random pairs of
 them are scored at every layer, and the means are written as bert-score's baseline files are: LAYER,P,R,F.
 """
+_FLAGS = ("device", "dtype", "runtime", "max_tokens", "batch_tokens", "trust_remote_code")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -28,21 +29,11 @@ def main(arguments: Sequence[str]) -> int:
         "Make a rescaling baseline for BERTScore.",
         _EXAMPLES,
     )
-    parser.add_argument(
-        "-m", "--model", *spellings("model_path"), required=True, help="a Hub name, folder or 'starter'"
-    )
+    add_scorer_flags(parser.add_argument_group("the model"), "model", *_FLAGS, model_required=True)
     parser.add_argument("--texts", required=True, metavar="FILE", help="texts, one a line")
     parser.add_argument("-o", "--output", default="baseline.csv", metavar="FILE", help="(default: baseline.csv)")
     parser.add_argument("--pairs", type=int, default=10_000, metavar="N", help="random pairs (default: 10000)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="chooses the pairs (default: 0)")
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, mps …")
-    parser.add_argument("--dtype", default="auto", help="auto, float32 (exact), bfloat16 or float16")
-    parser.add_argument("--runtime", choices=["auto", "torch", "openvino"], default="auto", help="runs the encoder")
-    parser.add_argument(
-        *spellings("max_tokens"), type=int, metavar="N", help="longest text (default: the model's limit)"
-    )
-    parser.add_argument(*spellings("batch_tokens"), type=int, metavar="N", help="most tokens in a batch")
-    parser.add_argument(*spellings("trust_remote_code"), action="store_true", help="run code that comes with the model")
     options = parser.parse(arguments)
     if options["pairs"] < 1:
         raise InputError(f"pairs is {options['pairs']}; a number of at least 1 was expected.")
@@ -52,21 +43,10 @@ def main(arguments: Sequence[str]) -> int:
     if not output.parent.is_dir():
         raise InputError(f"there is no folder {output.parent} for the baseline; make it first.")
     texts = read_lines(options["texts"])
-    from bert_judge.bertscore import BERTScorer
     from bert_judge.bertscore.baseline import measure_baseline, write_baseline
-    from bert_judge.bertscore.tables import choose_layer
+    from bert_judge.bertscore.defaults import choose_layer
 
-    with log_shown(True):
-        scorer = BERTScorer(
-            options["model"],
-            all_layers=True,
-            device=options["device"],
-            dtype=options["dtype"],
-            runtime=options["runtime"],
-            max_tokens=options["max_tokens"],
-            batch_tokens=options["batch_tokens"],
-            trust_remote_code=options["trust_remote_code"],
-        )
+    scorer = make_scorer(options, all_layers=True)
     rows = measure_baseline(scorer, texts, options["pairs"], options["seed"], progress=sys.stderr.isatty())
     write_baseline(output, rows)
     layer = choose_layer(options["model"], None, options["trust_remote_code"])

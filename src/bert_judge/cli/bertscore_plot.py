@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.flags import Parser, add_flags, spellings
+from bert_judge.cli import run, say
+from bert_judge.cli.bertscore import add_scorer_flags, make_scorer
+from bert_judge.cli.flags import Parser, spellings
 from bert_judge.errors import InputError
 
 _PROG = "bert-judge bertscore-plot"
@@ -22,36 +22,19 @@ Flags may be written with hyphens, too: --num-layers.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScorerOptions:
-    """What the command takes for BERTScorer, by the names of its parameters."""
-
-    lang: Annotated[str | None, "language of the texts: chooses the model and the baseline"] = None
-    rescale_with_baseline: Annotated[bool, "map similarities so that random pairs have about 0"] = False
-    baseline_path: Annotated[str | None, "a baseline file: CSV with the header LAYER,P,R,F"] = None
-    dtype: Annotated[str, "auto, float32 (exact) or bfloat16"] = "auto"
-    device: Annotated[str, "auto, cpu, cuda, …"] = "auto"
-    runtime: Annotated[Literal["auto", "torch", "openvino"], "what runs the encoder"] = "auto"
-    max_tokens: Annotated[int | None, "the longest text in tokens (default: the model's limit)"] = None
-    compat: Annotated[Literal["bert_score"] | None, "repeat the defects of bert-score 0.3.13"] = None
-    trust_remote_code: Annotated[bool, "allow a model to bring code of its own"] = False
-
-
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, check everything, load the model, align, write the file, and print the scores."""
-    values, options = _parse(arguments)
+    values = _parse(arguments)
     path, idf_path = Path(values["output"]), values["idf_path"]
     for name in ("cand", "ref"):
         if not values[name].strip():
             raise InputError(f"the text of --{name} is empty; a text was expected.")
     if idf_path and not Path(idf_path).is_file():
-        raise InputError(f"the idf file {idf_path} is not there; one that BERTScorer.save_idf wrote was expected.")
+        raise InputError(f"the idf file {idf_path} does not exist; one that BERTScorer.save_idf wrote was expected.")
     from bert_judge.bertscore.plot import check_target, save
-    from bert_judge.bertscore.scorer import BERTScorer
 
     check_target(path)
-    with log_shown(True):
-        scorer = BERTScorer(values["model"], values["num_layers"], **asdict(options))
+    scorer = make_scorer(values)
     if idf_path:
         scorer.load_idf(idf_path)
     alignment = scorer.align(values["cand"], values["ref"])
@@ -62,8 +45,8 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _parse(arguments: Sequence[str]) -> tuple[dict[str, Any], ScorerOptions]:
-    """The values of all flags, and those of the scorer; flags of bert-score-show have its names."""
+def _parse(arguments: Sequence[str]) -> dict[str, Any]:
+    """The values of all flags; those of bert-score-show have its names."""
     text = "Show which tokens of a candidate and a reference BERTScore matches."
     parser = Parser(_PROG, "-c TEXT -r TEXT [-o FILE] [flags]", text, _EXAMPLES)
     general = parser.add_argument_group("texts and file")
@@ -76,22 +59,15 @@ def _parse(arguments: Sequence[str]) -> tuple[dict[str, Any], ScorerOptions]:
         help="what to write: .png, .svg or .pdf, a page (.html) or data (.json) (default: alignment.png)",
     )
     group = parser.add_argument_group("the metric")
-    group.add_argument(
-        *("--model", "-m", *spellings("model_path")),
-        metavar="NAME",
-        help="a folder, a name on the Hub, or starter (default: the model for --lang, without it starter)",
-    )
-    group.add_argument(
-        *(*spellings("num_layers"), "-l"), type=int, metavar="N", help="the layer that is read (default: the best one)"
-    )
+    add_scorer_flags(group, "model", "num_layers", "lang", "rescale_with_baseline", "baseline_path")
+    add_scorer_flags(group, "dtype", "device", "runtime", "max_tokens", "compat", "trust_remote_code")
     group.add_argument("-v", "--verbose", action="store_true", help="accepted, as bert-score-show has it; no effect")
     group.add_argument(*spellings("idf_path"), metavar="FILE", help="weigh tokens by counts that save_idf wrote")
-    own = add_flags(group, ScorerOptions)
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
     values = parser.parse(arguments)
     if values["words"]:
         parser.error(f"there is a text without a flag, {values['words'][0]!r}: put each text in quotation marks")
-    return values, ScorerOptions(**{name: values[name] for name in own})
+    return values
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bert_judge.artifacts import check_folder, settings_suffix
 from bert_judge.cli import log_shown, note, progress_bar, run, say
@@ -26,8 +26,6 @@ _EXAMPLES = """examples:
 Candidates are written to OUTPUT_DIR/TASK/MODEL/candidates.json. A run that was stopped goes on where it stopped; what
 is there already is not made again.
 """
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

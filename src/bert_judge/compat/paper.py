@@ -125,7 +125,7 @@ def load_hf_generator(path: str, trust_remote_code: bool = False, dtype: str | t
     folder = find_model(path, trust_remote_code)
     config = load_config(folder, trust_remote_code)
     name = fastest_dtype(choose_device("auto")) if dtype == "auto" else str(dtype).removeprefix("torch.")
-    return load_language_model(folder, config, hasattr(config, "auto_map"), name)
+    return load_language_model(folder, config, name)
 
 
 def load_vllm_generator(

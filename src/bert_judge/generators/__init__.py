@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Callable
 
 from bert_judge.errors import InputError
-from bert_judge.generators.base import Generator, KeptGenerator, Options, open_store, split_trace
+from bert_judge.generators.base import BackendGenerator, Generator, KeptGenerator, Options, open_store, split_trace
 from bert_judge.generators.hf import HFGenerator
 from bert_judge.generators.openai import OpenAIGenerator
 from bert_judge.generators.vllm import VLLMGenerator
@@ -29,10 +28,8 @@ __all__ = [
 
 vLLMGenerator = VLLMGenerator  # noqa: N816 - the paper's spelling
 
-GENERATORS: dict[str, Callable[[str, Sampling | None, Options | None, int], Generator]] = {
-    "hf": HFGenerator,
-    "openai": OpenAIGenerator,
-    "vllm": VLLMGenerator,
+GENERATORS: dict[str, type[BackendGenerator]] = {
+    each.backend: each for each in (HFGenerator, OpenAIGenerator, VLLMGenerator)
 }
 
 
@@ -42,7 +39,7 @@ def make_generator(
     """A model on a backend of the table. Raises InputError with the nearest name, or what the backend raises."""
     if backend not in GENERATORS:
         near = difflib.get_close_matches(backend.casefold(), GENERATORS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(GENERATORS)}."
+        hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(GENERATORS)}."
         raise InputError(f"there is no backend {backend!r}; {hint}")
     return GENERATORS[backend](model_path, sampling, options, choices)
 

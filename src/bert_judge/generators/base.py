@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 from bert_judge.errors import InputError, ModelError
 from bert_judge.store import STORE_FILE, RecentReplies, Replies, ReplyStore, reply_key
@@ -16,6 +16,9 @@ from bert_judge.utils import cache_folder
 
 Arrived = Callable[[int, Reply], None]
 """Called with the index of a prompt and its reply the moment the reply is there, from any thread."""
+
+ALTERNATIVES = 5
+"""How many of the likeliest tokens are kept at each place whose log probabilities are asked for."""
 
 _WINDOW = 1024  # prompts that are looked up at a time, so that a stream is never held as a whole
 
@@ -40,48 +43,36 @@ class Options:
     retries: Annotated[int, "openai: how often a failed request is tried again"] = 5
 
     def __post_init__(self) -> None:
-        limits: tuple[tuple[str, float | None, float], ...] = (
-            ("batch_tokens", self.batch_tokens, 1),
-            ("batch_size", self.batch_size, 1),
-            ("tensor_parallel_size", self.tensor_parallel_size, 1),
-            ("concurrency", self.concurrency, 1),
-            ("requests_per_minute", self.requests_per_minute, 0.001),
-            ("timeout", self.timeout, 0.001),
-            ("retries", self.retries, 0),
-        )
-        for name, value, least in limits:
-            if value is not None and not value >= least:
-                raise InputError(f"{name} is {value}; a number of at least {least:g} was expected.")
+        for least, names in _AT_LEAST.items():
+            for name in names:
+                value = getattr(self, name)
+                if value is not None and not value >= least:
+                    raise InputError(f"{name} is {value}; a number of at least {least:g} was expected.")
 
     def unused_by(self, backend: str) -> dict[str, tuple[str, ...]]:
         """The options that are set and that a backend does not read, each with the backends that do."""
-        plain = Options()
-        changed = {name for name in _READ_BY if getattr(self, name) != getattr(plain, name)}
-        return {name: known for name, known in _READ_BY.items() if name in changed and backend not in known}
+        found = {}
+        for option in fields(self):
+            readers = tuple(each for each, names in _READ_BY.items() if option.name in names)
+            if readers and backend not in readers and getattr(self, option.name) != option.default:
+                found[option.name] = readers
+        return found
 
 
-_LOCAL, _HF, _VLLM, _OPENAI = ("hf", "vllm"), ("hf",), ("vllm",), ("openai",)
+_AT_LEAST: Mapping[float, tuple[str, ...]] = {
+    1: ("batch_tokens", "batch_size", "tensor_parallel_size", "concurrency"),
+    0.001: ("requests_per_minute", "timeout"),
+    0: ("retries",),
+}
 _READ_BY: Mapping[str, tuple[str, ...]] = {
-    "trust_remote_code": _LOCAL,
-    "dtype": _LOCAL,
-    "device": _HF,
-    "batch_tokens": _HF,
-    "batch_size": _HF,
-    "tensor_parallel_size": _VLLM,
-    "base_url": _OPENAI,
-    "concurrency": _OPENAI,
-    "requests_per_minute": _OPENAI,
-    "timeout": _OPENAI,
-    "retries": _OPENAI,
+    "hf": ("trust_remote_code", "dtype", "device", "batch_tokens", "batch_size"),
+    "vllm": ("trust_remote_code", "dtype", "tensor_parallel_size"),
+    "openai": ("base_url", "concurrency", "requests_per_minute", "timeout", "retries"),
 }  # the others concern every backend
 
 
 class Generator(ABC):
-    """A language model that answers prompts. `name` is the model's, `signature` everything that changes a reply.
-
-    Each backend takes the model, a `Sampling`, `Options`, and `choices`: of how many of a reply's last tokens it keeps
-    the log probabilities.
-    """
+    """A language model that answers prompts. `name` is the model's, `signature` everything that changes a reply."""
 
     name: str
     signature: Signature
@@ -100,24 +91,51 @@ class Generator(ABC):
         failed = [reply.error for reply in found.values() if reply.error is not None]
         if failed:
             raise ModelError(
-                f"{len(failed)} of {len(found)} prompts have no reply, the first because {failed[0]}; mend that and "
+                f"{len(failed)} of {len(found)} prompts have no reply, the first because {failed[0]}; fix that and "
                 "run again."
             )
         return [found[index].text for index in range(len(found))]
 
 
-def settled(
-    sampling: Sampling | None, options: Options | None, settings: Mapping[str, object]
-) -> tuple[Sampling, Options]:
-    """The two records, with `settings` for some of their fields. Raises InputError for a name that is no field."""
-    found: list[Sampling | Options] = []
-    names = dict(settings)
-    for record in (sampling or Sampling(), options or Options()):
-        own = {field.name: names.pop(field.name) for field in fields(record) if field.name in names}
-        found.append(replace(record, **own))  # type: ignore[arg-type]
-    if names:
-        raise InputError(f"{next(iter(names))!r} is no setting of a generator; fields of Sampling and Options are.")
-    return found[0], found[1]  # type: ignore[return-value]
+class BackendGenerator(Generator):
+    """A generator of the table of backends.
+
+    `choices` says of how many of a reply's last tokens the log probabilities are kept; `settings` are fields of
+    Sampling and Options by name, as the paper's package has them. Raises InputError for another name, and what the
+    backend raises where the model can't be used.
+    """
+
+    backend: ClassVar[str]
+
+    def __init__(
+        self,
+        model_path: str,
+        sampling: Sampling | None = None,
+        options: Options | None = None,
+        choices: int = 0,
+        **settings: Any,
+    ) -> None:
+        of_sampling, of_options = ({each.name for each in fields(record)} for record in (Sampling, Options))
+        if unknown := settings.keys() - of_sampling - of_options:
+            raise InputError(f"{min(unknown)!r} is not a setting of a generator; fields of Sampling and Options are.")
+        self._sampling = replace(
+            sampling or Sampling(), **{name: settings[name] for name in settings.keys() & of_sampling}
+        )
+        self._options = replace(options or Options(), **{name: settings[name] for name in settings.keys() & of_options})
+        self._choices = choices
+        self.name = model_path
+        system = self._options.system_prompt
+        asked = {
+            "model": model_path.rstrip("/").split("/")[-1],
+            "system": hashlib.sha256(system.encode(errors="backslashreplace")).hexdigest()[:12] if system else None,
+            "thinking": self._options.enable_thinking,
+            "choices": choices or None,
+        }
+        self.signature = Signature.make(self.backend, {**asked, **self._load(), **self._sampling.settings})
+
+    @abstractmethod
+    def _load(self) -> Mapping[str, object]:
+        """Make the model ready; returns what of it changes a reply, for the signature."""
 
 
 def open_store(name: str | None) -> Replies:
@@ -138,14 +156,13 @@ class KeptGenerator(Generator):
 
     def replies(self, prompts: Iterable[str], arrived: Arrived | None = None) -> Iterator[tuple[int, Reply]]:
         """The kept replies of each window first, then the new ones as they finish, which are kept at once."""
-        stream, start = iter(prompts), 0
-        while window := list(islice(stream, _WINDOW)):
-            yield from self._window(window, start, arrived)
-            start += len(window)
+        numbered = enumerate(prompts)
+        while window := list(islice(numbered, _WINDOW)):
+            yield from self._window(window, arrived)
 
-    def _window(self, prompts: Sequence[str], start: int, arrived: Arrived | None) -> Iterator[tuple[int, Reply]]:
+    def _window(self, window: Sequence[tuple[int, str]], arrived: Arrived | None) -> Iterator[tuple[int, Reply]]:
         rows: dict[str, list[int]] = {}
-        for index, prompt in enumerate(prompts, start):
+        for index, prompt in window:
             rows.setdefault(prompt, []).append(index)
         keys = {prompt: reply_key(f"generator:{self.signature}", prompt) for prompt in rows}
         missing = []
@@ -185,16 +202,3 @@ def split_trace(text: str, think_token: str = "</think>") -> tuple[str, str | No
 def opening_token(think_token: str) -> str:
     """`<think>` for `</think>`."""
     return think_token.replace("/", "", 1)
-
-
-def signature_of(
-    backend: str, name: str, sampling: Sampling, options: Options, choices: int, **more: object
-) -> Signature:
-    """What changes a reply of any backend."""
-    system = _digest(options.system_prompt) if options.system_prompt else None
-    settings = {"model": name, "system": system, "thinking": options.enable_thinking, "choices": choices or None}
-    return Signature.make(backend, {**settings, **more, **sampling.settings})
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:12]

@@ -13,7 +13,7 @@ from bert_judge.generators.base import Options, opening_token
 
 _PLACE = "\ue000prompt\ue000"  # where the prompt goes; private characters, which stand in no template
 _BLANK = " "
-_SHORTEST_MARKUP = 3  # added tokens of fewer characters, or of blanks, are no markup
+_SHORTEST_MARKUP = 3  # added tokens of fewer characters, or of blanks, are not markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,10 @@ class ChatFormat:
         kept = head.endswith(_BLANK), tail.startswith(_BLANK)
         self._trims = [trim for trim, keeps in zip((str.lstrip, str.rstrip), kept, strict=True) if not keeps]
         self._head, self._tail = head.removesuffix(_BLANK), tail.removeprefix(_BLANK)
-        self._start = () if tokenizer.chat_template else _start_ids(tokenizer)
+        # The token that a text begins with, where the tokenizer puts one; never the one that ends a text.
+        first = tokenizer("a")["input_ids"][:1]
+        begins = not tokenizer.chat_template and first == [tokenizer.bos_token_id]
+        self._start = tuple(first) if begins else ()
         opening = opening_token(options.think_token)
         self._prefill = opening if opening and self._tail.rstrip().endswith(opening) else ""
         markup = sorted(token for token in tokenizer.get_added_vocab() if len(token.strip()) >= _SHORTEST_MARKUP)
@@ -50,7 +53,7 @@ class ChatFormat:
 
     def encode(self, prompt: str, limit: int) -> Encoded | None:
         """The ids of a prompt, at most `limit`; None where not even its frame fits."""
-        text = prompt.encode(errors="replace").decode()  # tokenizers take no half characters
+        text = prompt.encode(errors="replace").decode()  # tokenizers refuse lone surrogates
         for trim in self._trims:
             text = trim(text)
         whole = len(text)
@@ -100,6 +103,8 @@ def load_chat_tokenizer(folder: Path, trust_remote_code: bool) -> Any:
 
 def _frame(tokenizer: Any, options: Options) -> tuple[str, str]:
     """What stands before and after the prompt."""
+    from jinja2 import TemplateError
+
     system = options.system_prompt
     if not tokenizer.chat_template:
         return f"{system}\n\n{_BLANK}" if system else _BLANK, _BLANK
@@ -110,14 +115,16 @@ def _frame(tokenizer: Any, options: Options) -> tuple[str, str]:
         text = _render(tokenizer, turns, options)
         if system and system.strip() not in text:
             raise ValueError("the template leaves the system's turn out")
-    except (ValueError, _template_error()) as error:
+    except (ValueError, TemplateError) as error:
         if not system:
             raise ModelError(f"the chat template of the model can't be used: {error}") from error
         # Some templates (Gemma's, say) have no turn for the system.
         text = _render(tokenizer, [{"role": "user", "content": f"{system}\n\n{place}"}], options)
     head, found, tail = text.partition(_PLACE)
     if not found or _PLACE in tail:
-        raise ModelError("the chat template of the model does not show the prompt once; use a model with another one.")
+        raise ModelError(
+            "the chat template of the model does not show the prompt exactly once; use a model with another template."
+        )
     return head, tail
 
 
@@ -127,26 +134,16 @@ def _render(tokenizer: Any, turns: list[dict[str, str]], options: Options) -> st
     return text
 
 
-def _template_error() -> type[Exception]:
-    from jinja2 import TemplateError
-
-    return TemplateError
-
-
-def _start_ids(tokenizer: Any) -> tuple[int, ...]:
-    """The token that a text begins with, where the tokenizer puts one; never the one that ends a text."""
-    ids = tokenizer("a")["input_ids"]
-    return (ids[0],) if ids and ids[0] == tokenizer.bos_token_id else ()
-
-
 def _end_ids(tokenizer: Any) -> frozenset[int]:
     """The tokens that end a text, and a turn of the assistant as the template writes it."""
+    from jinja2 import TemplateError
+
     ends = {tokenizer.eos_token_id} - {None}
     if tokenizer.chat_template:
         turns = [{"role": "user", "content": "a"}, {"role": "assistant", "content": _PLACE}]
         try:
             after = tokenizer.apply_chat_template(turns, tokenize=False).rpartition(_PLACE)[2]
-        except _template_error():  # a template that shows no finished turns
+        except TemplateError:  # a template that shows no finished turns
             after = ""
         ids = tokenizer(after, add_special_tokens=False)["input_ids"]
         ends |= {token for token in ids[:2] if token in _special_ids(tokenizer)}
@@ -154,6 +151,6 @@ def _end_ids(tokenizer: Any) -> frozenset[int]:
 
 
 def _special_ids(tokenizer: Any) -> frozenset[int]:
-    """Tokens that are no text: those with a role, and those of the template, which often have none."""
+    """Tokens that are not text: those with a role, and those of the template, which often have none."""
     marked = (token_id for token_id, token in tokenizer.added_tokens_decoder.items() if token.special)
     return frozenset([*tokenizer.all_special_ids, *marked])

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import warnings
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError, ModelError
-from bert_judge.generators.base import Arrived, Generator, Options, settled, signature_of
+from bert_judge.generators.base import ALTERNATIVES
 from bert_judge.generators.chat import ChatFormat, Encoded, load_chat_tokenizer
-from bert_judge.types import Reply, Sampling, TokenChoice
+from bert_judge.generators.local import LocalGenerator, content_hash
+from bert_judge.types import Reply
 from bert_judge.utils import (
     choose_device,
     fastest_dtype,
     find_model,
-    hash_files,
     load_config,
     max_input_tokens,
     quiet_transformers,
@@ -28,51 +27,36 @@ from bert_judge.utils import (
 if TYPE_CHECKING:
     import torch
 
-_WINDOW = 256  # prompts that are sorted by length together
 _BATCH_TOKENS = {"cpu": 8_192, "mps": 32_768, "cuda": 131_072}
-_ALTERNATIVES = 5
 
 
-class HFGenerator(Generator):
+class HFGenerator(LocalGenerator):
     """A causal language model from a folder or the Hub; weights are safetensors only.
 
     Prompts are sorted by length and packed into batches of at most `batch_tokens` tokens, replies included, and of at
     most `batch_size` prompts; a batch that does not fit into memory is halved. Greedy replies do not depend on the
-    batch but for the rounding of the dtype; sampled ones do, also with a seed. Raises ModelError where the model can't
-    be loaded.
-
-    `settings` are fields of Sampling and Options by name, as the paper's package has them.
+    batch except for rounding; sampled ones do, even with a seed. Raises ModelError where the model can't be loaded.
     """
 
-    def __init__(
-        self,
-        model_path: str,
-        sampling: Sampling | None = None,
-        options: Options | None = None,
-        choices: int = 0,
-        **settings: object,
-    ) -> None:
-        self._sampling, options = settled(sampling, options, settings)
-        folder = find_model(model_path, options.trust_remote_code)
+    backend = "hf"
+    window = 256  # prompts that are sorted by length together
+
+    def _load(self) -> Mapping[str, object]:
+        options = self._options
+        folder = find_model(self.name, options.trust_remote_code)
         self._device = choose_device(options.device)
         dtype = fastest_dtype(self._device) if options.dtype == "auto" else options.dtype
         config = load_config(folder, options.trust_remote_code)
-        own_code = hasattr(config, "auto_map")  # permission alone is no reason to run it
-        self._model = load_language_model(folder, config, own_code, dtype).to(self._device)
-        tokenizer = load_chat_tokenizer(folder, own_code)
+        self._model = load_language_model(folder, config, dtype).to(self._device)
+        tokenizer = load_chat_tokenizer(folder, hasattr(config, "auto_map"))
         self._format = ChatFormat(tokenizer, options)
         self._end_ids = self._format.end_ids | _end_ids(self._model)
         self._pad_id = int(tokenizer.pad_token_id or next(iter(self._end_ids), 0))
         self._limit = max_input_tokens(self._model.config.get_text_config().to_dict())
         self._batch_tokens = options.batch_tokens or _BATCH_TOKENS.get(self._device.type, _BATCH_TOKENS["cuda"])
-        self._batch_size = options.batch_size or _WINDOW
-        self._choices = choices
+        self._batch_size = options.batch_size or self.window
         self._lock = Lock()  # a model runs one batch at a time
-        self.name = model_path
-        more = {"device": self._device.type, "dtype": dtype, "weights": content_hash(folder)}
-        self.signature = signature_of(
-            "hf", model_path.rstrip("/").split("/")[-1], self._sampling, options, choices, **more
-        )
+        return {"device": self._device.type, "dtype": dtype, "weights": content_hash(folder)}
 
     def generate(self, prompts: Iterable[str], batch_size: int | None = None) -> list[str]:
         """The texts of the replies, in the order of the prompts; at most `batch_size` of them in a batch."""
@@ -80,37 +64,19 @@ class HFGenerator(Generator):
         bounded._batch_size = batch_size or self._batch_size
         return super(HFGenerator, bounded).generate(prompts)
 
-    def replies(self, prompts: Iterable[str], arrived: Arrived | None = None) -> Iterator[tuple[int, Reply]]:
-        """The replies of each batch when it is done, the longest prompts of a window first."""
-        stream, start = iter(prompts), 0
-        room = max(1, self._limit - self._sampling.max_tokens, self._limit // 2)
-        while window := list(islice(stream, _WINDOW)):
-            encoded = {index: self._format.encode(prompt, room) for index, prompt in enumerate(window, start)}
-            for index, given in encoded.items():
-                if given is None:
-                    yield index, Reply("", "error", error=f"the system prompt alone is longer than {room} tokens")
-            for rows in self._batches({index: given for index, given in encoded.items() if given is not None}):
-                with self._lock:
-                    found = self._run(list(rows.values()))
-                for index, reply in zip(rows, found, strict=True):
-                    if arrived:
-                        arrived(index, reply)
-                yield from zip(rows, found, strict=True)
-            start += len(window)
-
-    def _batches(self, prompts: dict[int, Encoded]) -> Iterator[dict[int, Encoded]]:
+    def _batches(self, prompts: Mapping[int, Encoded]) -> Iterator[Sequence[int]]:
         """Prompts of similar length together; the longest first, so that lack of memory shows at once."""
         order = sorted(prompts, key=lambda index: -len(prompts[index].ids))
-        start = 0
-        while start < len(order):
-            width = len(prompts[order[start]].ids) + self._sampling.max_tokens
-            rows = order[start : start + min(self._batch_size, max(1, self._batch_tokens // width))]
-            yield {index: prompts[index] for index in rows}
-            start += len(rows)
+        while order:
+            width = len(prompts[order[0]].ids) + self._sampling.max_tokens
+            count = min(self._batch_size, max(1, self._batch_tokens // width))
+            yield order[:count]
+            order = order[count:]
 
     def _run(self, batch: Sequence[Encoded]) -> list[Reply]:
         try:
-            return self._generate(batch)
+            with self._lock:
+                return self._generate(batch)
         except RuntimeError as error:  # torch.OutOfMemoryError is one
             if not any(words in str(error) for words in ("out of memory", "can't allocate memory")):
                 raise
@@ -148,9 +114,14 @@ class HFGenerator(Generator):
                 generation_config=self._generation_config(width),
                 logits_processor=processors,
             )
-        done = output[:, width:].tolist()
-        recorded = recorder.rows(len(batch))
-        return [self._reply(*each) for each in zip(batch, done, recorded, strict=True)]
+        replies = []
+        for prompt, ids, steps in zip(batch, output[:, width:].tolist(), recorder.rows(len(batch)), strict=True):
+            end = next((place for place, token in enumerate(ids) if token in self._end_ids), None)
+            own = ids if end is None else ids[:end]
+            tokens = len(own) + (end is not None)
+            last = steps[: len(own)][-self._choices :]
+            replies.append(self._reply(prompt, own, tokens, end is None, last))
+        return replies
 
     def _generation_config(self, width: int) -> Any:
         from transformers import GenerationConfig
@@ -164,19 +135,6 @@ class HFGenerator(Generator):
             pad_token_id=self._pad_id,
             **(sampled if given.temperature > 0 else {}),
         )
-
-    def _reply(self, prompt: Encoded, ids: list[int], steps: Sequence[dict[int, float]]) -> Reply:
-        end = next((place for place, token in enumerate(ids) if token in self._end_ids), None)
-        own = ids if end is None else ids[:end]
-        tokens = len(own) if end is None else len(own) + 1
-        last = range(max(0, len(own) - self._choices), len(own)) if steps else range(0)
-        text_of = self._format.token
-        choices = tuple(
-            TokenChoice(text_of(own[i]), {text_of(token): value for token, value in steps[i].items()}) for i in last
-        )
-        reason = "length" if end is None else "stop"
-        text = self._format.decode(own)
-        return Reply(text, reason, len(prompt.ids), tokens, choices=choices, truncated=prompt.truncated)
 
 
 class _PresencePenalty:
@@ -199,7 +157,7 @@ class _Recorder:
         self._steps: list[tuple[list[list[int]], list[list[float]]]] = []
 
     def __call__(self, _: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
-        best = logits.float().log_softmax(-1).topk(min(_ALTERNATIVES, logits.shape[-1]))
+        best = logits.float().log_softmax(-1).topk(min(ALTERNATIVES, logits.shape[-1]))
         self._steps.append((best.indices.tolist(), best.values.tolist()))
         return logits
 
@@ -210,13 +168,7 @@ class _Recorder:
         ]
 
 
-def content_hash(folder: Path) -> str:
-    """Twelve hexadecimal digits for what a model's folder holds: configuration, tokenizer, template and weights."""
-    patterns = ("*.json", "*.jinja", "*.model", "*.safetensors")
-    return hash_files([path for pattern in patterns for path in sorted(folder.glob(pattern))])
-
-
-def load_language_model(folder: Path, config: Any, own_code: bool, dtype: str) -> Any:
+def load_language_model(folder: Path, config: Any, dtype: str) -> Any:
     """A causal language model from safetensors, in evaluation mode. Raises InputError and ModelError."""
     from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM
@@ -224,7 +176,7 @@ def load_language_model(folder: Path, config: Any, own_code: bool, dtype: str) -
     if dtype not in ("float32", "bfloat16", "float16"):
         raise InputError(f"dtype is {dtype!r}; 'auto', 'float32', 'bfloat16' or 'float16' was expected.")
     if not list(folder.glob("*.safetensors")):
-        raise ModelError(f"{folder} has no weights as safetensors; save them so with save_pretrained.")
+        raise ModelError(f"{folder} has no weights as safetensors; save them with save_pretrained.")
     try:
         with quiet_transformers():
             model, info = AutoModelForCausalLM.from_pretrained(
@@ -232,7 +184,7 @@ def load_language_model(folder: Path, config: Any, own_code: bool, dtype: str) -
                 config=config,
                 dtype=dtype,
                 use_safetensors=True,
-                trust_remote_code=own_code,
+                trust_remote_code=hasattr(config, "auto_map"),  # permission alone is no reason to run it
                 output_loading_info=True,
             )
     except (ValueError, OSError, RuntimeError, KeyError, SafetensorError) as error:
@@ -240,7 +192,7 @@ def load_language_model(folder: Path, config: Any, own_code: bool, dtype: str) -
         raise ModelError(f"{folder} can't be loaded as a language model: {reason}") from error
     if info["missing_keys"]:
         missing = ", ".join(sorted(info["missing_keys"])[:3])
-        raise ModelError(f"{folder} is no language model: its weights lack {missing}; is it an encoder?")
+        raise ModelError(f"{folder} is not a language model: its weights lack {missing}; is it an encoder?")
     return model.eval()
 
 

@@ -19,7 +19,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from bert_judge.addresses import public_text
 from bert_judge.errors import InputError, MissingExtraError, ModelError
-from bert_judge.generators.base import Arrived, Generator, Options, opening_token, signature_of
+from bert_judge.generators.base import ALTERNATIVES, Arrived, BackendGenerator, Options, opening_token
 from bert_judge.types import Reply, Sampling, TokenChoice
 
 if TYPE_CHECKING:
@@ -29,80 +29,66 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds before the first new try, doub
 _LONGEST_RETRY_AFTER = 600.0  # seconds; who asks for more is not waited for
 _TRY_AGAIN = frozenset([408, 409, 425, 429])  # and all from 500 on
 _HOPELESS = {401: "is OPENAI_API_KEY right?", 404: "are the address and the model's name right?"}
-_ALTERNATIVES = 5
 
 
-class OpenAIGenerator(Generator):
+class OpenAIGenerator(BackendGenerator):
     """Asks an endpoint, `concurrency` requests at a time.
 
     The key is read from OPENAI_API_KEY; with a `base_url` (or OPENAI_BASE_URL) none is needed. That address may hold a
     user and a password (sent instead of the key) and a query (sent with each request); neither is ever written or
     printed, nor does it change the signature.
 
-    A refused or cut connection, a timeout, the status 408, 409, 425, 429 or 5xx, and a reply without sense are tried
-    again `retries` times, after waits that double, or that the server asks for (Retry-After); then the reply has an
-    `error`. A status that no other prompt could change (401, 404) raises ModelError. A prompt that is too long for the
-    model is the endpoint's to refuse or cut.
+    A refused or cut connection, a timeout, the status 408, 409, 425, 429 or 5xx, and a reply that makes no sense are
+    tried again `retries` times, after waits that double, or that the server asks for (Retry-After); then the reply has
+    an `error`. A status that no other prompt could change (401, 404) raises ModelError. A prompt that is too long for
+    the model is the endpoint's to refuse or cut.
     """
 
-    def __init__(
-        self,
-        model_path: str,
-        sampling: Sampling | None = None,
-        options: Options | None = None,
-        choices: int = 0,
-    ) -> None:
-        sampling, options = sampling or Sampling(), options or Options()
-        self._options, self._choices = options, choices
-        self._client, self._secrets = _make_client(options)
+    backend = "openai"
+
+    def _load(self) -> Mapping[str, object]:
+        self._client, self._secrets = _make_client(self._options)
         weakref.finalize(self, self._client.close)
         self._url = str(self._client.base_url).rstrip("/")
         hosted = (urlsplit(self._url).hostname or "").endswith("openai.com")
-        self._body = {"model": model_path, **_body(sampling, options, choices, hosted)}
-        self._pace = _Pace(options.requests_per_minute)
-        self.name = model_path
-        self.signature = signature_of("openai", model_path, sampling, options, choices, url=self._url)
+        self._body = {"model": self.name, **_body(self._sampling, self._options, self._choices, hosted)}
+        self._pace = _Pace(self._options.requests_per_minute)
+        return {"model": self.name, "url": self._url}
 
     def replies(self, prompts: Iterable[str], arrived: Arrived | None = None) -> Iterator[tuple[int, Reply]]:
         """The replies as they come; a prompt is read when there is room for its request.
 
-        Whoever stops early waits for the requests under way, which are paid for, but for no new tries.
+        Stopping early waits for the requests under way, which are paid for, but not for new tries.
         """
-        rows = enumerate(prompts)
-        stop = Event()
-        with ThreadPoolExecutor(self._options.concurrency, "bert-judge-request") as pool:
+        rows, room, stop = enumerate(prompts), self._options.concurrency, Event()
 
-            def ask(index: int, prompt: str) -> tuple[int, Reply]:
-                reply = self._ask(prompt, stop)
-                if arrived:
-                    arrived(index, reply)
-                return index, reply
+        def ask(index: int, prompt: str) -> tuple[int, Reply]:
+            reply = self._ask(prompt, stop)
+            if arrived:
+                arrived(index, reply)
+            return index, reply
 
-            under_way: set[Future[tuple[int, Reply]]] = set()
-            try:
-                while True:
-                    room = self._options.concurrency - len(under_way)
-                    under_way |= {pool.submit(ask, *row) for row in islice(rows, room)}
-                    if not under_way:
-                        return
-                    done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        yield future.result()
-            finally:
-                stop.set()
-                for future in under_way:
-                    future.cancel()
+        pool = ThreadPoolExecutor(room, "bert-judge-request")
+        under_way: set[Future[tuple[int, Reply]]] = set()
+        try:
+            while under_way := under_way | {pool.submit(ask, *row) for row in islice(rows, room - len(under_way))}:
+                done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+        finally:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
 
     def _ask(self, prompt: str, stop: Event) -> Reply:
         """The reply to a prompt, after as many tries as it takes or is allowed."""
         for tried in range(self._options.retries + 1):
             self._pace.wait(stop)
             reply, pause = self._try(prompt)
-            if pause is None or stop.is_set():
+            if pause is None or tried == self._options.retries:
                 break
-            if tried < self._options.retries:
-                backoff = min(_LONGEST_WAIT, _FIRST_WAIT * 2**tried) * random.uniform(0.5, 1)
-                stop.wait(max(pause, backoff))
+            backoff = min(_LONGEST_WAIT, _FIRST_WAIT * 2**tried) * random.uniform(0.5, 1)
+            if stop.wait(max(pause, backoff)):  # the client's own retries can't be stopped
+                break
         return reply
 
     def _try(self, prompt: str) -> tuple[Reply, float | None]:
@@ -111,28 +97,27 @@ class OpenAIGenerator(Generator):
 
         system = self._options.system_prompt
         turns = [{"role": "system", "content": system}] if system else []
-        turns.append({"role": "user", "content": prompt.encode(errors="replace").decode()})  # no half characters
-        body: dict[str, Any] = {**self._body, "messages": turns}
+        text = prompt.encode(errors="replace").decode()  # lone surrogates have no UTF-8
+        body: dict[str, Any] = {**self._body, "messages": [*turns, {"role": "user", "content": text}]}
+        pause: float | None = 0.0
         try:
             answer = self._client.chat.completions.with_raw_response.create(**body)
             return _read(answer.text, self._options.think_token, self._choices), None
         except openai.APITimeoutError:
-            return _failed(f"{self._url} gave no reply within {self._options.timeout:g} seconds"), 0.0
+            failure = f"{self._url} gave no reply within {self._options.timeout:g} seconds"
         except openai.APIStatusError as error:
-            return self._refused(error.status_code, error.message, error.response.headers)
+            status, message = error.status_code, " ".join(error.message.split())
+            failure = f"{self._url} answered {status} ({self._public(message)[:300]})"
+            if status in _HOPELESS:
+                raise ModelError(f"{failure}; {_HOPELESS[status]}") from error
+            pause = _retry_after(error.response.headers)
+            if pause > _LONGEST_RETRY_AFTER or not (status in _TRY_AGAIN or status >= 500):
+                pause = None
         except openai.APIConnectionError as error:
-            return _failed(f"the connection to {self._url} failed ({self._public(_cause(error))})"), 0.0
+            failure = f"the connection to {self._url} failed ({self._public(_cause(error))})"
         except _SenselessReplyError as error:
-            return _failed(f"{self._url} sent {self._public(str(error))}"), 0.0
-
-    def _refused(self, status: int, message: str, headers: Mapping[str, str]) -> tuple[Reply, float | None]:
-        said = f"{self._url} answered {status} ({self._public(' '.join(message.split()))[:300]})"
-        if status in _HOPELESS:
-            raise ModelError(f"{said}; {_HOPELESS[status]}")
-        if status not in _TRY_AGAIN and status < 500:
-            return _failed(said), None
-        pause = _retry_after(headers)
-        return _failed(said), None if pause > _LONGEST_RETRY_AFTER else pause
+            failure = f"{self._url} sent {self._public(str(error))}"
+        return Reply("", "error", error=failure), pause
 
     def _public(self, message: str) -> str:
         """What a server says, which may quote its address, without what is secret in it."""
@@ -155,8 +140,6 @@ class _Pace:
 
     def wait(self, stop: Event) -> None:
         """Return when a request may go, or when `stop` is set."""
-        if not self._gap:
-            return
         with self._lock:
             turn = max(self._next, time.monotonic())
             self._next = turn + self._gap
@@ -172,7 +155,7 @@ def _make_client(options: Options) -> tuple[OpenAI, tuple[str, ...]]:
     base_url = options.base_url or os.environ.get("OPENAI_BASE_URL")
     key = os.environ.get("OPENAI_API_KEY")
     if not key and not base_url:
-        raise InputError("the backend openai has no key; set OPENAI_API_KEY, or name your own server by --base_url.")
+        raise InputError("the backend openai has no key; set OPENAI_API_KEY, or name your own server with --base_url.")
     address = _address(base_url) if base_url else urlsplit("")
     query = dict(parse_qsl(address.query, keep_blank_values=True))
     user = address.netloc.rpartition("@")[0]
@@ -191,14 +174,14 @@ def _make_client(options: Options) -> tuple[OpenAI, tuple[str, ...]]:
 
 
 def _address(base_url: str) -> SplitResult:
-    """The parts of an address. A wrong one that may hold a password is not told in the error."""
+    """The parts of an address. The error does not show one that may hold a password."""
     try:
         parts = urlsplit(base_url)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
             return parts
-    except ValueError:  # a port that is no number, as after a password with a slash
+    except ValueError:  # a port that is not a number, as after a password with a slash
         pass
-    given = repr(base_url) if "@" not in base_url and "?" not in base_url else "no address"
+    given = repr(base_url) if "@" not in base_url and "?" not in base_url else "not an address"
     raise InputError(
         f"base_url is {given}; an address such as http://localhost:8000/v1 was expected (in a user or password before "
         "the host, write / ? # @ as %2F %3F %23 %40)."
@@ -217,7 +200,7 @@ def _body(sampling: Sampling, options: Options, choices: int, hosted: bool) -> d
     if sampling.presence_penalty:
         body["presence_penalty"] = sampling.presence_penalty
     if choices:
-        body |= {"logprobs": True, "top_logprobs": _ALTERNATIVES}
+        body |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
     if options.enable_thinking is not None:
         extra["chat_template_kwargs"] = {"enable_thinking": options.enable_thinking}
     return body | ({"extra_body": extra} if extra else {})
@@ -237,9 +220,10 @@ def _read(text: str, think_token: str, choices: int) -> Reply:
         content: str | None = message.get("content")
         reasoning = message.get("reasoning_content") or message.get("reasoning")
         if not isinstance(content or "", str):
-            raise _SenselessReplyError("a reply that is no text")
+            raise _SenselessReplyError("a reply that is not text")
         if content is None and not reasoning and choice.get("finish_reason") != "length":
-            raise _SenselessReplyError("a reply without text" + _refusal(message))
+            refusal = f" ({message['refusal']})" if message.get("refusal") else ""
+            raise _SenselessReplyError(f"a reply without text{refusal}")
         return Reply(
             _with_trace(reasoning, content, think_token),
             "length" if choice.get("finish_reason") == "length" else "stop",
@@ -248,11 +232,7 @@ def _read(text: str, think_token: str, choices: int) -> Reply:
             choices=_choices(choice, choices),
         )
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        raise _SenselessReplyError(f"what is no chat completion ({text[:80]!r})") from error
-
-
-def _refusal(message: Mapping[str, Any]) -> str:
-    return f" ({message['refusal']})" if message.get("refusal") else ""
+        raise _SenselessReplyError(f"what is not a chat completion ({text[:80]!r})") from error
 
 
 def _with_trace(reasoning: str | None, content: str | None, think_token: str) -> str:
@@ -271,10 +251,6 @@ def _choices(choice: Mapping[str, Any], wanted: int) -> tuple[TokenChoice, ...]:
         )
         for each in content[len(content) - min(wanted, len(content)) :]
     )
-
-
-def _failed(reason: str) -> Reply:
-    return Reply("", "error", error=reason)
 
 
 def _cause(error: BaseException) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bert_judge.errors import InputError
+from bert_judge.errors import InputError, did_you_mean
 from bert_judge.metrics.extraction import choice, find_boxed, find_choice, strip_markup
 from bert_judge.metrics.extras import MATH_VERIFY, ROUGE_SCORE, SACREBLEU, Extra
 from bert_judge.metrics.maths import MATH_TIMEOUT, MetricResult, math_verify, verify_math
@@ -81,10 +80,7 @@ def find_metric(name: str) -> Metric:
     Raises InputError with the nearest name where there is none, MissingExtraError where its package is not installed.
     """
     if name not in METRICS:
-        folded = {known.casefold(): known for known in METRICS}
-        near = difflib.get_close_matches(str(name).casefold(), folded, n=1)
-        hint = f"did you mean {folded[near[0]]}?" if near else f"there is {', '.join(METRICS)}."
-        raise InputError(f"there is no metric {name!r}; {hint}")
+        raise InputError(f"there is no metric {name!r}; {did_you_mean(str(name), METRICS)}")
     metric = METRICS[name]
     if metric.extra:
         metric.extra.require()

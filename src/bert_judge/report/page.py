@@ -19,7 +19,8 @@ def page(found: Figures, packed: Packed, title: str) -> Iterator[str]:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
-    style, script = _file("report.css"), _file("report.js")
+    style = _file("bertscore/alignment.css") + _file("report/report.css")
+    script = _file("bertscore/alignment.js") + _file("report/report.js")
     facts = json.dumps(packed.facts, separators=(",", ":")).replace("<", "\\u003c")  # no text can end the script
     notes = [*found.notes]
     if packed.limit is not None:
@@ -34,7 +35,7 @@ def page(found: Figures, packed: Packed, title: str) -> Iterator[str]:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return pages.get_template("report.html").generate(
+    return pages.get_template("report/report.html").generate(
         title=title,
         headline=headline(found),
         policy=Markup(
@@ -55,7 +56,7 @@ def page(found: Figures, packed: Packed, title: str) -> Iterator[str]:
 
 
 def _file(name: str) -> str:
-    return files("bert_judge.report").joinpath(name).read_text(encoding="utf-8")
+    return files("bert_judge").joinpath(name).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:

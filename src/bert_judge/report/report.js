@@ -359,7 +359,7 @@ function saying(found, judge) {
     ...(cut ? { truncated: Object.entries(cut).map(([name, count]) => `${name}: ${number.format(count)} characters`).join(", ") } : {}),
     ...others,
   };
-  return make("div", { className: "say" }, head, Object.keys(facts_).length ? pairs(facts_) : null, alignment ? heat(alignment) : null);
+  return make("div", { className: "say" }, head, Object.keys(facts_).length ? pairs(facts_) : null, alignment ? drawAlignment(alignment) : null);
 }
 
 async function showDetail(place) {
@@ -397,42 +397,6 @@ async function closed() {
   const page = Math.floor(state.open / state.size);
   if (page !== state.page) await turn(page, state.open % state.size);
   else focusRow(state.open % state.size);
-}
-
-// ---- BERTScore's alignment --------------------------------------------------------------------------------------
-
-// Rows are the candidate's tokens; ▶ is the best match of a candidate's token, ▼ that of a reference's.
-function heat({ candidate, reference, similarity, f1 }) {
-  const size = Math.max(14, Math.min(34, 620 / Math.max(candidate.tokens.length, reference.tokens.length)));
-  const longest = (tokens) => Math.min(24, Math.max(...tokens.map((token) => token.length))) * 7 + 12;
-  const left = longest(candidate.tokens), top = longest(reference.tokens);
-  const all = similarity.flat().sort((a, b) => a - b), low = Math.min(0.9, Math.floor(all[Math.floor(all.length / 2)] * 10) / 10);
-  const parts = [];
-  similarity.forEach((values, row) => values.forEach((value, column) => {
-    const told = `${candidate.tokens[row]} – ${reference.tokens[column]}: ${value.toFixed(3)}`;
-    const settings = { class: "cell", x: left + column * size, y: top + row * size, width: size, height: size };
-    settings["fill-opacity"] = Math.max(0, Math.min(1, (value - low) / (1 - low))).toFixed(2);
-    parts.push(shape("rect", settings, shape("title", {}, told)));
-  }));
-  const token = (side, i, attributes) => shape("text", { ...attributes, class: side.special[i] ? "special" : "" },
-    side.tokens[i].length > 24 ? `${side.tokens[i].slice(0, 23)}…` : side.tokens[i], shape("title", {}, `weight ${side.weights[i].toFixed(3)}`));
-  const mark = size / 4;
-  candidate.tokens.forEach((_, i) => {
-    const y = top + (i + 0.5) * size, match = candidate.matches[i];
-    parts.push(token(candidate, i, { x: left - 6, y: y + 4, "text-anchor": "end" }));
-    if (match !== null) parts.push(shape("path", { class: "across", d: `M${left + match * size + 1} ${y - mark}l${mark} ${mark}l${-mark} ${mark}z` }));
-  });
-  reference.tokens.forEach((_, i) => {
-    const x = left + (i + 0.5) * size, match = reference.matches[i];
-    parts.push(token(reference, i, { x, y: top - 6, transform: `rotate(-90 ${x} ${top - 6}) translate(0 4)` }));
-    if (match !== null) parts.push(shape("path", { class: "down", d: `M${x - mark} ${top + match * size + 1}h${2 * mark}l${-mark} ${mark}z` }));
-  });
-  const width = left + reference.tokens.length * size + 4, height = top + candidate.tokens.length * size + 4;
-  const best = candidate.matches.map((match, i) => match !== null && `${candidate.tokens[i]} → ${reference.tokens[match]} (${similarity[i][match].toFixed(2)})`);
-  return make("div", {},
-    make("div", { className: "heat-box", tabIndex: 0, role: "group", "aria-label": "Alignment of tokens" },
-      shape("svg", { width, height, role: "img", "aria-label": `Alignment of tokens, F1 ${f1.toFixed(3)}: ${best.filter(Boolean).join(", ")}` }, ...parts)),
-    make("p", { className: "key" }, `rows: candidate ▶ best match (precision) · columns: reference ▼ best match (recall) · similarity ${low} (and less) to 1`));
 }
 
 // ---- setting up -------------------------------------------------------------------------------------------------

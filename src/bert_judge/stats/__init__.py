@@ -5,12 +5,11 @@
 
 from bert_judge.stats.calibration import TEMPERATURES, brier, expected_calibration_error, fit_temperature
 from bert_judge.stats.labels import Confusion, wilson_interval
-from bert_judge.stats.resampling import bootstrap, bootstrap_interval
+from bert_judge.stats.resampling import bootstrap_interval
 
 __all__ = [
     "TEMPERATURES",
     "Confusion",
-    "bootstrap",
     "bootstrap_interval",
     "brier",
     "expected_calibration_error",

@@ -5,15 +5,17 @@ A rater's labels are any values that can be compared; `None` (NaN among scores) 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Sequence
+from statistics import multimode
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from bert_judge.errors import InputError
 from bert_judge.stats.inputs import factorise
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    Numbers = NDArray[np.float64]
 
 Label = TypeVar("Label", bound=Hashable)
 
@@ -30,20 +32,18 @@ def nominal_alpha(ratings: Sequence[Sequence[Hashable | None]]) -> float | None:
     """Krippendorff's alpha of nominal labels (1970): 1 for full agreement, 0 for that of chance, at least -1.
 
     `ratings` holds a list for each rater, with a label or None for each unit; units with fewer than two labels do not
-    count. None where no unit has two, or all labels are the same. Raises InputError for other lengths.
+    count. None where no unit has two, or all labels are the same.
     """
     import numpy as np
 
-    units = _check_lengths(ratings)
-    rated = [(unit, label) for rater in ratings for unit, label in enumerate(rater) if label is not None]
+    units = list(zip(*ratings, strict=True))
+    rated = [(unit, label) for unit, labels in enumerate(units) for label in labels if label is not None]
     codes, kinds = factorise([label for _, label in rated])
-    counts = np.zeros((units, kinds))
+    counts = np.zeros((len(units), kinds))
     np.add.at(counts, (np.array([unit for unit, _ in rated], int), codes), 1)
+    counts = counts[counts.sum(axis=1) > 1]
     raters = counts.sum(axis=1)
-    counts, raters = counts[raters > 1], raters[raters > 1]
-    seen = ((raters**2 - (counts**2).sum(axis=1)) / (raters - 1)).sum()
-    whole, labels = raters.sum(), counts.sum(axis=0)
-    return _alpha(seen, (whole**2 - (labels**2).sum()) / (whole - 1)) if whole else None
+    return _alpha(raters, counts, raters)  # each label as a vector of length 1, at right angles to the others
 
 
 def interval_alpha(ratings: ArrayLike) -> float | None:
@@ -54,54 +54,42 @@ def interval_alpha(ratings: ArrayLike) -> float | None:
     import numpy as np
 
     values = np.asarray(ratings, float)
+    values = values[:, np.isfinite(values).sum(axis=0) > 1]
     rated = np.isfinite(values)
-    kept = rated.sum(axis=0) > 1
-    values, rated = values[:, kept], rated[:, kept]
     if not rated.any() or np.ptp(values[rated]) == 0:
         return None
     values = np.where(rated, values - values[rated].mean(), 0.0)  # about their mean, so that no digits are lost
-    raters, sums, squares = rated.sum(axis=0), values.sum(axis=0), (values**2).sum(axis=0)
-    seen = (2 * (raters * squares - sums**2) / (raters - 1)).sum()
-    whole = raters.sum()
-    return _alpha(seen, 2 * (whole * squares.sum() - sums.sum() ** 2) / (whole - 1))
+    return _alpha(rated.sum(axis=0), values.sum(axis=0)[:, None], (values**2).sum(axis=0))
 
 
 def kendall_tau(first: ArrayLike, second: ArrayLike) -> RankCorrelation | None:
     """How far two lists of numbers have the same order: Kendall's tau-b (1945), over units where both are finite.
 
-    None for fewer than two of them, and where one list is constant. Raises InputError for other lengths.
+    None for fewer than two of them, and where one list is constant.
     """
     import numpy as np
     from scipy.stats import kendalltau
 
     one, two = np.asarray(first, float), np.asarray(second, float)
-    _check_lengths([one.tolist(), two.tolist()])
     both = np.isfinite(one) & np.isfinite(two)
-    one, two = one[both], two[both]
-    if len(one) < 2 or (one == one[0]).all() or (two == two[0]).all():
+    if both.sum() < 2:
         return None
-    found = kendalltau(one, two)
-    return RankCorrelation(float(found.statistic), float(found.pvalue), len(one))
+    found = kendalltau(one[both], two[both])
+    if np.isnan(found.statistic):
+        return None
+    return RankCorrelation(float(found.statistic), float(found.pvalue), int(both.sum()))
 
 
 def majority(labels: Sequence[Label | None]) -> Label | None:
     """The label that more raters give than any other; None for no labels or a tie."""
-    ranked = Counter(label for label in labels if label is not None).most_common(2)
-    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
-        return None
-    return ranked[0][0]
+    most = multimode(label for label in labels if label is not None)
+    return most[0] if len(most) == 1 else None
 
 
-def _alpha(seen: float, by_chance: float) -> float | None:
-    return float(1 - seen / by_chance) if by_chance > 0 else None
-
-
-def _check_lengths(ratings: Sequence[Sequence[object]]) -> int:
-    """The number of units; InputError unless all raters have the same."""
-    lengths = sorted({len(rater) for rater in ratings})
-    if len(lengths) != 1:
-        raise InputError(
-            f"raters with {' and '.join(map(str, lengths)) or 'no'} units were given; a rating, or None, of each unit "
-            "by each rater was expected."
-        )
-    return lengths[0]
+def _alpha(raters: Numbers, sums: Numbers, squares: Numbers) -> float | None:
+    """Alpha of vectors with squared distances: for each unit their number, their sum, and the sum of their squared
+    lengths, in arrays of shape (units,), (units, dimensions) and (units,)."""
+    total = raters.sum()
+    observed = ((raters * squares - (sums**2).sum(axis=1)) / (raters - 1)).sum()
+    by_chance = total * squares.sum() - (sums.sum(axis=0) ** 2).sum()
+    return float(1 - observed * (total - 1) / by_chance) if by_chance > 0 else None

@@ -92,6 +92,7 @@ def fit_temperature(logits: ArrayLike, golds: ArrayLike) -> float:
 
 def _probabilities(scores: ArrayLike, golds: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     values, labels = check_labelled("scores", scores, golds)
-    for score in values[(values < 0) | (values > 1)]:
-        raise InputError(f"a score is {score}; a probability in [0, 1] was expected.")
+    outside = values[(values < 0) | (values > 1)]
+    if len(outside):
+        raise InputError(f"a score is {outside[0]}; a probability in [0, 1] was expected.")
     return values, labels

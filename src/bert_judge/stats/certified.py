@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from bert_judge.stats.inputs import check_count, check_fraction
+from bert_judge.stats.inputs import check_fraction
 
 
 class Counts(NamedTuple):
@@ -23,24 +23,23 @@ class Counts(NamedTuple):
 def lower_bound(agreed: int, rows: int, delta: float) -> float:
     """The exact one-sided lower bound of a rate, in [0, 1] (Clopper and Pearson, 1934); 0.0 for no rows.
 
-    Whatever the true rate is, the bound lies above it with a probability of at most `delta`. Raises InputError unless
-    0 <= agreed <= rows and 0 < delta < 1.
+    Whatever the true rate is, the bound lies above it with a probability of at most `delta`.
     """
     from scipy.special import betaincinv
 
-    check_count(agreed, rows, "agreeing rows")
-    check_fraction("delta", delta, 0.1)
     return float(betaincinv(agreed, rows - agreed + 1, delta)) if agreed else 0.0
 
 
 def upper_bound(agreed: int, rows: int, delta: float) -> float:
     """The exact one-sided upper bound of a rate, in [0, 1]; 1.0 for no rows. The mirror of `lower_bound`."""
-    check_count(agreed, rows, "agreeing rows")
     return 1.0 - lower_bound(rows - agreed, rows, delta)
 
 
 def rows_needed(target: float, delta: float) -> int:
-    """The fewest rows that can certify a target: enough if all of them agree. Raises InputError."""
+    """The fewest rows that can certify a target, if all of them agree.
+
+    Raises InputError unless target and delta are between 0 and 1.
+    """
     check_fraction("the target", target, 0.95)
     check_fraction("delta", delta, 0.1)
     return math.ceil(math.log(delta) / math.log(target) - 1e-9)  # e.g. 0.9 ** 2 is to need 2 rows, not 3
@@ -51,13 +50,12 @@ def fixed_sequence(counts: Sequence[Counts], target: float, delta: float) -> int
 
     The thresholds are tested in their order, each at the whole level `delta`, up to the first that fails (fixed
     sequence testing: Maurer, Hothorn and Lehmacher, 1995; for thresholds of judges: Jung et al., 2024, arXiv
-    2407.18370). All that pass are certified together with confidence 1 - delta, where the rows are independent draws,
-    and the path was fixed without a look at their labels.
+    2407.18370). All that pass are certified together with confidence 1 - delta, where the rows are independent draws
+    and the path was fixed without looking at their labels.
 
-    The sequence starts at the first threshold with twice the rows of `rows_needed`, so that some of them may disagree;
-    if these are more than half of all, with half of all, but with no fewer than `rows_needed`. That is a choice by
-    numbers of rows, not by labels: it keeps the level where agreement, once it is below the target, stays below it in
-    the rows that looser thresholds add.
+    The sequence starts at the first threshold with twice the rows of `rows_needed`, so that some of them may disagree,
+    or with half of all rows if these are fewer, but at least `rows_needed`. This looks at numbers of rows alone: it
+    keeps the level where agreement, once below the target, stays below it in the rows that looser thresholds add.
     """
     needed = rows_needed(target, delta)
     if not counts:

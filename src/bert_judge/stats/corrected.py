@@ -1,13 +1,13 @@
 """The accuracy of many rows from a judge's verdicts on all of them and human labels of some.
 
 The judge alone is precise and biased, the labels alone are unbiased and imprecise; here the labels correct the judge's
-bias. All intervals are for the accuracy on rows like these, not on these rows alone: labelling every row does not
-make them vanish. Rows of one cluster (a question) may depend on each other.
+bias. All intervals are for the accuracy on rows like these, not on these rows alone: they do not vanish where every row
+is labelled. Rows of one cluster (a question) may depend on each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 FEW_LABELS, FEW_ERRORS = 300, 30
-"""With fewer labels, or fewer errors of the judge among them, normal intervals are too narrow."""
-
-_DRAWS = 10_000
+"""With fewer labels, or fewer of the judge's errors among them, normal intervals are too narrow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +42,11 @@ class AccuracyEstimate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledSample:
-    """A judge's predictions of all rows, and human labels of some.
+    """A judge's predictions of all rows, and human labels of some. Make it with `of`.
 
-    `predictions`, of shape (all rows,), is any number that goes with being right: a label (1, 0) or a score. `rows`, of
-    shape (labelled rows,), holds the places of those with a label, and `golds` their labels, 1 right or 0 wrong.
-    `clusters`, of shape (all rows,), numbers the cluster of each.
-
-    `weights`, of shape (labelled rows,), is how many rows each labelled one stands for. Rows are taken to be drawn one
-    after the other, without replacement, each with its probability among those left (Efraimidis and Spirakis, 2006):
-    after a while, row i has been drawn with probability 1 - exp(-t p_i), and t is such that the weights, their
-    inverses, add up to the number of rows.
-
-    Make it with `of`.
+    `predictions`, of shape (all rows,), are labels (1, 0) or scores, higher for correct rows; `clusters`, of the same
+    shape, numbers the cluster of each row. `rows`, `golds` and `weights`, of shape (labelled rows,), are the places of
+    the labelled rows, their labels (1 correct, 0 incorrect), and how many rows each stands for.
     """
 
     predictions: Numbers
@@ -74,7 +65,7 @@ class LabelledSample:
         clusters: Sequence[Hashable] | None = None,
     ) -> LabelledSample:
         """From any sequences. `probabilities` are those with which the labelled rows were drawn, of which only the
-        ratios count; None means equal ones. `clusters` names the cluster of each row; None makes each its own.
+        ratios count (None: all equal). `clusters` names the cluster of each row (None: each is its own).
 
         Raises InputError for no labels, other lengths, golds other than 0 and 1 and probabilities that are not over 0.
         """
@@ -96,7 +87,7 @@ class LabelledSample:
         if len(numbers) != total:
             raise InputError(f"{len(numbers)} clusters of {total} rows were given; one a row was expected.")
         if not np.isin(labels, (0, 1)).all():
-            raise InputError("a label is neither 0 nor 1; 1 (right) or 0 (wrong) was expected.")
+            raise InputError("a label is neither 0 nor 1; 1 (correct) or 0 (incorrect) was expected.")
         if not (np.isfinite(chances) & (chances > 0)).all():
             raise InputError("the probability with which a row was drawn is not over 0; numbers over 0 were expected.")
         return cls(all_rows, places, labels, numbers, _weights(chances, total))
@@ -110,30 +101,29 @@ class LabelledSample:
 def labels_only(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEstimate:
     """The weighted rate of labels that are 1, with Jeffreys' interval (Brown, Cai and DasGupta, 2001).
 
-    The predictions are not used. Where rows were weighted or clustered, the interval is that of the effective number
-    of labels: as many as would have the same variance without (Korn and Graubard, 1998).
+    The predictions are not used. Weighted or clustered rows count as the effective number of labels, which would have
+    the same variance without weights and clusters (Korn and Graubard, 1998).
     """
-    rate = _rate(sample.golds, sample.weights)
-    influence = _spread(sample, rate.influence)
-    low, high = rate.jeffreys(confidence, _design_effect(sample, influence))
-    return AccuracyEstimate(rate.value, low, high, "labels only, Jeffreys' interval")
+    import numpy as np
+
+    return _by_stratum(sample, [np.ones(sample.total, bool)], confidence, "labels only, Jeffreys' interval")
 
 
 def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float | None = None) -> AccuracyEstimate:
     """PPI++ of the mean (Angelopoulos et al., 2023), for rows drawn with any probabilities (Zrnic and Candès, 2024).
 
     The mean of `tuning` times the predictions of all rows, plus the weighted mean of label minus `tuning` times
-    prediction. A tuning of 0 uses the labels alone, None is the one with the smallest variance. As labelled
-    rows are among all rows here, it is the paper's times N / (N - n). The interval is the normal one, too narrow where
-    labels or errors of the judge are few: see `corrected`.
+    prediction. A tuning of 0 uses the labels alone, None minimises the variance; as labelled rows are among all rows
+    here, it is the paper's times N / (N - n). The interval is normal: too narrow for few labels or errors of the judge.
     """
     import numpy as np
 
     weights = sample.weights / sample.weights.sum()
     ours = sample.predictions[sample.rows]
     centred = (sample.predictions - sample.predictions.mean()) / sample.total
-    by_labels = _by_cluster(sample, _spread(sample, weights * (sample.golds - weights @ sample.golds)))
-    by_judge = _by_cluster(sample, centred - _spread(sample, weights * (ours - weights @ ours)))
+    of_labels = _spread(sample, weights * (sample.golds - weights @ sample.golds))
+    by_labels = np.bincount(sample.clusters, of_labels)
+    by_judge = np.bincount(sample.clusters, centred - _spread(sample, weights * (ours - weights @ ours)))
     if tuning is None:
         scale = float(by_judge @ by_judge)
         tuning = -float(by_labels @ by_judge) / scale if scale > 1e-18 else 0.0
@@ -145,40 +135,21 @@ def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float 
 
 
 def stratified(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEstimate:
-    """PPI++ with the judge's labels as predictions, with an interval that holds for few labels, too.
+    """PPI++ with the judge's labels as predictions, with an interval that also holds for few labels.
 
-    With predictions of 0 and 1 the tuned mean is the rate of right rows among those called right and among those
-    called wrong, weighted by how many rows are called so (post-stratification). The interval puts together Jeffreys'
+    With predictions of 0 and 1 the tuned mean is the rate of correct rows among those labelled correct and among those
+    labelled incorrect, weighted by how many rows are labelled so (post-stratification). The interval combines Jeffreys'
     intervals of the two rates (MOVER; Zou and Donner, 2008). Raises InputError for other predictions.
     """
-    import numpy as np
-
-    called = _called(sample)
-    size = sample.predictions.mean()
-    influence = (sample.predictions - size) / sample.total
-    found, own = [], np.zeros(sample.total)
-    for label, part in ((0, 1 - size), (1, size)):
-        among = called == label
-        rate = _rate(sample.golds[among], sample.weights[among])
-        own[sample.rows[among]] = part * rate.influence
-        found.append((float(part), rate))
-    (wrong, if_wrong), (right, if_right) = found
-    gap = if_right.value - if_wrong.value
-    effect = _design_effect(sample, gap * influence + own)
-    below = above = effect * (_quantile(confidence) * gap) ** 2 * wrong * right / sample.total
-    for part, rate in found:
-        low, high = rate.jeffreys(confidence, effect)
-        below += (part * (rate.value - low)) ** 2
-        above += (part * (high - rate.value)) ** 2
-    value = wrong * if_wrong.value + right * if_right.value
-    return _clipped(value, value - below**0.5, value + above**0.5, "PPI++ on the judge's labels, Jeffreys' intervals")
+    _check_labels(sample)
+    strata = [sample.predictions == label for label in (0, 1)]
+    return _by_stratum(sample, strata, confidence, "PPI++ on the judge's labels, Jeffreys' intervals")
 
 
 def corrected(sample: LabelledSample, scores: ArrayLike | None = None, confidence: float = 0.95) -> AccuracyEstimate:
     """The accuracy without the judge's error: `power_tuned` where labels suffice for it, else `stratified`.
 
-    `sample.predictions` are the judge's labels. `scores`, of shape (all rows,), are used in their place where labels
-    suffice: see `suffices`.
+    `sample.predictions` are the judge's labels; `scores`, of shape (all rows,), replace them in `power_tuned`.
     """
     import numpy as np
 
@@ -190,30 +161,32 @@ def corrected(sample: LabelledSample, scores: ArrayLike | None = None, confidenc
 
 
 def suffices(sample: LabelledSample) -> bool:
-    """Whether a normal interval holds: for at least 300 labels, and 30 errors of the judge among them.
+    """Whether a normal interval holds: for labels in at least 300 clusters, and errors of the judge in 30 of them.
 
-    Those of one cluster count as one. The predictions are the judge's labels.
+    The predictions are the judge's labels.
     """
     import numpy as np
 
+    _check_labels(sample)
     clusters = sample.clusters[sample.rows]
-    wrong = _called(sample) != sample.golds
-    return len(np.unique(clusters)) >= FEW_LABELS and len(np.unique(clusters[wrong])) >= FEW_ERRORS
+    errors = clusters[sample.predictions[sample.rows] != sample.golds]
+    return len(np.unique(clusters)) >= FEW_LABELS and len(np.unique(errors)) >= FEW_ERRORS
 
 
 def rogan_gladen(
-    sample: LabelledSample, confidence: float = 0.95, draws: int = _DRAWS, seed: int = 0
+    sample: LabelledSample, confidence: float = 0.95, draws: int = 10_000, seed: int = 0
 ) -> AccuracyEstimate | None:
-    """The judge's rate of right rows, corrected by its sensitivity and specificity (Rogan and Gladen, 1978).
+    """The judge's rate of correct rows, corrected by its sensitivity and specificity (Rogan and Gladen, 1978).
 
-    The labels tell these two, the predictions of all rows (1, 0) the rate. The interval holds for few labels: it is
-    quantiles of the estimate over draws of the three numbers from their distributions under Jeffreys' priors (Gelman
-    and Carpenter, 2020), and [0, 1] where the judge may well be no better than chance. None where labels are of one
-    class, or the judge is no better than chance on them. Raises InputError for other predictions.
+    These two are estimated from the labels, the rate from the predictions (1, 0) of all rows. The interval also holds
+    for few labels: quantiles of the estimate over draws of the three numbers under Jeffreys' priors (Gelman and
+    Carpenter, 2020), and [0, 1] where the judge may be no better than chance. None where labels are of one class, or
+    the judge is no better than chance on them. Raises InputError for other predictions.
     """
     import numpy as np
 
-    called, right = _called(sample), sample.golds == 1
+    _check_labels(sample)
+    called, right = sample.predictions[sample.rows], sample.golds == 1
     if right.all() or not right.any():
         return None
     sensitivity = _rate(called[right], sample.weights[right])
@@ -237,6 +210,30 @@ def rogan_gladen(
         drawn = (among_all + among_wrong - 1)[over_chance > 0] / over_chance[over_chance > 0]
         low, high = (float(each) for each in np.quantile(drawn, [outside, 1 - outside]))
     return _clipped(value, low, high, "Rogan-Gladen, interval under Jeffreys' priors")
+
+
+def _by_stratum(
+    sample: LabelledSample, strata: Iterable[NDArray[np.bool_]], confidence: float, method: str
+) -> AccuracyEstimate:
+    """The rate of correct rows in each stratum, weighted by its rows; a stratum is an array of shape (all rows,)."""
+    import numpy as np
+
+    found, influence = [], np.zeros(sample.total)
+    for stratum in strata:
+        among = stratum[sample.rows]
+        rate, part = _rate(sample.golds[among], sample.weights[among]), float(stratum.mean())
+        influence += stratum * (rate.value / sample.total)
+        influence[sample.rows[among]] += part * rate.influence
+        found.append((part, rate))
+    value = sum(part * rate.value for part, rate in found)
+    effect = _design_effect(sample, influence - value / sample.total)
+    between = sum(part * (rate.value - value) ** 2 for part, rate in found)
+    below = above = effect * _quantile(confidence) ** 2 * between / sample.total
+    for part, rate in found:
+        low, high = rate.jeffreys(confidence, effect)
+        below += (part * (rate.value - low)) ** 2
+        above += (part * (high - rate.value)) ** 2
+    return _clipped(value, value - below**0.5, value + above**0.5, method)
 
 
 class _Rate(NamedTuple):
@@ -266,9 +263,7 @@ def _rate(golds: Numbers, weights: Numbers) -> _Rate:
     if not len(golds):
         return _Rate(0.5, 0.0, golds)
     parts = weights / weights.sum()
-    value = float(min(parts @ golds, 1.0)) if golds.any() else 0.0
-    if golds.all():
-        value = 1.0
+    value = float(golds[0] if (golds == golds[0]).all() else parts @ golds)  # all alike: exactly 0 or 1
     influence = parts * (golds - value)
     variance = float(influence @ influence)
     effective = value * (1 - value) / variance if variance > 0 else 1 / float(parts @ parts)
@@ -276,7 +271,12 @@ def _rate(golds: Numbers, weights: Numbers) -> _Rate:
 
 
 def _weights(chances: Numbers, total: int) -> Numbers:
-    """How many rows each drawn one stands for, together `total`."""
+    """How many rows each drawn one stands for, together `total`.
+
+    Rows are taken to be drawn one after the other, without replacement, each with its probability among those left
+    (Efraimidis and Spirakis, 2006): after a while row i has been drawn with probability 1 - exp(-t p_i). The weights
+    are the inverses of these, with the t for which they add up to `total`.
+    """
     import numpy as np
     from scipy.optimize import brentq
 
@@ -292,15 +292,11 @@ def _weights(chances: Numbers, total: int) -> Numbers:
 
 def _design_effect(sample: LabelledSample, influence: Numbers) -> float:
     """How much larger the variance is as rows of a cluster are alike (Kish, 1965); at least 1."""
-    alone = float(influence @ influence)
-    together = _by_cluster(sample, influence)
-    return max(1.0, float(together @ together) / alone) if alone > 0 else 1.0
-
-
-def _by_cluster(sample: LabelledSample, influence: Numbers) -> Numbers:
     import numpy as np
 
-    return np.bincount(sample.clusters, influence).astype(float)
+    alone = float(influence @ influence)
+    together = np.bincount(sample.clusters, influence)
+    return max(1.0, float(together @ together) / alone) if alone > 0 else 1.0
 
 
 def _spread(sample: LabelledSample, values: Numbers) -> Numbers:
@@ -312,13 +308,12 @@ def _spread(sample: LabelledSample, values: Numbers) -> Numbers:
     return spread
 
 
-def _called(sample: LabelledSample) -> Numbers:
-    """The judge's labels of the labelled rows."""
+def _check_labels(sample: LabelledSample) -> None:
+    """Raise InputError unless the predictions are labels."""
     import numpy as np
 
     if not np.isin(sample.predictions, (0, 1)).all():
         raise InputError("a prediction is neither 0 nor 1; the judge's labels were expected.")
-    return sample.predictions[sample.rows]
 
 
 def _quantile(confidence: float) -> float:

@@ -1,4 +1,4 @@
-"""How well scores separate right from wrong answers, on any scale: AUROC, thresholds, risk by coverage."""
+"""How well scores separate correct from incorrect answers, on any scale: AUROC, thresholds, risk by coverage."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
-    """Rows in the order of their scores, sorted once, so that the AUROC with any weights is two sums; see `of`."""
+    """Rows in the order of their scores, sorted once, so that counting them with any weights is a sum; see `of`."""
 
     order: NDArray[np.int64]
-    starts: NDArray[np.int64]  # of groups of one score
     right: Numbers
+    starts: NDArray[np.int64]  # of the groups of rows with one score, the lowest first
+    scores: Numbers  # of these groups
 
     @classmethod
     def of(cls, scores: Numbers, golds: NDArray[np.int64]) -> Ranking:
@@ -42,41 +43,38 @@ class Ranking:
         import numpy as np
 
         scored = np.flatnonzero(np.isfinite(scores))
-        order = scored[np.argsort(scores[scored], kind="stable")]
-        starts = np.flatnonzero(np.diff(scores[order], prepend=-np.inf))
-        return cls(order, starts, golds[order].astype(float))
+        order = scored[np.argsort(scores[scored])]
+        ranked = scores[order]
+        starts = np.flatnonzero(np.diff(ranked, prepend=-np.inf))
+        return cls(order, golds[order].astype(float), starts, ranked[starts])
+
+    def count(self, weights: Numbers) -> tuple[Numbers, Numbers]:
+        """The correct and the incorrect rows of each score, the lowest first, by the weights of all rows."""
+        import numpy as np
+
+        ours = weights[self.order]
+        right = np.add.reduceat(ours * self.right, self.starts)
+        return right, np.add.reduceat(ours, self.starts) - right
 
     def auroc(self, weights: Numbers) -> float:
-        """The AUROC of rows with weights, an array over all rows; NaN where right or wrong ones have none."""
+        """The probability that a correct row has a higher score than an incorrect one, in [0, 1], ties as halves
+        (Hanley and McNeil, 1982); NaN where either have no weight.
+        """
         import numpy as np
 
         if not len(self.order):
             return math.nan
-        ours = weights[self.order]
-        right = np.add.reduceat(ours * self.right, self.starts)
-        wrong = np.add.reduceat(ours, self.starts) - right
+        right, wrong = self.count(weights)
         pairs = right.sum() * wrong.sum()
         # No dot product: its threads cost more than the sum, where other work is going on.
         return float((right * (np.cumsum(wrong) - wrong / 2)).sum() / pairs) if pairs else math.nan
 
 
-def auroc(scores: ArrayLike, golds: ArrayLike) -> float | None:
-    """The probability that a right row's score is over a wrong row's, in [0, 1], ties as halves (Hanley and McNeil,
-    1982). Scores may have any scale. None where all golds are the same.
-
-    Raises InputError for no scores, other lengths, golds other than 0 and 1, and scores that are not finite.
-    """
-    import numpy as np
-
-    values, labels = check_labelled("scores", scores, golds)
-    area = Ranking.of(values, labels).auroc(np.ones(len(values)))
-    return None if math.isnan(area) else area
-
-
 def most_accurate(scores: ArrayLike, golds: ArrayLike) -> Threshold:
-    """The threshold with the most labels that are the gold ones; raises InputError as `auroc` does.
+    """The threshold with the most labels that are the gold ones.
 
-    It lies halfway between two of the scores, or just over the highest one; of several, the middle one.
+    It lies halfway between two of the scores, or just over the highest one; of several, the middle one. Raises
+    InputError for no scores, other lengths, golds other than 0 and 1, and scores that are not finite.
     """
     return _best(scores, golds, lambda true, false, right: true - false)
 
@@ -87,26 +85,24 @@ def best_f1(scores: ArrayLike, golds: ArrayLike) -> Threshold:
 
 
 def for_precision(scores: ArrayLike, golds: ArrayLike, precision: float) -> Threshold | None:
-    """The threshold with the highest recall whose precision is at least this; None where none has it.
+    """The threshold with the highest recall whose precision is at least this, in (0, 1]; None where none has it.
 
-    Raises InputError as `auroc` does, and unless 0 < precision <= 1.
+    Raises InputError as `most_accurate` does.
     """
     import numpy as np
 
-    _check_wanted("precision", precision)
     found = _best(scores, golds, lambda true, false, right: np.where(true >= precision * (true + false), true, -1.0))
     reached = found.confusion.precision
     return found if reached is not None and reached >= precision else None
 
 
 def for_recall(scores: ArrayLike, golds: ArrayLike, recall: float) -> Threshold | None:
-    """The threshold with the highest precision whose recall is at least this; None where no row is right.
+    """The threshold with the highest precision whose recall is at least this, in (0, 1]; None where no row is correct.
 
-    Raises InputError as `auroc` does, and unless 0 < recall <= 1.
+    Raises InputError as `most_accurate` does.
     """
     import numpy as np
 
-    _check_wanted("recall", recall)
     found = _best(
         scores, golds, lambda true, false, right: np.where(true >= recall * right, true / (true + false), -1.0)
     )
@@ -123,8 +119,8 @@ def cross_fitted(
     """Held-out labels of rows, each by the threshold that `choose` finds on other rows (Stone, 1974).
 
     Clusters (questions, say) go as a whole into one of five parts at random. Where `choose` finds no threshold, the
-    part is labelled wrong. Returns 0 or 1 for each row. Raises InputError as `auroc` does, and for fewer than two
-    clusters.
+    part is labelled incorrect. Returns 0 or 1 for each row. Raises InputError as `most_accurate` does, and for fewer
+    than two clusters.
     """
     import numpy as np
 
@@ -145,8 +141,8 @@ def cross_fitted(
 class RiskCoverage:
     """The errors among the rows that a judge is surest of, as more of them are kept.
 
-    `risk[i]` is the rate of errors among the surest `coverage[i]` of all rows; both are in (0, 1], `coverage` rises
-    to 1. `area` is the mean risk over all coverages, 0 is best (Geifman and El-Yaniv, 2017).
+    `risk[i]` is the rate of errors among the surest `coverage[i]` of all rows, which rises to 1. `area` is the mean
+    risk over all coverages, 0 is best (Geifman and El-Yaniv, 2017).
     """
 
     coverage: tuple[float, ...]
@@ -154,12 +150,11 @@ class RiskCoverage:
     area: float
 
     def coverage_at(self, risk: float) -> float:
-        """The largest part of the rows that can be kept with at most this risk; 0.0 where there is none."""
-        kept = [share for share, wrong in zip(self.coverage, self.risk, strict=True) if wrong <= risk]
-        return max(kept, default=0.0)
+        """The largest coverage with at most this risk; 0.0 where there is none."""
+        return max((kept for kept, errors in zip(self.coverage, self.risk, strict=True) if errors <= risk), default=0.0)
 
     def thinned(self, points: int = 200) -> RiskCoverage:
-        """The curve at no more than so many points, for a figure or a file; its area stays that of all."""
+        """The curve at no more than so many points, for a figure or a file; its area stays."""
         import numpy as np
 
         kept = np.unique(np.linspace(0, len(self.risk) - 1, points).round().astype(int)).tolist()
@@ -169,28 +164,27 @@ class RiskCoverage:
 def risk_coverage(confidence: ArrayLike, wrong: ArrayLike) -> RiskCoverage:
     """The risk-coverage curve of labels that are wrong (1) or not (0), from the most confident row to the least.
 
-    Rows of the same confidence have no order: the risk among them is the expected one. There is a point at the end of
-    each group of such rows. Raises InputError as `auroc` does.
+    Rows of the same confidence have no order: the risk among them is the expected one, with a point after all of them.
+    Raises InputError as `most_accurate` does.
     """
     import numpy as np
 
     values, errors = check_labelled("scores", confidence, wrong)
-    _, sizes, mistakes = _by_score(values, errors)
-    kept = np.arange(1, len(values) + 1)
-    risk = np.cumsum(np.repeat(mistakes / sizes, sizes)) / kept
-    ends = np.cumsum(sizes) - 1
-    return RiskCoverage(tuple((kept[ends] / len(values)).tolist()), tuple(risk[ends].tolist()), float(risk.mean()))
+    mistakes, others = (each[::-1] for each in Ranking.of(values, errors).count(np.ones(len(values))))
+    sizes = (mistakes + others).astype(int)
+    risk = np.cumsum(np.repeat(mistakes / sizes, sizes)) / np.arange(1, len(values) + 1)
+    kept = np.cumsum(sizes)
+    return RiskCoverage(tuple((kept / len(values)).tolist()), tuple(risk[kept - 1].tolist()), float(risk.mean()))
 
 
 def _best(scores: ArrayLike, golds: ArrayLike, worth: Callable[[Numbers, Numbers, int], Numbers]) -> Threshold:
-    """The threshold that is worth most, by the numbers of true and false positives there and of right rows in all."""
+    """The threshold that is worth most, by its numbers of true and false positives and that of all correct rows."""
     import numpy as np
 
     values, labels = check_labelled("scores", scores, golds)
-    edges, sizes, found = _by_score(values, labels)
-    edges = np.append(np.inf, edges)  # from which on nothing is labelled right
-    true = np.append(0, np.cumsum(found))
-    false = np.append(0, np.cumsum(sizes)) - true
+    ranking = Ranking.of(values, labels)
+    edges = np.append(np.inf, ranking.scores[::-1])  # from infinity on nothing is labelled correct
+    true, false = (np.append(0, np.cumsum(each[::-1])) for each in ranking.count(np.ones(len(values))))
     right, wrong = int(true[-1]), int(false[-1])
     with np.errstate(invalid="ignore"):
         worths = np.nan_to_num(worth(true, false, right), nan=-1.0)
@@ -200,23 +194,10 @@ def _best(scores: ArrayLike, golds: ArrayLike, worth: Callable[[Numbers, Numbers
     return Threshold(_between(edges, chosen), counts)
 
 
-def _by_score(values: Numbers, labels: NDArray[np.int64]) -> tuple[Numbers, NDArray[np.intp], Numbers]:
-    """The different scores, the highest first; how many rows have each, and how many of these are labelled 1."""
-    import numpy as np
-
-    scores, places, sizes = np.unique(-values, return_inverse=True, return_counts=True)
-    return -scores, sizes, np.bincount(places, labels).astype(float)
-
-
 def _between(edges: Numbers, chosen: int) -> float:
-    """What labels the rows from this edge on right, and no other: the middle to the next score below."""
+    """What labels the rows from this edge on as correct, and no others: the middle to the next score below."""
     if chosen == 0:
         return math.nextafter(float(edges[1]), math.inf)
     low = float(edges[chosen + 1]) if chosen + 1 < len(edges) else float(edges[chosen])
     middle = low + (float(edges[chosen]) - low) / 2
     return middle if middle > low else float(edges[chosen])
-
-
-def _check_wanted(name: str, value: float) -> None:
-    if not 0 < value <= 1:
-        raise InputError(f"the {name} is {value}; a share over 0, up to 1, was expected.")

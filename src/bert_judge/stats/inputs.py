@@ -44,9 +44,3 @@ def check_fraction(name: str, value: float, example: float) -> None:
     """Raise InputError unless 0 < value < 1."""
     if not 0 < value < 1:
         raise InputError(f"{name} is {value}; a number between 0 and 1 was expected, like {example:g}.")
-
-
-def check_count(count: int, total: int, what: str) -> None:
-    """Raise InputError unless 0 <= count <= total."""
-    if not 0 <= count <= total:
-        raise InputError(f"{count} {what} of {total} were given; a number from 0 to {total} was expected.")

@@ -10,7 +10,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, TypeVar
 
 from bert_judge.errors import InputError
-from bert_judge.stats.inputs import check_count, check_fraction
+from bert_judge.stats.inputs import check_fraction
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,12 +67,12 @@ class Confusion:
 
     @property
     def precision(self) -> float | None:
-        """The rate of truly correct ones among those labelled correct, in [0, 1]."""
+        """The rate of correct ones among those labelled correct, in [0, 1]."""
         return ratio(self.true_positive, self.true_positive + self.false_positive)
 
     @property
     def recall(self) -> float | None:
-        """The rate of those labelled correct among the truly correct ones, in [0, 1]."""
+        """The rate of those labelled correct among the correct ones, in [0, 1]."""
         return ratio(self.true_positive, self.true_positive + self.false_negative)
 
     @property
@@ -82,7 +82,7 @@ class Confusion:
 
     @property
     def kappa(self) -> float | None:
-        """Agreement beyond chance, in [-1, 1] (Cohen, 1960); undefined where both give one and the same label only."""
+        """Agreement beyond chance, in [-1, 1] (Cohen, 1960); undefined where all labels and golds are the same."""
         return ratio(*kappa_terms(self.true_positive, self.false_positive, self.false_negative, self.true_negative))
 
 
@@ -96,7 +96,8 @@ def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> tuple[f
 
     Raises InputError unless 0 <= successes <= n and 0 < confidence < 1.
     """
-    check_count(successes, n, "successes")
+    if not 0 <= successes <= n:
+        raise InputError(f"{successes} successes of {n} were given; a number from 0 to {n} was expected.")
     check_fraction("the confidence", confidence, 0.95)
     if n == 0:
         return 0.0, 1.0

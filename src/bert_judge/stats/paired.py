@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bert_judge.errors import InputError
-from bert_judge.stats.inputs import check_count, check_fraction, factorise
+from bert_judge.stats.inputs import check_fraction, factorise
 from bert_judge.stats.resampling import RESAMPLES, bootstrap_interval
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ LEVEL, POWER = 0.05, 0.8
 class Differences:
     """Paired differences, second minus first, summed by cluster: `sums` and `rows` have the shape (clusters,).
 
-    Rows of one cluster (the answers to one question, say) belong together; clusters are independent draws. `labels`
-    says that the values were 0 and 1, so that a difference is -1, 0 or 1. Make it with `of`.
+    Clusters (the answers to one question, say) are independent draws. `labels` says that the values were 0 and 1, so
+    that a difference is -1, 0 or 1. Make it with `of`.
     """
 
     sums: Numbers
@@ -79,7 +79,10 @@ class Differences:
 
         By clusters (linearised; Liang and Zeger, 1986); where each row is its own cluster, that of the paired t-test.
         """
-        return _error(self.sums, self.rows)
+        if self.clusters < 2:
+            return math.inf
+        rest = self.sums - self.mean * self.rows
+        return math.sqrt(self.clusters / (self.clusters - 1) * float(rest @ rest)) / float(self.rows.sum())
 
     @property
     def counted(self) -> bool:
@@ -94,7 +97,6 @@ class Differences:
         Labels of which few (`FEW`) clusters differ have the adjusted interval of Bonett and Price (2012): that of the
         mean with two more rows, one of each sign. None for values other than labels in a single cluster.
         """
-        import numpy as np
         from scipy.stats import t
 
         if not self.counted:
@@ -104,10 +106,9 @@ class Differences:
                 lambda w: float((w @ self.sums) / (w @ self.rows)), self.clusters, confidence, resamples, seed
             )
         check_fraction("the confidence", confidence, 0.95)
-        sums, rows = self._adjusted()
-        half = t.ppf((1 + confidence) / 2, len(sums) - 1) * _error(sums, rows)
-        low, high = np.clip(sums.sum() / rows.sum() + np.array([-half, half]), -1, 1)
-        return float(low), float(high)
+        wider = self._adjusted()
+        half = float(t.ppf((1 + confidence) / 2, wider.clusters - 1)) * wider.standard_error
+        return max(wider.mean - half, -1.0), min(wider.mean + half, 1.0)
 
     def p_value(self) -> float:
         """The probability of a mean difference at least this far from 0 if first and second are equally good.
@@ -127,68 +128,71 @@ class Differences:
         return float(2 * t.sf(abs(self.mean) / error, self.clusters - 1)) if error else 0.0
 
     def equivalence(self, margin: float) -> float:
-        """The p-value of the claim that the true mean difference is within ± `margin` (exclusive).
+        """The p-value of the claim that the true mean difference is within ± `margin`, a number over 0.
 
         Two one-sided tests (Schuirmann, 1987) with the clustered t; labels have two more rows, as in `interval`, and
-        no smaller p-value than the probability that differences of `margin`, all one way, show none. Raises
-        InputError unless `margin` is over 0.
+        no smaller p-value than the probability that differences of `margin`, all one way, show none.
         """
         from scipy.stats import t
 
-        if not (margin > 0 and math.isfinite(margin)):
-            raise InputError(f"the margin is {margin}; a difference over 0 was expected, like 0.02.")
-        sums, rows = self._adjusted() if self.labels else (self.sums, self.rows)
-        mean, error = sums.sum() / rows.sum(), _error(sums, rows)
+        data = self._adjusted() if self.labels else self
+        distance, error = abs(data.mean), data.standard_error
         if not math.isfinite(error):
             return 1.0
-        least = (1 - min(margin, 1.0)) ** self.clusters if self.labels else 0.0
         if error == 0:
-            return float(abs(mean) >= margin)
-        return max(float(t.sf((margin - abs(mean)) / error, len(sums) - 1)), least)
+            return float(distance >= margin)
+        least = (1 - min(margin, 1.0)) ** self.clusters if self.labels else 0.0
+        return max(float(t.sf((margin - distance) / error, data.clusters - 1)), least)
 
     def detectable(self) -> float | None:
         """The smallest true difference (without sign) that `p_value` finds on such data at 5 % with 80 % power.
 
-        Such data has as many differing labels (`detectable_labels`), or the same standard error where rows are
-        clustered or no labels. None where no difference would be found.
+        Such data has as many differing labels, or the same standard error where rows are clustered or no labels. None
+        where no difference would be found.
         """
         from scipy.stats import norm
 
         if self.labels and (self.rows == 1).all():
-            return detectable_labels(int(abs(self.sums).sum()), int(self.rows.sum()))
+            return _detectable_labels(int(abs(self.sums).sum()), self.clusters)
         found = float((norm.isf(LEVEL / 2) + norm.ppf(POWER)) * self.standard_error)
         return found if math.isfinite(found) and found > 0 and not (self.labels and found > 1) else None
 
-    def _adjusted(self) -> tuple[Numbers, Numbers]:
+    def _adjusted(self) -> Differences:
+        """With two more rows, one of each sign."""
         import numpy as np
 
-        return np.append(self.sums, [1.0, -1.0]), np.append(self.rows, [1.0, 1.0])
+        return Differences(np.append(self.sums, [1.0, -1.0]), np.append(self.rows, [1.0, 1.0]), self.labels)
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """The exact two-sided p-value of McNemar (1947): of rows that only one has right, are there more on one side?
+    """The two-sided p-value of McNemar's exact test (1947), from the rows that only the first or the second has right.
 
-    Rows are taken as independent. 1.0 where there are none. Raises InputError for negative counts.
+    Rows are taken as independent; 1.0 for no such rows.
     """
-    import numpy as np
+    from scipy.stats import binomtest
 
-    if only_first < 0 or only_second < 0:
-        raise InputError(f"{only_first} and {only_second} rows were given; counts of 0 or more were expected.")
-    return _sign_flip(np.repeat([1.0, -1.0], [only_first, only_second]))
+    apart = only_first + only_second
+    return float(binomtest(only_first, apart).pvalue) if apart else 1.0
 
 
-def detectable_labels(apart: int, rows: int) -> float | None:
+def holm(p_values: Sequence[float]) -> list[float]:
+    """The p-values of several tests, corrected so that the chance of any false finding keeps the level (Holm, 1979)."""
+    corrected, highest = [0.0] * len(p_values), 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = min(max(highest, (len(p_values) - rank) * p_values[place]), 1.0)
+        corrected[place] = highest
+    return corrected
+
+
+def _detectable_labels(apart: int, rows: int) -> float | None:
     """The smallest true difference, in (0, 1], that McNemar's exact test finds where `apart` of `rows` labels differ.
 
-    A finding is a p-value of at most 5 %, with a probability of 80 %, whichever side is better. None where too few
-    rows differ for any finding. Raises InputError unless 0 <= apart <= rows.
+    It finds one by a p-value of at most 5 %, with a probability of 80 %, whichever side is better. None where too few
+    rows differ for any.
     """
     from scipy.optimize import brentq
     from scipy.stats import binom
 
-    check_count(apart, rows, "differing rows")
-    if not apart:
-        return None
     most = int(binom.ppf(LEVEL / 2, apart, 0.5))  # the most rows on the smaller side of a finding
     most -= int(2 * binom.cdf(most, apart, 0.5) > LEVEL)
     if most < 0:
@@ -199,26 +203,6 @@ def detectable_labels(apart: int, rows: int) -> float | None:
 
     rate = brentq(lambda rate: power_at(rate) - POWER, 0.5, 1.0)
     return float((2 * rate - 1) * apart / rows)
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """The p-values of several tests, corrected so that the chance of any false finding keeps the level (Holm, 1979)."""
-    import numpy as np
-
-    values = np.asarray(p_values, float)
-    order = np.argsort(values, kind="stable")
-    scaled = values[order] * np.arange(len(values), 0, -1)
-    corrected = np.empty(len(values))
-    corrected[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
-    return [float(each) for each in corrected]
-
-
-def _error(sums: Numbers, rows: Numbers) -> float:
-    count, whole = len(sums), rows.sum()
-    if count < 2:
-        return math.inf
-    rest = sums - sums.sum() / whole * rows
-    return float(math.sqrt(count / (count - 1) * float(rest @ rest)) / whole)
 
 
 def _sign_flip(sums: Numbers) -> float:

@@ -15,26 +15,29 @@ if TYPE_CHECKING:
 RESAMPLES = 2_000
 
 
-def bootstrap(
+def bootstrap_interval(
     statistic: Callable[[NDArray[np.float64]], float],
     clusters: Sequence[Hashable] | int,
+    confidence: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
-) -> NDArray[np.float64]:
-    """The statistic on `resamples` samples of the rows, drawn with replacement (Efron, 1979).
+) -> tuple[float, float] | None:
+    """The percentile interval of a statistic over samples of the rows, drawn with replacement (Efron, 1979).
 
     `statistic` is called with the weight of each row, a whole number in an array of shape (rows,): how often the row
     was drawn. So `lambda w: w @ correct / w.sum()` is an accuracy; functions of scikit-learn take it as
     `sample_weight`. `clusters` names the cluster of each row (its question, say), and clusters are drawn as a whole
     (Field and Welsh, 2007); a number of rows makes each its own. Where a draw leaves the statistic undefined, it
-    returns NaN. Raises InputError for no rows.
+    returns NaN. None where under half of the draws define it. Raises InputError for no rows.
     """
     import numpy as np
 
+    check_fraction("the confidence", confidence, 0.95)
     of_row, count = factorise(range(clusters) if isinstance(clusters, int) else clusters)
     if not count:
         raise InputError("no rows were given; at least one was expected.")
-    return np.array([statistic(drawn[of_row].astype(float)) for drawn in draw_clusters(count, resamples, seed)])
+    draws = [statistic(drawn[of_row].astype(float)) for drawn in draw_clusters(count, resamples, seed)]
+    return percentile_interval(np.array(draws), confidence)
 
 
 def draw_clusters(count: int, resamples: int = RESAMPLES, seed: int = 0) -> Iterator[NDArray[np.int64]]:
@@ -46,20 +49,8 @@ def draw_clusters(count: int, resamples: int = RESAMPLES, seed: int = 0) -> Iter
         yield np.bincount(chance.integers(count, size=count), minlength=count)
 
 
-def bootstrap_interval(
-    statistic: Callable[[NDArray[np.float64]], float],
-    clusters: Sequence[Hashable] | int,
-    confidence: float = 0.95,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> tuple[float, float] | None:
-    """The percentile interval of `bootstrap`; None where too few draws (under a half) define the statistic."""
-    check_fraction("the confidence", confidence, 0.95)
-    return percentile_interval(bootstrap(statistic, clusters, resamples, seed), confidence)
-
-
 def percentile_interval(draws: NDArray[np.float64], confidence: float = 0.95) -> tuple[float, float] | None:
-    """The interval that leaves out as many draws on each side; None where under a half of them are finite."""
+    """The interval that leaves out as many draws on each side; None where under half of them are finite."""
     import numpy as np
 
     defined = draws[np.isfinite(draws)]

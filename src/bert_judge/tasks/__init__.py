@@ -4,18 +4,22 @@
 
     dataset = discover()["gsm8k_test_soft"]()   # a datasets.Dataset with the columns question and reference
 
-Each file of this folder holds the tasks of one family of benchmarks, and a file that is put beside them, or into the
-folder of `--tasks_dir`, adds its own. Files whose names begin with an underscore hold none. A benchmark's own module
-(`from bert_judge.tasks.gsm8k_test import gsm8k_test`) is there, too, without a file.
+Each file of this folder holds the benchmarks of one family, and a file that is put beside them, or into the folder of
+`--tasks_dir`, adds its own tasks. Files whose names begin with an underscore hold none.
 """
 
 from __future__ import annotations
 
-from bert_judge.tasks._benchmark import FORMS, Benchmark, BenchmarkTask, Item, Reading, make_tasks
+import sys
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
+from pathlib import Path
+
+from bert_judge.tasks import context_extraction, math_problems, multiple_choice
+from bert_judge.tasks._benchmark import Benchmark, BenchmarkTask, Item, Reading, make_tasks
 from bert_judge.tasks._discovery import TaskFunction, discover, unknown_task
 from bert_judge.tasks._files import from_file
-from bert_judge.tasks._modules import offer_modules
-from bert_judge.tasks._prompts import ask_choice, ask_context, lettered, shuffled
+from bert_judge.tasks._prompts import FORMS, ask_choice, ask_context, lettered, shuffled
 
 __all__ = [
     "FORMS",
@@ -34,4 +38,9 @@ __all__ = [
     "unknown_task",
 ]
 
-offer_modules()
+# The paper's package has a module for each benchmark: `from bert_judge.tasks.gsm8k_test import gsm8k_test_soft`.
+for _task in (*context_extraction.TASKS, *math_problems.TASKS, *multiple_choice.TASKS):
+    _name = f"{__name__}.{_task.benchmark.name}"
+    if not Path(__file__).with_name(f"{_task.benchmark.name}.py").exists():  # a user's file of that name comes first
+        _module = sys.modules.setdefault(_name, module_from_spec(ModuleSpec(_name, None)))
+        setattr(_module, _task.name, _task)

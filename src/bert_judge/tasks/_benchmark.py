@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bert_judge.tasks._prompts import FORMS, add_form
@@ -12,14 +12,12 @@ from bert_judge.utils import find_dataset, load_dataset
 if TYPE_CHECKING:
     from datasets import Dataset
 
-__all__ = ["FORMS", "Benchmark", "BenchmarkTask", "Item", "Reading", "make_tasks"]
-
 Row = Mapping[str, Any]
 """A row of a data set, in the data set's own columns."""
 
 
 class Item(NamedTuple):
-    """What a model is asked, and the right answer."""
+    """What a model is asked, and the reference answer."""
 
     question: str
     reference: str
@@ -61,16 +59,14 @@ class Reading(NamedTuple):
 class BenchmarkTask:
     """A task: call it for a dataset with the columns `question` and `reference`.
 
-    `read` makes a question and its reference out of a row, `keep` says which rows are asked at all, `form` is one of
-    `FORMS`, and `answer` says what stands for X in "Final answer: X". Where the paper's package asks other rows, or
-    lists options in another order, `paper` makes its reading of a data set, from the first row on.
+    `form` is one of `FORMS`, and `answer` says what stands for X in "Final answer: X". Where the paper's package asks
+    other rows, or lists options in another order, `paper` makes its reading of a data set, from the first row on.
     """
 
     benchmark: Benchmark
     form: str
     answer: str
-    read: Callable[[Row], Item] = field(repr=False)
-    keep: Callable[[Row], bool] | None = field(repr=False, default=None)
+    reading: Reading = field(repr=False)
     paper: Callable[[], Reading] | None = field(repr=False, default=None)
 
     @property
@@ -80,21 +76,23 @@ class BenchmarkTask:
 
     def __call__(self) -> Dataset:
         """Load the data set, locally or from the Hub. Raises InputError with what is missing."""
-        source = self.benchmark
-        rows = load_dataset(source.dataset, source.config, source.split, filter_fn=self.keep, process_fn=self._row)
-        return rows.select_columns(["question", "reference"])
+        return self._load(self.reading)
 
     def as_in_paper(self) -> Dataset:
         """The rows, and the order of options, to which candidates made with the paper's package belong."""
-        reading = self.paper() if self.paper else Reading(self.read, self.keep)
-        return replace(self, read=reading.read, keep=reading.keep)()
+        return self._load(self.paper() if self.paper else self.reading)
 
-    def _row(self, row: Row) -> dict[str, str]:
-        question, reference = self.read(row)
-        return {
-            "question": add_form(question.strip(), self.form, self.answer),
-            "reference": reference.strip(),
-        }
+    def _load(self, reading: Reading) -> Dataset:
+        def ask(row: Row) -> dict[str, str]:
+            question, reference = reading.read(row)
+            return {
+                "question": add_form(question.strip(), self.form, self.answer),
+                "reference": reference.strip(),
+            }
+
+        source = self.benchmark
+        rows = load_dataset(source.dataset, source.config, source.split, filter_fn=reading.keep, process_fn=ask)
+        return rows.select_columns(["question", "reference"])
 
 
 def make_tasks(
@@ -104,5 +102,10 @@ def make_tasks(
     keep: Callable[[Row], bool] | None = None,
     paper: Callable[[], Reading] | None = None,
 ) -> list[BenchmarkTask]:
-    """The tasks of a family: each benchmark in each of `FORMS`. A file that calls the list `TASKS` offers them."""
-    return [BenchmarkTask(each, form, answer, read, keep, paper) for each in benchmarks for form in FORMS]
+    """Each benchmark in each of `FORMS`. A file that calls the list `TASKS` offers them.
+
+    `read` makes a question and its reference out of a row, `keep` says which rows are asked at all; `answer` and
+    `paper` are as in `BenchmarkTask`.
+    """
+    reading = Reading(read, keep)
+    return [BenchmarkTask(each, form, answer, reading, paper) for each in benchmarks for form in FORMS]

@@ -7,10 +7,10 @@ import hashlib
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bert_judge.errors import InputError
 from bert_judge.tasks._benchmark import BenchmarkTask
@@ -80,8 +80,11 @@ def _package(folder: Path) -> str:
 def _add(found: dict[str, tuple[TaskFunction, Path]], module: ModuleType) -> int:
     """Add the tasks of a module; returns how many there are."""
     file = Path(str(module.__file__))
-    tasks: list[tuple[str, TaskFunction]] = list(_functions(module).items())
-    tasks += [(task.name, task) for task in _listed(module, file)]
+    listed = getattr(module, "TASKS", [])
+    if not isinstance(listed, list) or not all(isinstance(task, BenchmarkTask) for task in listed):
+        raise InputError(f"TASKS in {file} is not a list made by make_tasks; make it with make_tasks, or rename it.")
+    tasks = [(name, value) for name, value in vars(module).items() if _is_task(name, value, module)]
+    tasks += [(task.name, task) for task in listed]
     for name, task in tasks:
         if name in found:
             places = " and ".join(dict.fromkeys([str(found[name][1]), str(file)]))
@@ -90,26 +93,12 @@ def _add(found: dict[str, tuple[TaskFunction, Path]], module: ModuleType) -> int
     return len(tasks)
 
 
-def _functions(module: ModuleType) -> Mapping[str, TaskFunction]:
-    return {
-        name: value
-        for name, value in vars(module).items()
-        if not name.startswith("_")
-        and callable(value)
-        and not isinstance(value, type)
-        and getattr(value, "__module__", None) == module.__name__
-        and _takes_nothing(value)
-    }
-
-
-def _takes_nothing(function: Callable[..., object]) -> bool:
-    given = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    parameters = inspect.signature(function).parameters.values()
-    return all(each.kind in given or each.default is not inspect.Parameter.empty for each in parameters)
-
-
-def _listed(module: ModuleType, file: Path) -> list[BenchmarkTask]:
-    tasks = getattr(module, "TASKS", [])
-    if not isinstance(tasks, list) or not all(isinstance(task, BenchmarkTask) for task in tasks):
-        raise InputError(f"TASKS in {file} is not a list made by make_tasks; make it with make_tasks, or rename it.")
-    return tasks
+def _is_task(name: str, value: Any, module: ModuleType) -> bool:
+    """Whether it is a public function, defined in the module itself, that can be called without arguments."""
+    if name.startswith("_") or isinstance(value, type) or not callable(value):
+        return False
+    if getattr(value, "__module__", None) != module.__name__:
+        return False
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = inspect.signature(value).parameters.values()
+    return all(each.kind in variadic or each.default is not inspect.Parameter.empty for each in parameters)

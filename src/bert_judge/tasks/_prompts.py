@@ -24,7 +24,6 @@ OPTION = "the letter of the right option"
 SPAN = "the shortest answer to the question, in the words of the context where it has them"
 RESULT = "the result, a number or an expression"
 
-
 Order: TypeAlias = "Callable[[Sequence[str], str], list[str]]"
 """Puts the options of a question into the order in which they are listed."""
 

@@ -15,36 +15,22 @@ from typing import Any
 import torch
 from torch import Tensor
 from transformers import AutoTokenizer
-from transformers import __version__ as transformers_version
 
-from bert_judge.bertscore.tables import default_model, known_layers, known_models
+from bert_judge.bertscore.defaults import default_model, known_figures
+from bert_judge.bertscore.scorer import get_hash as get_hash
 from bert_judge.encoder.modules import cut_layers
 from bert_judge.utils import find_model, load_hf_backbone, quiet_transformers
 
 __version__ = "0.3.12"  # what bert-score 0.3.13 calls itself, in its hashes too
 
-lang2model: defaultdict[str, str] = defaultdict(lambda: default_model("", any_language=True), known_models())
-model2layers: dict[str, int] = known_layers()
+lang2model: defaultdict[str, str] = defaultdict(
+    lambda: default_model("", any_language=True), known_figures()["languages"]
+)
+model2layers: dict[str, int] = dict(known_figures()["layers"])
 model_types = list(model2layers)
 
 _NO_LIMIT = 1 << 24  # tokenizers without a limit say 1e30
 _PREFIXED = ("Roberta", "GPT2")  # tokenizers that read a text as if a space stood before it
-
-
-def get_hash(
-    model: str,
-    num_layers: int,
-    idf: object,
-    rescale_with_baseline: bool,
-    use_custom_baseline: bool,
-    use_fast_tokenizer: bool = False,
-) -> str:
-    """The string that stands for settings."""
-    rescaled = ("-custom-rescaled" if use_custom_baseline else "-rescaled") if rescale_with_baseline else ""
-    return (
-        f"{model}_L{num_layers}{'_idf' if idf else '_no-idf'}_version={__version__}(hug_trans={transformers_version})"
-        f"{rescaled}{'_fast-tokenizer' if use_fast_tokenizer else ''}"
-    )
 
 
 def cache_scibert(model_type: str, cache_folder: str = "") -> str:

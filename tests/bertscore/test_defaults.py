@@ -15,7 +15,8 @@ import pytest
 from base_encoders import LAYERS, base_maker, quietly
 
 from bert_judge import BERTScorer
-from bert_judge.bertscore.tables import choose_layer, default_model, find_baseline, read_baseline
+from bert_judge.bertscore.baseline import read_baseline
+from bert_judge.bertscore.defaults import choose_layer, default_model, find_baseline
 from bert_judge.errors import InputError, ModelError
 from bert_judge.utils import STARTER_FOLDER
 
@@ -264,5 +265,5 @@ def test_a_baseline_file_that_is_missing_or_no_text_is_an_error(tmp_path: Path) 
     ):
         read_baseline(tmp_path / "gone.csv")
     (tmp_path / "odd.csv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match=r"odd\.csv is no baseline file"):
+    with pytest.raises(InputError, match=r"odd\.csv is not a baseline file"):
         read_baseline(tmp_path / "odd.csv")

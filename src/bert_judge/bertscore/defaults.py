@@ -1,0 +1,124 @@
+"""Which model, layer and baseline BERTScore takes: from bert-score's tables, the model's own file, or by a rule."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bert_judge.bertscore.baseline import Baseline, read_baseline
+from bert_judge.errors import InputError, ModelError
+from bert_judge.utils import STARTER, count_layers, find_model, read_config
+
+OWN_FIGURES = "bertscore.json"
+"""A file in a model's folder with its best layer and its baseline: `{"num_layers": 4, "baseline": [[P, R, F1], …]}`."""
+
+
+@cache
+def known_figures() -> dict[str, Any]:
+    """What bert-score knows: `languages` (model by code), `multilingual`, `layers` (by model), `baselines`."""
+    figures: dict[str, Any] = json.loads((Path(__file__).parent / "models.json").read_text(encoding="utf-8"))
+    return figures
+
+
+def default_model(lang: str | None, any_language: bool = False) -> str:
+    """The model for a language as bert-score chooses it ("en": roberta-large), or the starter for None.
+
+    Languages without a model of their own get the multilingual BERT, if it was trained on them; with `any_language`
+    all others, too. Raises InputError for a language without a model.
+    """
+    if lang is None:
+        return STARTER
+    figures, code = known_figures(), lang.lower()
+    if code in figures["languages"]:
+        return str(figures["languages"][code])
+    multilingual = figures["multilingual"]
+    if any_language or code in multilingual["languages"].split():
+        return str(multilingual["model"])
+    raise InputError(
+        f"there is no model for the language {lang!r}; name a model, or give a code such as en, zh, de or en-sci."
+    )
+
+
+class Layer(NamedTuple):
+    """The layer that is read, and how it was chosen: "given", by the model's own file, "bert-score" or "rule"."""
+
+    number: int
+    chosen: str
+
+
+def choose_layer(model: str, num_layers: int | None, trust_remote_code: bool = False) -> Layer:
+    """The layer that is read: `num_layers`; else that of the model's `bertscore.json`; else bert-score's; else a rule.
+
+    The rule is three quarters of the layers, rounded up; the best layers of the 33 models with a baseline in bert-score
+    lie at 0.71 of their depth (median). Names are compared with its table by their last part, so that
+    `FacebookAI/roberta-large` and a folder `models/roberta-large` are known. Raises InputError where the model
+    has no such layer.
+    """
+    folder = find_model(model, trust_remote_code)
+    layers = count_layers(read_config(folder))
+    own, known = _own_figures(folder), _lookup(known_figures()["layers"], model)
+    if num_layers is not None:
+        layer = Layer(num_layers, "given")
+    elif own:
+        layer = Layer(own["num_layers"], OWN_FIGURES)
+    elif known is not None and known <= layers:
+        layer = Layer(known, "bert-score")
+    else:
+        layer = Layer(-(-3 * layers // 4), "rule")
+    if not 0 <= layer.number <= layers:
+        raise InputError(f"num_layers is {layer.number}, but {model} has layers 0 (the embeddings) to {layers}.")
+    return layer
+
+
+def find_baseline(model: str, lang: str | None, path: str | None) -> Baseline:
+    """The baseline for rescaling: a file's, else that of the model's `bertscore.json`, else bert-score's of a language.
+
+    Raises InputError where there is none.
+    """
+    if path is not None:
+        return read_baseline(Path(path))
+    code = (lang or "").lower()
+    make_one = (
+        f"make one with `bert-judge bertscore-baseline --model {model} --texts FILE` and give it as baseline_path"
+    )
+    if own := _own_figures(find_model(model)):
+        if code and own["language"] not in (None, code):
+            raise InputError(
+                f"the baseline of {model} is of texts in the language {own['language']!r}, not {lang!r}; {make_one}."
+            )
+        return Baseline(own["baseline"], OWN_FIGURES)
+    baselines = known_figures()["baselines"].items()
+    known = {language: rows for language, models in baselines if (rows := _lookup(models, model))}
+    if code in known:
+        return Baseline(known[code], f"bert-score/{code}")
+    if known:
+        asked = "no language was given" if lang is None else f"none for {lang!r}"
+        raise InputError(f"{model} has rescaling baselines for {', '.join(known)}, but {asked}; choose one of these.")
+    raise InputError(f"there is no rescaling baseline for {model}; {make_one}.")
+
+
+def _own_figures(folder: Path) -> dict[str, Any]:
+    """What the model's own file says; empty where there is none."""
+    path = folder / OWN_FIGURES
+    if not path.exists():
+        return {}
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+        rows = [[float(value) for value in row] for row in raw["baseline"]]
+        if any(len(row) != 3 for row in rows):
+            raise ValueError("a row of its baseline does not have three numbers")
+        return {"num_layers": int(raw["num_layers"]), "baseline": rows, "language": raw.get("language")}
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{path} can't be read ({error}); num_layers and baseline were expected.") from error
+
+
+def _lookup(table: Mapping[str, Any], model: str) -> Any:
+    """The entry of a model by its name, else by the last part of its name, if only one entry has that; else None."""
+    if model in table:
+        return table[model]
+    last = Path(model).name
+    alike = [name for name in table if name.split("/")[-1] == last]
+    return table[alike[0]] if len(alike) == 1 else None

@@ -1,0 +1,81 @@
+"""Context extraction: a question about a text that stands in the prompt; the reference is a span of it.
+
+SQuAD 2.0 (arXiv 1806.03822), HotpotQA (1809.09600), CoQA (1808.07042) and DROP (1903.00161).
+"""
+
+from __future__ import annotations
+
+from bert_judge.tasks._benchmark import Benchmark, Item, Row, make_tasks
+from bert_judge.tasks._prompts import SPAN, ask_context
+
+_FAMILY = "context extraction"
+_LICENCE = "CC-BY-SA-4.0"
+_SQUAD, _HOTPOT = "rajpurkar/squad_v2", "hotpotqa/hotpot_qa"
+_UNANSWERABLE = "Unanswerable"
+
+
+def _squad(row: Row) -> Item:
+    """The first annotator's answer, as in the paper."""
+    answers = row["answers"]["text"]
+    return Item(ask_context(row["question"], row["context"]), answers[0] if answers else _UNANSWERABLE)
+
+
+def _hotpot(row: Row) -> Item:
+    """Of the ten articles of a row, those that hold the supporting facts."""
+    gold, articles = set(row["supporting_facts"]["title"]), row["context"]
+    context = "\n\n".join(
+        f"{title}\n{''.join(sentences).strip()}"
+        for title, sentences in zip(articles["title"], articles["sentences"], strict=True)
+        if title in gold
+    )
+    return Item(ask_context(row["question"], context), row["answer"])
+
+
+def _coqa(row: Row) -> Item:
+    """The first question of the conversation about a story."""
+    question, answer = row["questions"]["input_text"][0], row["answers"]["input_text"][0]
+    return Item(ask_context(question, row["story"]), answer)
+
+
+def _drop(row: Row) -> Item:
+    return Item(ask_context(row["question"], row["passage"]), row["answers_spans"]["spans"][0])
+
+
+def _drop_has_one_answer(row: Row) -> bool:
+    """Whether the spans of all annotators are one and the same; several may be alternatives or parts."""
+    return len(set(row["answers_spans"]["spans"])) == 1
+
+
+TASKS = [
+    *make_tasks(
+        [
+            Benchmark("squad_v2_train", _SQUAD, None, "train", _LICENCE, _FAMILY),
+            Benchmark("squad_v2_test", _SQUAD, None, "validation", _LICENCE, _FAMILY),
+        ],
+        _squad,
+        f'{SPAN}, or "{_UNANSWERABLE}" if the context does not answer it',
+    ),
+    *make_tasks(
+        [
+            Benchmark("hotpot_qa_train", _HOTPOT, "distractor", "train", _LICENCE, _FAMILY),
+            Benchmark("hotpot_qa_test", _HOTPOT, "distractor", "validation", _LICENCE, _FAMILY),
+        ],
+        _hotpot,
+        SPAN,
+    ),
+    *make_tasks(
+        [
+            Benchmark(
+                "coqa_test", "EleutherAI/coqa", None, "validation", "other: differs by the story's source", _FAMILY
+            )
+        ],
+        _coqa,
+        SPAN,
+    ),
+    *make_tasks(
+        [Benchmark("drop_test", "ucinlp/drop", None, "validation", _LICENCE, _FAMILY)],
+        _drop,
+        SPAN,
+        keep=_drop_has_one_answer,
+    ),
+]

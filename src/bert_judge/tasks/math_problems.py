@@ -1,0 +1,98 @@
+"""Mathematics: the reference is the result of a problem, out of a worked solution or an annotated answer.
+
+GSM8K (arXiv 2110.14168), MATH (2103.03874), ASDiv (2020.acl-main.92), and AIME 2024 and 2025, the thirty problems of
+the two invitational examinations of a year.
+"""
+
+from __future__ import annotations
+
+import re
+
+from bert_judge.errors import InputError
+from bert_judge.metrics import find_boxed
+from bert_judge.tasks._benchmark import Benchmark, Item, Reading, Row, make_tasks
+from bert_judge.tasks._prompts import RESULT
+
+_FAMILY = "math"
+_GSM8K, _MATH = "openai/gsm8k", "EleutherAI/hendrycks_math"
+_SUBJECTS = tuple(
+    "algebra counting_and_probability geometry intermediate_algebra number_theory prealgebra precalculus".split()
+)
+_BARE_BOX = re.compile(r"\\boxed\s+([^\s${}\\]+)")
+_UNIT = re.compile(r"\s*\((?:[^()]|\([^()]*\))*\)\s*$")
+
+
+def _boxed_result(solution: str) -> str | None:
+    r"""What stands in the last box of a solution, with its inner braces: `\frac{9}{7}`; None if there is no box.
+
+    MATH also writes `\fbox{2}`, and boxes a single character without braces, as in `\boxed 2`.
+    """
+    found = find_boxed(solution) or _BARE_BOX.findall(solution)
+    return found[-1].strip().rstrip(".,;") or None if found else None
+
+
+def _gsm8k(row: Row) -> Item:
+    """The result stands behind `####`, at the end of the worked solution."""
+    _, mark, result = row["answer"].rpartition("####")
+    if not mark:
+        raise InputError(f"a solution of GSM8K has no '#### result' at its end: …{row['answer'][-60:]!r}.")
+    return Item(row["question"], result)
+
+
+def _math(row: Row) -> Item:
+    return Item(row["problem"], _boxed_result(row["solution"]) or "")
+
+
+def _math_has_result(row: Row) -> bool:
+    return _boxed_result(row["solution"]) is not None
+
+
+def _math_has_braced_box(row: Row) -> bool:
+    """Whether the paper's package asks a problem: it knows neither `\\fbox{2}` nor `\\boxed 2`."""
+    return re.search(r"\\boxed\{[^}]*\}", row["solution"]) is not None
+
+
+def _aime(row: Row) -> Item:
+    """The result is a column of the one data set, and stands in a box in the solutions of the other."""
+    result = row["answer"] if "answer" in row else _boxed_result(row["solution"])
+    if result is None:
+        raise InputError(f"a solution of AIME has no \\boxed{{result}}: …{row['solution'][-60:]!r}.")
+    return Item(row["problem"], str(result))
+
+
+def _asdiv(row: Row) -> Item:
+    """All values of the answer, in order, without the units in brackets: "17 (cats); 12 (dogs)" becomes "17; 12"."""
+    values = [part.strip() for part in row["answer"].split(";") if part.strip()]
+    result = "; ".join(_UNIT.sub("", value) or value for value in values)
+    return Item(f"{row['body'].strip()} {row['question'].strip()}", result)
+
+
+TASKS = [
+    *make_tasks(
+        [
+            Benchmark("gsm8k_train", _GSM8K, "main", "train", "MIT", _FAMILY),
+            Benchmark("gsm8k_test", _GSM8K, "main", "test", "MIT", _FAMILY),
+        ],
+        _gsm8k,
+        RESULT,
+    ),
+    *make_tasks(
+        [
+            Benchmark("hendrycks_math_train", _MATH, _SUBJECTS, "train", "MIT", _FAMILY),
+            Benchmark("hendrycks_math_test", _MATH, _SUBJECTS, "test", "MIT", _FAMILY),
+        ],
+        _math,
+        RESULT,
+        keep=_math_has_result,
+        paper=lambda: Reading(_math, _math_has_braced_box),
+    ),
+    *make_tasks(
+        [
+            Benchmark("aime24", "math-ai/aime24", None, "test", "Apache-2.0", _FAMILY),
+            Benchmark("aime25", "math-ai/aime25", None, "test", "Apache-2.0", _FAMILY),
+        ],
+        _aime,
+        RESULT,
+    ),
+    *make_tasks([Benchmark("asdiv", "EleutherAI/asdiv", None, "validation", "CC-BY-NC-4.0", _FAMILY)], _asdiv, RESULT),
+]
