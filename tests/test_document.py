@@ -15,8 +15,9 @@ def test_a_table_is_aligned_on_the_terminal_and_escaped_in_markdown():
     assert TABLE.markdown() == (
         "## Scores: x\\|y\n\n| judge | rows |\n| --- | ---: |\n| a\\_b | 10 |\n| c | 2 |\n\nbelow"
     )
-    left = Table.of_lines("", [[("name", "a"), ("remark", "yes")], [("name", "b"), ("remark", "")]])
-    assert left.text() == "name  remark\na        yes\nb"
+    assert Table("", ["name", "n", "remark"], [["a", 1234, ""], ["b", None, "no"]], left=(0, 2)).text() == (
+        "name      n  remark\na     1,234\nb         -  no"
+    )
 
 
 def test_a_document_in_both_forms():

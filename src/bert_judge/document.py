@@ -24,13 +24,18 @@ class BarCell:
         return self.said
 
 
-Content = str | BarCell
-"""What stands in a table."""
+Content = str | int | BarCell | None
+"""What stands in a table: a text, a count, or nothing, which is shown as `-`."""
+
+
+def shown(cell: Content) -> str:
+    """What stands in a table as a text."""
+    return "-" if cell is None else f"{cell:,}" if isinstance(cell, int) else str(cell)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of texts: the columns `left` are aligned to the left, the others to the right.
+    """A table: the columns `left` are aligned to the left, the others to the right.
 
     The title may name what it is a table `of`; the line `below` says how the figures were found.
     """
@@ -42,11 +47,6 @@ class Table:
     of: str = ""
     left: Collection[int] = (0,)
 
-    @classmethod
-    def of_lines(cls, title: str, lines: Sequence[Sequence[tuple[str, Content]]], below: str = "") -> Table:
-        """A table of one or more lines, each of which names its columns: the same ones in all."""
-        return cls(title, [name for name, _ in lines[0]], [[cell for _, cell in line] for line in lines], below)
-
     @property
     def heading(self) -> str:
         """The title in full."""
@@ -54,7 +54,7 @@ class Table:
 
     def text(self) -> str:
         """As lines of a terminal."""
-        rows = [[str(cell) for cell in row] for row in (self.head, *self.body)]
+        rows = [[shown(cell) for cell in row] for row in (self.head, *self.body)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             "  ".join(
@@ -68,7 +68,7 @@ class Table:
     def markdown(self) -> str:
         """As a table of Markdown."""
         rule = ["---" if place in self.left else "---:" for place in range(len(self.head))]
-        rows = [[escaped(str(cell)) for cell in row] for row in (self.head, *self.body)]
+        rows = [[escaped(shown(cell)) for cell in row] for row in (self.head, *self.body)]
         rows.insert(1, rule)
         return _under(self.heading, "\n".join(f"| {' | '.join(row)} |" for row in rows), escaped(self.below))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from bert_judge.artifacts import verdict_record
 from bert_judge.audit.trials import Audit, FamilyResult, Outcome
-from bert_judge.document import Block, Document, Example, Examples, Facts, Table
+from bert_judge.document import Block, Content, Document, Example, Examples, Facts, Table
 from bert_judge.types import Signature
 from bert_judge.wording import SAID, bracketed, clipped, number, percent, visible
 
@@ -25,10 +25,11 @@ def audit_document(audit: Audit, signature: Signature, misses: Sequence[str] = (
     invariances = [family for family in audit.families if family.kind == "invariance"]
     parts: list[Block] = [_headline(audit)]
     if attacks:
-        parts.append(Table.of_lines("Attacks", [_line(each, "attack", "accepted") for each in attacks], _WILSON))
+        head = ["attack", "trials", "accepted", "undecided", "truncated"]
+        parts.append(Table("Attacks", head, [_line(each) for each in attacks], _WILSON))
     if invariances:
-        lines = [_line(each, "change", "kept") for each in invariances]
-        parts.append(Table.of_lines("Invariances", lines, f"{_KEPT}; {_WILSON}"))
+        head = ["change", "trials", "kept", "correct", "incorrect", "undecided", "truncated"]
+        parts.append(Table("Invariances", head, [_line(each) for each in invariances], f"{_KEPT}; {_WILSON}"))
     if failed := list(_most_failed(audit)):
         parts += [Facts(failed, "What failed most"), *_failed_trials(audit.failures)]
     gate = [f"The gate is missed: {miss}" for miss in misses]
@@ -66,16 +67,10 @@ def _headline(audit: Audit) -> str:
     )
 
 
-def _line(family: FamilyResult, kind: str, rate: str) -> list[tuple[str, str]]:
-    by_label = [("correct", percent(family.kept_right)), ("incorrect", percent(family.kept_wrong))]
-    return [
-        (kind, family.name),
-        ("trials", f"{family.trials}"),
-        (rate, bracketed(family.rate, family.interval)),
-        *(by_label if family.kind == "invariance" else []),
-        ("undecided", f"{family.undecided or ''}"),
-        ("truncated", f"{family.truncated or ''}"),
-    ]
+def _line(family: FamilyResult) -> list[Content]:
+    by_label = [percent(family.kept_right), percent(family.kept_wrong)] if family.kind == "invariance" else []
+    rate = bracketed(family.rate, family.interval)
+    return [family.name, family.trials, rate, *by_label, family.undecided or "", family.truncated or ""]
 
 
 def _most_failed(audit: Audit) -> Iterable[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from bert_judge.analysis.calibrate import CascadeResult, CascadeSettings, Side, StageCount, StageResult, stage_counts
-from bert_judge.document import Block, Document, Table
+from bert_judge.document import Block, Content, Document, Table
 from bert_judge.judges.cascade import Cascade, Plan, StageUse
 from bert_judge.stats.certified import upper_bound
 from bert_judge.wording import SAID, percent
@@ -28,7 +28,15 @@ def calibration_document(result: CascadeResult, settings: CascadeSettings) -> Do
     )
     lines = [line for stage in found.stages for line in _stage_lines(stage, result.seconds)]
     if plan.last:
-        left = ["the rest", str(through - early), "", "", "", "", _milliseconds(result.seconds.get(plan.last.name))]
+        left: list[Content] = [
+            "the rest",
+            through - early,
+            "",
+            "",
+            "",
+            "",
+            _milliseconds(result.seconds.get(plan.last.name)),
+        ]
         lines.append([plan.last.name, *left])
     head = ["stage", "side", "reached", "score", "decided", "agreement", "at least", "ms a row"]
     agreed = f", of which {percent(result.agreed / early)} agree" if early else ""
@@ -43,21 +51,21 @@ def stages_document(cascade: Cascade, records: Iterable[Mapping[str, object]]) -
     rows = counts[0].reached
     head = ["stage", "reached", "decided", "of all", "agreement", "seconds", "requests", "money"]
     body = [_use_line(count, use, rows) for count, use in zip(counts, cascade.use, strict=True)]
-    shown = [place for place in range(len(head)) if any(line[place] for line in body)]
+    shown = [place for place in range(len(head)) if any(line[place] != "" for line in body)]
     saving = _saving(counts, cascade.use, cascade.plan.abstain)
     table = Table("", [head[place] for place in shown], [[line[place] for place in shown] for line in body], saving)
     return Document("Stages", [table], _broken(counts, cascade.plan))
 
 
-def _stage_lines(stage: StageResult, seconds: Mapping[str, float]) -> list[list[str]]:
+def _stage_lines(stage: StageResult, seconds: Mapping[str, float]) -> list[list[Content]]:
     """A line for each side of a stage."""
-    lines = []
+    lines: list[list[Content]] = []
     for side, sign in ((stage.high, ">="), (stage.low, "<=")):
-        cells = ["-", "0", "-", "-"]
+        cells: list[Content] = [None, 0, None, None]
         if found := side.certificate:
             agreement = percent(found.agreed / found.rows)
-            cells = [f"{sign} {found.threshold:g}", f"{found.rows}", agreement, percent(found.at_least)]
-        lines.append([stage.name, SAID[side.label], f"{side.reached}", *cells, _milliseconds(seconds.get(stage.name))])
+            cells = [f"{sign} {found.threshold:g}", found.rows, agreement, percent(found.at_least)]
+        lines.append([stage.name, SAID[side.label], side.reached, *cells, _milliseconds(seconds.get(stage.name))])
     lines[1][0] = lines[1][-1] = ""
     return lines
 
@@ -76,16 +84,13 @@ def _could(side: Side, settings: CascadeSettings) -> str:
     return f"{target:.2g} could be certified, not {settings.target_agreement:.4g} ({rate:.0%} of its rows then)"
 
 
-def _use_line(count: StageCount, use: StageUse, rows: int) -> list[str]:
+def _use_line(count: StageCount, use: StageUse, rows: int) -> list[Content]:
     costs = use.costs
     return [
-        count.name,
-        f"{count.reached}",
-        f"{count.decided}",
-        percent(count.decided / rows if rows else None),
+        *(count.name, count.reached, count.decided, percent(count.decided / rows if rows else None)),
         percent(count.agreed / count.labelled if count.labelled else None),
-        f"{use.seconds:.1f}" if use.rows else "-",
-        f"{costs.requests}" if costs else "",
+        f"{use.seconds:.1f}" if use.rows else None,
+        costs.requests if costs else "",
         f"{costs.money:.4f}" if costs and costs.money is not None else "",
     ]
 

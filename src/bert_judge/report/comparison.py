@@ -9,7 +9,7 @@ from itertools import pairwise
 from bert_judge.analysis.agree import Disagreement, JudgePair, JudgesFound
 from bert_judge.analysis.compare import ACCURACY, TRUE_ACCURACY, Flip, ModelsFound, PairFound, Rankings
 from bert_judge.analysis.results import Row
-from bert_judge.document import Block, Document, Example, Examples, Table
+from bert_judge.document import Block, Content, Document, Example, Examples, Table
 from bert_judge.report.evaluation import exact_test
 from bert_judge.wording import SAID, interval, number, p_value, percent, points
 
@@ -67,44 +67,53 @@ def _tables(found: Compared, every_pair: bool) -> Iterator[Table]:
 def _models(found: ModelsFound) -> Table:
     labels_missing = any(model.undecided for model in found.models)
     by_people = found.measure is TRUE_ACCURACY
+    as_incorrect = labels_missing and found.measure is ACCURACY
     title = "accuracy" if by_people else found.measure.title
-    shown = percent if found.measure.labels else number
-    lines = []
-    for model in found.models:
-        line = [("", model.name), ("rows", f"{model.rows:,}")]
-        line += [("no label" if by_people else "undecided", f"{model.undecided:,}")] if labels_missing else []
-        line += [(title, interval(model.value, shown))]
-        if labels_missing and found.measure is ACCURACY:
-            line += [("undecided as incorrect", percent(model.value_all))]
-        lines.append([*line, ("rank", " to ".join(map(str, dict.fromkeys(model.places))))])
+    form = percent if found.measure.labels else number
+    body: list[list[Content]] = [
+        [
+            model.name,
+            model.rows,
+            *([model.undecided] if labels_missing else []),
+            interval(model.value, form),
+            *([percent(model.value_all)] if as_incorrect else []),
+            " to ".join(map(str, dict.fromkeys(model.places))),
+        ]
+        for model in found.models
+    ]
+    missing = ["no label" if by_people else "undecided"] if labels_missing else []
+    head = ["", "rows", *missing, title, *(["undecided as incorrect"] if as_incorrect else []), "rank"]
     below = "in brackets: 95 % intervals; rank: the ranks that the differences between the models leave open"
-    return Table.of_lines(f"{title.capitalize()} by {found.judge}", lines, below)
+    return Table(f"{title.capitalize()} by {found.judge}", head, body, below)
 
 
 def _pairs(found: ModelsFound, every_pair: bool) -> Table:
     """The pairs of models, one a line."""
-    labels = found.measure.labels
+    labels, several, margin = found.measure.labels, len(found.pairs) > 1, found.pairs[0].margin
     pairs = found.pairs if every_pair or len(found.pairs) <= _MOST_PAIRS else _neighbours(found)
-    shown = points if labels else _signed
+    form = points if labels else _signed
     all_rows = any(pair.difference_all is not None for pair in pairs)
-    lines = []
-    for pair in pairs:
-        line = [
-            ("second minus first", f"{pair.second} minus {pair.first}"),
-            ("rows", f"{pair.rows:,}"),
-            ("points" if labels else "difference", interval(pair.difference, shown)),
-            *([("undecided as incorrect", shown(pair.difference_all))] if all_rows else []),
-            ("first better", f"{pair.only_first:,}"),
-            ("second better", f"{pair.only_second:,}"),
-            ("p", p_value(pair.p_value)),
+    body: list[list[Content]] = [
+        [
+            f"{pair.second} minus {pair.first}",
+            pair.rows,
+            interval(pair.difference, form),
+            *([form(pair.difference_all)] if all_rows else []),
+            pair.only_first,
+            pair.only_second,
+            p_value(pair.p_value),
+            *([p_value(pair.p_holm)] if several else []),
+            *([_equivalent(pair)] if margin else []),
+            _size(pair.detectable, labels),
         ]
-        line += [("p, Holm", p_value(pair.p_holm))] if len(found.pairs) > 1 else []
-        line += [(f"within ±{_size(margin, labels)}", _equivalent(pair))] if (margin := found.pairs[0].margin) else []
-        lines.append([*line, ("detectable", _size(pair.detectable, labels))])
+        for pair in pairs
+    ]
+    head = ["second minus first", "rows", "points" if labels else "difference"]
+    head += [*(["undecided as incorrect"] if all_rows else []), "first better", "second better", "p"]
+    head += [*(["p, Holm"] if several else []), *([f"within ±{_size(margin, labels)}"] if margin else []), "detectable"]
     left = len(found.pairs) - len(pairs)
     more = f"\n{left:,} more pairs, of models that are not neighbours above, are in the files of --output_dir"
-    below = _how(found) + (more if left else "")
-    return Table.of_lines("Differences" if len(pairs) > 1 else "Difference", lines, below)
+    return Table("Differences" if len(pairs) > 1 else "Difference", head, body, _how(found) + (more if left else ""))
 
 
 def _neighbours(found: ModelsFound) -> list[PairFound]:
@@ -128,82 +137,66 @@ def _how(found: ModelsFound) -> str:
 
 
 def _rankings(found: Sequence[Rankings]) -> Table:
-    lines = [
-        [
-            ("", f"{each.first}, {each.second}"),
-            ("models", f"{each.tau.units:,}"),
-            ("Kendall's tau", number(each.tau.tau)),
-            ("p", p_value(each.tau.p_value)),
-            ("in another order", _turned(each.turned)),
-        ]
+    body: list[list[Content]] = [
+        [f"{each.first}, {each.second}", each.tau.units, number(each.tau.tau), p_value(each.tau.p_value), _turned(each)]
         for each in found
     ]
-    return Table.of_lines("Do they put the models in the same order?", lines)
+    head = ["", "models", "Kendall's tau", "p", "in another order"]
+    return Table("Do they put the models in the same order?", head, body)
 
 
-def _turned(pairs: Sequence[tuple[str, str]]) -> str:
-    shown = [f"{one}, {two}" for one, two in pairs[:_MOST_TURNED]]
-    more = len(pairs) - _MOST_TURNED
+def _turned(found: Rankings) -> str:
+    shown = [f"{one}, {two}" for one, two in found.turned[:_MOST_TURNED]]
+    more = len(found.turned) - _MOST_TURNED
     return "; ".join([*shown, *([f"{more} more"] if more > 0 else [])]) or "none"
 
 
 def _judges(found: JudgesFound) -> Table:
     labelled = any(judge.labelled for judge in found.judges)
     several = found.judges[0].alone is not None
-    lines = [
-        [
-            ("judge", judge.name),
-            ("rows", f"{judge.rows:,}"),
-            ("undecided", f"{judge.undecided:,}"),
-            ("judged correct", percent(judge.right)),
-            *([("alone", f"{judge.alone:,}")] if several else []),
-            *([("accuracy by human labels", percent(judge.accuracy))] if labelled else []),
-        ]
-        for judge in found.judges
-    ]
+    body: list[list[Content]] = []
+    for judge in found.judges:
+        accuracy = [percent(judge.accuracy)] if labelled else []
+        alone = [judge.alone] if several else []
+        body.append([judge.name, judge.rows, judge.undecided, percent(judge.right), *alone, *accuracy])
     if several and labelled:
-        lines.append([("", text) for text in ("majority", "", "", "", "", percent(found.majority))])
-    alone = "alone: rows on which a judge is against the majority" if several else ""
+        body.append(["majority", "", "", "", "", percent(found.majority)])
+    head = ["judge", "rows", "undecided", "judged correct", *(["alone"] if several else [])]
+    head += ["accuracy by human labels"] if labelled else []
+    below = "alone: rows on which a judge is against the majority" if several else ""
     title = f"{found.rows:,} answers to {found.questions:,} questions, {found.disagreements:,} with different labels"
-    return Table.of_lines(title, lines, alone)
+    return Table(title, head, body, below)
 
 
 def _agreement(found: JudgesFound) -> Table:
-    lines = [
+    body: list[list[Content]] = [
         [
-            ("labels", f"{pair.first}, {pair.second}"),
-            ("rows", f"{pair.labelled:,}"),
-            ("both correct", f"{pair.both_right:,}"),
-            ("only first", f"{pair.only_first:,}"),
-            ("only second", f"{pair.only_second:,}"),
-            ("both incorrect", f"{pair.both_wrong:,}"),
-            ("agreement", interval(pair.agreement)),
-            ("Cohen's kappa", interval(pair.kappa, number)),
-            ("tau of scores", number(pair.scores.tau if pair.scores else None)),
+            f"{pair.first}, {pair.second}",
+            *(pair.labelled, pair.both_right, pair.only_first, pair.only_second, pair.both_wrong),
+            *(interval(pair.agreement), interval(pair.kappa, number)),
+            number(pair.scores.tau if pair.scores else None),
         ]
         for pair in found.pairs
     ]
+    head = ["labels", "rows", "both correct", "only first", "only second", "both incorrect"]
+    head += ["agreement", "Cohen's kappa", "tau of scores"]
     alpha = f"Krippendorff's alpha: {number(found.alpha)} of the labels"
     alpha += f", {number(found.score_alpha)} of the scores" if found.score_alpha is not None else ""
-    below = f"{alpha}; in brackets: 95 % intervals of a cluster bootstrap by question"
-    return Table.of_lines("Agreement", lines, below)
+    return Table("Agreement", head, body, f"{alpha}; in brackets: 95 % intervals of a cluster bootstrap by question")
 
 
 def _disputes(pairs: Sequence[JudgePair]) -> Table:
-    disputes = [(pair, pair.dispute) for pair in pairs if pair.dispute]
-    lines = [
-        [
-            ("second minus first", f"{pair.second} minus {pair.first}"),
-            ("rows", f"{dispute.rows:,}"),
-            ("first alone correct", f"{dispute.first_right:,}"),
-            ("second alone correct", f"{dispute.second_right:,}"),
-            ("accuracy, points", interval(dispute.difference, points)),
-            ("p", p_value(dispute.p_value)),
-        ]
-        for pair, dispute in disputes
-    ]
-    test = exact_test(all(dispute.rows == dispute.questions for _, dispute in disputes))
-    return Table.of_lines("By human labels, where both decided", lines, f"in brackets: 95 % intervals; p: {test}")
+    body: list[list[Content]] = []
+    single = True
+    for pair in pairs:
+        if found := pair.dispute:
+            difference = [interval(found.difference, points), p_value(found.p_value)]
+            name = f"{pair.second} minus {pair.first}"
+            body.append([name, found.rows, found.first_right, found.second_right, *difference])
+            single = single and found.rows == found.questions
+    head = ["second minus first", "rows", "first alone correct", "second alone correct", "accuracy, points", "p"]
+    below = f"in brackets: 95 % intervals; p: {exact_test(single)}"
+    return Table("By human labels, where both decided", head, body, below)
 
 
 def _flips(pair: PairFound, better: int, most: int) -> Examples:

@@ -9,7 +9,7 @@ from bert_judge.analysis.evaluate import ChosenThreshold, Evaluation, JudgeEvalu
 from bert_judge.analysis.measures import AUROC, TITLES, Estimate
 from bert_judge.analysis.slices import SMALL_CLASS, SMALL_ROWS
 from bert_judge.analysis.teacher import TeacherErrors
-from bert_judge.document import Block, Chart, Document, Example, Examples, Table
+from bert_judge.document import Block, Chart, Content, Document, Example, Examples, Table
 from bert_judge.stats.discrimination import RiskCoverage
 from bert_judge.stats.labels import Confusion
 from bert_judge.wording import SAID, interval, number, p_value, percent, points
@@ -54,32 +54,26 @@ def _shown(name: str, estimate: Estimate | None, brackets: bool = True) -> str:
 
 def _overall(judges: Sequence[JudgeEvaluation]) -> Table:
     undecided = any(judge.undecided for judge in judges)
-    body = [
+    body: list[list[Content]] = [["undecided", *(judge.undecided for judge in judges)]] if undecided else []
+    body += [
         [title, *(_shown(name, judge.estimates.get(name)) for judge in judges)]
         for name, title in TITLES.items()
         if (name != "accuracy_all" or undecided) and any(name in judge.estimates for judge in judges)
     ]
-    if undecided:
-        body.insert(0, ["undecided", *(f"{judge.undecided:,}" for judge in judges)])
     below = "in brackets: 95 % intervals of a cluster bootstrap by question"
     return Table("", ["", *(judge.name for judge in judges)], body, below)
 
 
 def _comparisons(found: Evaluation) -> Table:
     first, several = found.judges[0].name, len(found.comparisons) > 1
-    lines = [
-        [
-            (f"against {first}", each.name),
-            ("accuracy, points", interval(each.difference, points)),
-            ("correct alone", f"{each.only_this:,}"),
-            (f"{first} alone", f"{each.only_first:,}"),
-            ("p, Holm" if several else "p", p_value(each.p_adjusted)),
-        ]
+    body: list[list[Content]] = [
+        [each.name, interval(each.difference, points), each.only_this, each.only_first, p_value(each.p_adjusted)]
         for each in found.comparisons
     ]
+    head = [f"against {first}", "accuracy, points", "correct alone", f"{first} alone", "p, Holm" if several else "p"]
     adjusted = ", adjusted for several judges (Holm)" if several else ""
     test = exact_test(found.rows == found.questions)
-    return Table.of_lines("Differences", lines, f"of all rows, undecided ones as incorrect; p: {test}{adjusted}")
+    return Table("Differences", head, body, f"of all rows, undecided ones as incorrect; p: {test}{adjusted}")
 
 
 def _thresholds(judge: JudgeEvaluation, judges: int) -> Table:
@@ -106,7 +100,7 @@ def _counts(counts: Confusion) -> list[str]:
 def _risk(judges: Sequence[JudgeEvaluation]) -> Table:
     """How many errors are among the rows of which a judge is most confident."""
     curves = [judge.curve for judge in judges]
-    body = [
+    body: list[list[Content]] = [
         [f"errors in the most confident {part:.0%}", *(percent(_risk_at(each, part)) for each in curves)]
         for part in _COVERAGES
     ]
@@ -126,54 +120,32 @@ def _risk_at(curve: RiskCoverage | None, coverage: float) -> float | None:
 
 def _slices(kind: str, parts: Sequence[SliceFound], names: Sequence[str]) -> Table:
     measures = _IN_SLICES if len(names) == 1 else _IN_SLICES_OF_MANY
-    lines = [
-        [
-            (kind, part.level + (" *" if part.small else "")),
-            ("rows", f"{part.rows:,}"),
-            ("correct", percent(part.right)),
-            *(
-                (f"{judge} {TITLES[name]}".strip(), _shown(name, estimates.get(name), name == "accuracy"))
-                for judge, estimates in zip(names if len(names) > 1 else [""], part.estimates, strict=True)
-                for name in measures
-            ),
-        ]
-        for part in parts
-    ]
-    return Table.of_lines(f"By {kind}", lines, _SMALL if any(part.small for part in parts) else "")
+    titles = [TITLES[name] if len(names) == 1 else f"{judge} {TITLES[name]}" for judge in names for name in measures]
+    body: list[list[Content]] = []
+    for part in parts:
+        found = [_shown(name, each.get(name), name == "accuracy") for each in part.estimates for name in measures]
+        body.append([part.level + (" *" if part.small else ""), part.rows, percent(part.right), *found])
+    return Table(f"By {kind}", [kind, "rows", "correct", *titles], body, _SMALL if any(p.small for p in parts) else "")
 
 
 def _teacher(found: Sequence[TeacherErrors]) -> Table:
     several = len({each.judge for each in found}) > 1
-    lines = [
-        [
-            (
-                "",
-                (each.level if each.kind == "all" else f"{each.kind}: {each.level}")
-                + (f", {each.judge}" if several else "")
-                + (" *" if each.small else ""),
-            ),
-            ("teacher incorrect", f"{each.teacher_wrong:,}"),
-            ("repeated", interval(each.repeated)),
-            ("teacher correct", f"{each.teacher_right:,}"),
-            ("broken", interval(each.broken)),
-        ]
-        for each in found
-    ]
+    body: list[list[Content]] = []
+    for each in found:
+        level = each.level if each.kind == "all" else f"{each.kind}: {each.level}"
+        name = level + (f", {each.judge}" if several else "") + (" *" if each.small else "")
+        body.append([name, each.teacher_wrong, interval(each.repeated), each.teacher_right, interval(each.broken)])
+    head = ["", "teacher incorrect", "repeated", "teacher correct", "broken"]
     small = "* too few errors or rows to say much" if any(each.small for each in found) else ""
-    return Table.of_lines("The teacher's errors", lines, small)
+    return Table("The teacher's errors", head, body, small)
 
 
 def _reliability(judge: JudgeEvaluation) -> Table:
-    lines = [
-        [
-            ("score", f"{each.low:.1f} to {each.high:.1f}"),
-            ("rows", f"{each.rows:,}"),
-            ("mean score", number(each.mean_score)),
-            ("labelled correct", percent(each.right)),
-        ]
+    body: list[list[Content]] = [
+        [f"{each.low:.1f} to {each.high:.1f}", each.rows, number(each.mean_score), percent(each.right)]
         for each in judge.bins
     ]
-    return Table.of_lines(f"Reliability of {judge.name}", lines)
+    return Table(f"Reliability of {judge.name}", ["score", "rows", "mean score", "labelled correct"], body)
 
 
 def _disagreements(judge: JudgeEvaluation) -> Examples:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from bert_judge.document import BarCell, Block, Chart, Content, Document, Facts, Table
 from bert_judge.report.charts import histogram, reliability
@@ -15,20 +15,13 @@ INDEPENDENT = "in brackets: 95 % Wilson intervals, which take rows as independen
 _MEANS = "of a judge without labels: its mean score"
 _REPEATED = "bert-judge evaluate has intervals that allow for repeated questions"
 _IN_CHARTS = ("precision", "recall", "F1", "Brier score", "ECE", "false positives", "false negatives")
-_WARNINGS = ("undecided", "truncated", "bad rows set aside")
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A judge at a glance: its main figure with the ends of the interval, and what that is; facts, each with
-    whether it is a warning; and what made it.
-    """
+class Card(NamedTuple):
+    """A judge at a glance: what there is to say of it, by name, and what made it."""
 
     judge: JudgeFigures
-    figure: str
-    ends: str
-    what: str
-    facts: Sequence[tuple[str, str, bool]]
+    facts: Mapping[str, str]
     commands: Sequence[str]
     origin: Sequence[tuple[str, str]]
 
@@ -64,17 +57,8 @@ def cards(found: Figures) -> list[Card]:
     """A card for each judge; what charts show is not there."""
     made = []
     for judge in found.judges:
-        facts = _facts(judge)
-        main = "judged correct" if judge.right else "mean score"
-        shown, _, ends = facts.pop(main).partition(" ")
-        what = "of decided answers judged correct" if judge.right else main
-        facts["result"] = _folders(judge)
-        lines = [
-            (name, said, name in _WARNINGS and said != "0")
-            for name, said in facts.items()
-            if said != "-" and name not in _IN_CHARTS
-        ]
-        made.append(Card(judge, shown, ends, what, lines, _commands(judge), _origin(judge)))
+        facts = {name: said for name, said in _facts(judge).items() if said != "-" and name not in _IN_CHARTS}
+        made.append(Card(judge, facts | {"result": _folders(judge)}, _commands(judge), _origin(judge)))
     return made
 
 
@@ -165,25 +149,20 @@ def _reliability(name: str, agreement: AgreementFigures) -> Chart:
 
 
 def _pairs(found: Figures) -> Table:
-    lines: list[list[tuple[str, Content]]] = [
-        [
-            ("judges", f"{pair.first} / {pair.second}"),
-            ("rows", f"{pair.share.rows:,}"),
-            ("same label", _figure(pair.share)),
-            ("kappa", number(pair.kappa)),
-        ]
+    body = [
+        [f"{pair.first} / {pair.second}", pair.share.rows, _figure(pair.share), number(pair.kappa)]
         for pair in found.pairs
     ]
     below = (
         f"{found.disagreements:,} answers have different labels; the page lists them with its filter “judges disagree”"
     )
-    return Table.of_lines("Agreement of judges", lines, below)
+    return Table("Agreement of judges", ["judges", "rows", "same label", "kappa"], body, below)
 
 
 def _kind(kind: Kind, found: Figures) -> Table:
     gold, cells = found.labels is not None, [cell for level in kind.levels for cell in level.judges]
     body: list[list[Content]] = [
-        [level.name, f"{level.rows:,}", *([_figure(level.gold)] if gold else []), *map(_figure, level.judges)]
+        [level.name, level.rows, *([_figure(level.gold)] if gold else []), *map(_figure, level.judges)]
         for level in kind.levels
     ]
     head = [kind.name, "rows", *(["human labels"] if gold else []), *(judge.name for judge in found.judges)]

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from importlib.resources import files
 
+from bert_judge.document import shown
 from bert_judge.report.figures import Figures
 from bert_judge.report.overview import cards, charts, headline, tables
 from bert_judge.report.packing import Packed
@@ -35,6 +36,7 @@ def page(found: Figures, packed: Packed, title: str) -> Iterator[str]:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    pages.globals["shown"] = shown
     return pages.get_template("report/report.html").generate(
         title=title,
         headline=headline(found),

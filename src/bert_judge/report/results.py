@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bert_judge.artifacts import BAD_ROWS, ResultFolder
-from bert_judge.document import Facts, Table
+from bert_judge.document import Content, Facts, Table
 from bert_judge.pipeline import Summary, summarise
 from bert_judge.wording import bracketed, number, percent
 
@@ -42,38 +42,28 @@ def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
 def suite_table(results: Mapping[str, ResultFolder], what: str = "judge") -> Table:
     """A line for each result, and how many rows all of them judge correct."""
     summaries = {name: summarise(folder.records()) for name, folder in results.items()}
-    lines = [
-        [
-            (what, name),
-            ("rows", f"{summary.rows}"),
-            ("undecided", f"{summary.undecided}"),
-            ("score", number(summary.mean_score)),
-            ("judged correct", bracketed(summary.accuracy, summary.accuracy_interval)),
-            ("agreement with labels", percent(summary.agreement.accuracy if summary.agreement else None)),
-        ]
+    body = [
+        [name, *_said(summary), percent(summary.agreement.accuracy if summary.agreement else None)]
         for name, summary in summaries.items()
     ]
     labelling = [results[name] for name, summary in summaries.items() if summary.accuracy is not None]
-    return Table.of_lines("", lines, _together(labelling))
+    return Table("", [what, *_SAID, "agreement with labels"], body, _together(labelling))
 
 
 def task_table(results: Sequence[tuple[str, str, str, Summary]]) -> Table:
     """A line for each task, model, judge, and what the judge says of that model's candidates."""
-    body = [
-        [
-            task,
-            model,
-            judge,
-            f"{summary.rows}",
-            number(summary.mean_score),
-            bracketed(summary.accuracy, summary.accuracy_interval),
-            f"{summary.undecided or ''}",
-        ]
-        for task, model, judge, summary in results
-    ]
-    head = ["task", "model", "judge", "rows", "score", "judged correct", "undecided"]
+    body = [[task, model, judge, *_said(summary)] for task, model, judge, summary in results]
     labels = any(summary.accuracy is not None for *_, summary in results)
-    return Table("", head, body, _WILSON if labels else "", left=(0, 1, 2))
+    return Table("", ["task", "model", "judge", *_SAID], body, _WILSON if labels else "", left=(0, 1, 2))
+
+
+_SAID = ("rows", "undecided", "score", "judged correct")
+
+
+def _said(summary: Summary) -> list[Content]:
+    """What a judge says on the whole."""
+    correct = bracketed(summary.accuracy, summary.accuracy_interval)
+    return [summary.rows, summary.undecided, number(summary.mean_score), correct]
 
 
 def _together(results: Sequence[ResultFolder]) -> str:
