@@ -29,7 +29,7 @@ LEVELS = {name: level for level, names in enumerate(LADDER) for name in names.sp
 SIDEWAYS = {("evidence", "metrics"), ("server", "report"), ("types", "errors")}
 HEAVY = (
     *("torch", "transformers", "numpy", "datasets", "pyarrow", "tokenizers", "scipy", "sklearn"),
-    *("openai", "vllm", "matplotlib"),
+    *("openai", "vllm", "matplotlib", "jinja2"),
 )
 
 
