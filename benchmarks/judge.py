@@ -33,8 +33,8 @@ from functools import partial
 from pathlib import Path
 
 from bert_judge import BERTJudge, Sample
+from bert_judge.models import fastest_dtype, find_model, load_hf_encoder, read_config
 from bert_judge.sources import open_source
-from bert_judge.utils import fastest_dtype, find_model, load_hf_encoder, read_config
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "answers.jsonl"
 

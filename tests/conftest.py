@@ -20,7 +20,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.cli import main
-from bert_judge.utils import STARTER_FOLDER
+from bert_judge.models import STARTER_FOLDER
 from language_models import save_language_model
 
 settings.register_profile("patient", deadline=None)  # the machines of CI are slow at times

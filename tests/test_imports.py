@@ -16,7 +16,7 @@ import bert_judge
 ROOT = Path(bert_judge.__file__).parent
 LADDER = [
     "types errors addresses version wording",
-    "utils artifacts store metrics evidence questions stats document",
+    "models utils artifacts store metrics evidence questions stats document",
     "generators encoder prompt sources",
     "tasks training bertscore",
     "judges",
@@ -26,7 +26,7 @@ LADDER = [
     "__main__",
 ]
 LEVELS = {name: level for level, names in enumerate(LADDER) for name in names.split()}
-SIDEWAYS = {("evidence", "metrics"), ("server", "report"), ("types", "errors")}
+SIDEWAYS = {("utils", "models"), ("evidence", "metrics"), ("server", "report"), ("types", "errors")}
 HEAVY = (
     *("torch", "transformers", "numpy", "datasets", "pyarrow", "tokenizers", "scipy", "sklearn"),
     *("openai", "vllm", "matplotlib", "jinja2"),

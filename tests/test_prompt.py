@@ -15,8 +15,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.errors import InputError, ModelError
+from bert_judge.models import STARTER_FOLDER, load_tokenizer
 from bert_judge.prompt import InputForm, JudgeConfig, Prompt, PromptEncoder
-from bert_judge.utils import STARTER_FOLDER, load_tokenizer
 from conftest import MARKERS, make_tokenizer
 
 KINDS = {"WordPiece": "bert", "Unigram": "xlm-roberta", "BPE": "roberta"}

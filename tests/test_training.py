@@ -30,8 +30,8 @@ from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputE
 from bert_judge.prompt import InputForm, JudgeConfig
 from bert_judge.stats import Confusion, brier, expected_calibration_error, fit_temperature
 from bert_judge.training import Example, Mix, TrainConfig, TrainResult, read_examples, split_by_question, train
-from bert_judge.training.mix import apply_mix
-from bert_judge.training.model import soft_cross_entropy
+from bert_judge.training.selection import apply_mix
+from bert_judge.training.trainer import soft_cross_entropy
 from conftest import CORPUS, MARKERS, make_tokenizer
 
 CITIES = "Paris London Berlin Moskau Madrid Rom Wien Bern Oslo Riga".split()
@@ -311,7 +311,8 @@ def test_two_processes_train_one_judge(encoder: Path, tmp_path: Path) -> None:
         "torch.distributed.destroy_process_group()\n"  # its threads may abort a process that ends with them
     )
     run = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", str(script)]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     out = tmp_path / "out"
     done = subprocess.run([*run, str(encoder), str(out)], capture_output=True, text=True, env=environment, timeout=120)
     assert done.returncode == 0, done.stderr[-3000:]
@@ -475,7 +476,7 @@ def test_no_states_are_kept_where_none_are_wanted(encoder: Path, tmp_path: Path)
         ({"num_train_epochs": 0}, "num_train_epochs is 0; a number above 0"),
         ({"max_steps": 0}, "max_steps is 0; a number of at least 1"),
         ({"batch_size": 0}, "batch_size is 0; a number of at least 1"),
-        ({"warmup_ratio": 1.0}, r"warmup_ratio is 1\.0; a share"),
+        ({"warmup_ratio": 1.0}, r"warmup_ratio is 1\.0; a fraction"),
         ({"lr_scheduler_type": "step"}, "lr_scheduler_type is 'step'; one of linear, cosine"),
         ({"save_strategy": "best"}, "save_strategy is 'best'; one of steps, epoch, no"),
         ({"dev_share": 0.0}, r"dev_share is 0\.0"),

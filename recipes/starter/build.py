@@ -24,10 +24,10 @@ from pathlib import Path
 from data import all_rows, rows_again, to_learn
 
 from bert_judge import BERTJudge, Sample
+from bert_judge.models import STARTER_FOLDER
 from bert_judge.prompt import InputForm, JudgeConfig
 from bert_judge.stats import fit_temperature
 from bert_judge.training import TrainConfig, split_by_question, train
-from bert_judge.utils import STARTER_FOLDER
 
 BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 FORM = InputForm(

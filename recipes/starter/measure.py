@@ -27,10 +27,10 @@ from bert_judge import BERTJudge, Sample
 from bert_judge.audit import assess_trials, load_items, make_trials
 from bert_judge.judges import BERTScore, Judge
 from bert_judge.metrics import containment, exact_match, rouge_l, token_f1
+from bert_judge.models import STARTER_FOLDER
 from bert_judge.stats import bootstrap_interval, brier, expected_calibration_error
 from bert_judge.stats.discrimination import most_accurate
 from bert_judge.training import split_by_question
-from bert_judge.utils import STARTER_FOLDER
 
 Rules = Mapping[str, Callable[[str, str], float]]
 RULES: Rules = {"exact match": exact_match, "containment": containment, "token F1": token_f1, "ROUGE-L": rouge_l}

@@ -73,3 +73,8 @@ def named_in_errors(what: str) -> Iterator[None]:
     except Exception as error:  # of a judge of one's own, which can be anything
         error.add_note(f"({what})")
         raise
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of another library says, without the lines that follow."""
+    return str(error).strip().split("\n")[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import json
 import os
 import platform
@@ -11,7 +10,6 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import islice, tee
 from pathlib import Path
@@ -32,14 +30,14 @@ from bert_judge.artifacts import (
     verdict_record,
     write_candidates,
 )
-from bert_judge.errors import InputError, ModelError
+from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.generators import Generator as LanguageModel
 from bert_judge.generators import split_trace
 from bert_judge.judges.base import Judge
 from bert_judge.sources import BadRow
 from bert_judge.stats import Confusion, wilson_interval
 from bert_judge.types import Reply, Sample, Signature, Verdict
-from bert_judge.version import __version__
+from bert_judge.version import versions
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -399,6 +397,39 @@ def labelled_rows(
     ]
 
 
+def build_training_data(
+    tasks: Iterable[Task],
+    models: Sequence[str],
+    label_source: str,
+    candidates_dir: Path,
+    scores_dir: Path | None,
+    path: Path,
+) -> dict[str, dict[str, Dataset]]:
+    """The `labelled_rows` of tasks and models; saved in `path`, one data set a task with a split a model.
+
+    Raises InputError as `labelled_rows` does, OutputError where the data set can't be written.
+    """
+    from datasets import Dataset, DatasetDict
+
+    data = {
+        task.name: DatasetDict(
+            {
+                model_folder(model): Dataset.from_list(
+                    labelled_rows(task, candidates_dir, scores_dir, model, label_source)
+                )
+                for model in models
+            }
+        )
+        for task in tasks
+    }
+    try:
+        for name, splits in data.items():
+            splits.save_to_disk(str(path / name))
+    except OSError as error:
+        raise OutputError(f"the dataset {path} can't be written ({error.strerror}).") from error
+    return data
+
+
 def _find_scores(candidates_dir: Path, scores_dir: Path | None, task: str, model: str, label_source: str) -> Path:
     judge, _, variant = label_source.strip("/").partition("/")
     places = [scores_dir] if scores_dir else [candidates_dir, candidates_dir.parent / "scores"]
@@ -425,19 +456,10 @@ def _circumstances(start: float, seconds: float, rows: int) -> dict[str, Any]:
             "rows": rows,
             "rows_per_second": round(rows / seconds, 1) if seconds else None,
         },
-        "versions": _versions(),
+        "versions": versions("torch", "transformers", "tokenizers", "openvino", "numpy"),
         "machine": {"platform": platform.platform(), "cores": os.cpu_count()},
     }
 
 
 def _digest(values: Sequence[Any]) -> str:
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()
-
-
-def _versions() -> dict[str, str]:
-    """Versions of Python and of the packages that numbers depend on, as far as they are installed."""
-    versions = {"bert-judge": __version__, "python": platform.python_version()}
-    for package in ("torch", "transformers", "tokenizers", "openvino", "numpy"):
-        with suppress(importlib.metadata.PackageNotFoundError):
-            versions[package] = importlib.metadata.version(package)
-    return versions

@@ -18,7 +18,7 @@ from bert_judge import BERTScorer
 from bert_judge.bertscore.baseline import read_baseline
 from bert_judge.bertscore.defaults import choose_layer, default_model, find_baseline
 from bert_judge.errors import InputError, ModelError
-from bert_judge.utils import STARTER_FOLDER
+from bert_judge.models import STARTER_FOLDER
 
 
 @cache

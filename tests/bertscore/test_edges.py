@@ -11,7 +11,7 @@ import pytest
 
 from bert_judge import BERTScorer
 from bert_judge.errors import InputError
-from bert_judge.utils import STARTER_FOLDER
+from bert_judge.models import STARTER_FOLDER
 
 
 @pytest.fixture(scope="module")

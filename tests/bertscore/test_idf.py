@@ -15,7 +15,7 @@ from base_encoders import assert_equal, base_maker, own_scorer, quietly
 from bert_judge import BERTScorer, bert_score
 from bert_judge.bertscore.idf import Idf
 from bert_judge.errors import InputError, OutputError
-from bert_judge.utils import load_tokenizer
+from bert_judge.models import load_tokenizer
 
 SENTENCES = ["Paris is the capital", "London is the the capital", "It is Paris, Paris"]
 CANDIDATES = ["the capital is Paris", "London it is, London", "Berlin and Paris"]

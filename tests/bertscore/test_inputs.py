@@ -91,7 +91,7 @@ def test_arguments_that_cannot_be_are_said(make_base: Callable[..., Path], subte
         ({"max_tokens": 131}, r"^max_tokens is 131; a number from 4 to 130 was expected for this model\.$"),
         ({"batch_size": 0}, r"^batch_size is 0; a number of at least 1 was expected\.$"),
         ({"batch_tokens": 0}, r"^batch_tokens is 0; a number of at least 1 was expected\.$"),
-        ({"dtype": "float64"}, r"^dtype is 'float64'; 'auto', 'float32', 'bfloat16' or 'float16' was expected\.$"),
+        ({"dtype": "float64"}, r"^dtype is 'float64'; one of auto, float32, bfloat16, float16 was expected\.$"),
         ({"device": "abacus"}, r"^the device 'abacus' can't be used"),
         ({"rescale_with_baseline": True}, r"^there is no rescaling baseline for \S+; make one with"),
         ({"rescale_with_baseline": True, "baseline_path": "gone.csv"}, r"^the baseline file gone\.csv can't be read"),

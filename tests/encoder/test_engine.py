@@ -425,9 +425,7 @@ def check_rows(batch: Batch, inputs: Sequence[Tokens]) -> None:
         padding = [0] * (batch.ids.shape[1] - len(ids))
         assert batch.ids[at].tolist() == [*ids, *(77 for _ in padding)]
         assert batch.mask[at].tolist() == [1] * len(ids) + padding
-        assert (batch.types is None) == (types is None)
-        if batch.types is not None:
-            assert batch.types[at].tolist() == [*(types or ()), *padding]
+        assert batch.types[at].tolist() == [*(types or [0] * len(ids)), *padding]
 
 
 def test_an_unknown_dtype_or_device_is_refused(make_judge: Callable[..., Path]) -> None:

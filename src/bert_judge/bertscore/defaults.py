@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from bert_judge.bertscore.baseline import Baseline, read_baseline
 from bert_judge.errors import InputError, ModelError
-from bert_judge.utils import STARTER, count_layers, find_model, read_config
+from bert_judge.models import STARTER, count_layers, find_model, read_config
 
 OWN_FIGURES = "bertscore.json"
 """A file in a model's folder with its best layer and its baseline: `{"num_layers": 4, "baseline": [[P, R, F1], …]}`."""

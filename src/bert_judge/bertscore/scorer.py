@@ -23,8 +23,8 @@ from bert_judge.bertscore.plot import check_target, draw, save
 from bert_judge.bertscore.texts import TextReader, has_prefix_space, tokenizer_of_bert_score
 from bert_judge.encoder import Engine, Hidden, Model, RuntimeName, load_model, windows
 from bert_judge.errors import InputError
+from bert_judge.models import count_layers, read_config, tokenizer_limit, unlimited_input
 from bert_judge.types import Signature
-from bert_judge.utils import count_layers, read_config, tokenizer_limit, unlimited_input
 from bert_judge.version import __version__
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from bert_judge.encoder import Model
+from bert_judge.models import tokenizer_class
 from bert_judge.types import Tokens
-from bert_judge.utils import tokenizer_class
 
 _PREFIXING_CLASSES = frozenset(["RobertaTokenizer", "GPT2Tokenizer"])
 # The architectures whose tokenizer is of such a class where the model's files name none.

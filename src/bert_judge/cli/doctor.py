@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser
 from bert_judge.errors import BertJudgeError
-from bert_judge.utils import cache_folder, has_native_bf16
+from bert_judge.models import cache_folder, has_native_bf16
 from bert_judge.version import __version__
 
 _EXAMPLES = """examples:

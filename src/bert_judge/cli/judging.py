@@ -18,8 +18,8 @@ from bert_judge.judges import JUDGES, find_judge
 from bert_judge.judges.base import Judge
 from bert_judge.judges.naming import YAML, JudgeSpec, Named, distinct, read_name
 from bert_judge.metrics import METRICS
+from bert_judge.models import STARTER
 from bert_judge.pipeline import Rows, score_source
-from bert_judge.utils import STARTER
 
 JUDGE_FAILED = 5
 """The exit status where the judge failed on rows, which the same command judges again."""

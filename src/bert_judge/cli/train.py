@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from bert_judge.artifacts import check_folder, model_folder
+from bert_judge.artifacts import check_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.tasking import TaskOptions, read_tasks
-from bert_judge.errors import InputError, OutputError
-from bert_judge.pipeline import labelled_rows
+from bert_judge.errors import InputError
+from bert_judge.models import find_model
+from bert_judge.pipeline import build_training_data
 from bert_judge.prompt import InputForm, JudgeConfig
-from bert_judge.sources import open_source
-from bert_judge.training import Example, Measures, Mix, TrainConfig, TrainResult
-from bert_judge.utils import find_dataset, find_model, get_dataset_config_names, load_dataset_dict
+from bert_judge.training import HeldOutMeasures, TrainConfig, TrainResult, read_examples, train
+from bert_judge.training.rows import is_published, load_labelled, with_hard_labels
+from bert_judge.training.selection import load_mix
 
 _EXAMPLES = """examples:
   bert-judge train --model_path EuroBERT/EuroBERT-210m --dataset_path labelled.jsonl --output_dir my-judge
@@ -60,18 +59,19 @@ class TrainOptions:
 
 def main(arguments: Sequence[str]) -> int:
     """Check everything, read or build the dataset, train, and print how good the judge is."""
-    options, config = _parse(arguments)
+    takes = "--model_path ENCODER --dataset_path DATA --output_dir FOLDER [flags]"
+    parser = Parser("bert-judge train", takes, "Train a judge of your own.", _EXAMPLES)
+    parser.flags("data and model", TrainOptions)
+    parser.flags("the training", TrainConfig)
+    values = parser.parse(arguments)
+    options, config = made(TrainOptions, values), made(TrainConfig, values)
     check_folder(options.output_dir)
-    mix = _read_mix(options.training_mix)
-    from bert_judge.training import read_examples, train
-
+    mix = load_mix(options.training_mix) if options.training_mix else None
     examples = read_examples(_read_data(options))
-    if not options.soft_labels:
-        examples = [_hardened(example) for example in examples]
     with log_shown(not config.quiet):
         result = train(
             options.model_path,
-            examples,
+            examples if options.soft_labels else with_hard_labels(examples),
             options.output_dir,
             _form(options),
             config,
@@ -84,97 +84,38 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _parse(arguments: Sequence[str]) -> tuple[TrainOptions, TrainConfig]:
-    takes = "--model_path ENCODER --dataset_path DATA --output_dir FOLDER [flags]"
-    parser = Parser("bert-judge train", takes, "Train a judge of your own.", _EXAMPLES)
-    parser.flags("data and model", TrainOptions)
-    parser.flags("the training", TrainConfig)
-    values = parser.parse(arguments)
-    return made(TrainOptions, values), made(TrainConfig, values)
-
-
-def _hardened(example: Example) -> Example:
-    """A row whose label is 1 or 0, if it has one."""
-    return example if example.label is None else replace(example, label=float(example.label >= 0.5))
-
-
 def _form(options: TrainOptions) -> InputForm:
     """How the judge reads a row: as the model does already, or as the options say."""
     form = JudgeConfig.load(find_model(options.model_path, options.trust_remote_code)).form
-    if not options.include_question:
-        form = replace(form, forms=("cr",))
-    if options.marks or options.contrast:
-        form = replace(form, marks=True, contrast=form.contrast or options.contrast)
-    form = replace(form, options=form.options or options.options)
+    form = replace(
+        form,
+        forms=form.forms if options.include_question else ("cr",),
+        marks=form.marks or options.marks or options.contrast,
+        contrast=form.contrast or options.contrast,
+        options=form.options or options.options,
+    )
     return form if options.max_tokens is None else form.resized(options.max_tokens)
 
 
-def _read_mix(path: str | None) -> Mix | None:
-    if path is None:
-        return None
-    try:
-        mix: Mix = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"the training mix {path} can't be read ({error.strerror}).") from error
-    except ValueError as error:
-        raise InputError(f"the training mix {path} is not valid JSON ({error}).") from error
-    if not isinstance(mix, dict):
-        raise InputError(
-            f"the training mix {path} holds a {type(mix).__name__}; {{task: {{model: rows}}}} was expected."
-        )
-    return mix
-
-
 def _read_data(options: TrainOptions) -> Any:
-    """The rows of the dataset, which is built first where it is not there.
-
-    Where there is nothing to build it of, it is one in `LOCAL_DATASETS_DIR` or on the Hub.
-    """
+    """The rows of the dataset, which is built first where it is not there."""
     path = Path(options.dataset_path)
-    name = str(path.absolute())  # which is looked for nowhere else
-    if not path.exists():
-        if options.label_source is not None or not _may_be_published(options.dataset_path):
-            return _build(options, path)
-        name = options.dataset_path
-    elif not any(path.glob("*/dataset_dict.json")):
-        return open_source(path, soft_labels=True)
-    there = get_dataset_config_names(name)
-    asked = [task for task in there if not options.tasks or task in options.tasks]
-    data = {str(task): dict(models) for task, models in load_dataset_dict(name, asked).items()}
-    wanted = {model_folder(model) for model in options.candidate_models}
-    data = {task: {m: rows for m, rows in models.items() if not wanted or m in wanted} for task, models in data.items()}
-    if not any(data.values()):
-        raise InputError(f"{path} has no rows of the tasks and models that were named; there is {', '.join(there)}.")
-    return data
-
-
-def _may_be_published(name: str) -> bool:
-    """Whether a data set of the name is in `LOCAL_DATASETS_DIR`, or the Hub may have one."""
-    return find_dataset(name) is not None or re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", name) is not None
-
-
-def _build(options: TrainOptions, path: Path) -> dict[str, dict[str, Any]]:
-    """Bring candidates and scores together, and keep them as one dataset a task with a split a model."""
+    if path.exists() or (options.label_source is None and is_published(options.dataset_path)):
+        return load_labelled(options.dataset_path, options.tasks, options.candidate_models)
     for name in ("tasks", "candidate_models", "label_source"):
         if not getattr(options, name):
             raise InputError(
                 f"there is no dataset {path}; to build it, --tasks, --candidate_models and --label_source are needed, "
                 f"and --{name} was not given."
             )
-    from datasets import Dataset, DatasetDict
-
-    scores_dir = Path(options.scores_dir) if options.scores_dir else None
-    data: dict[str, dict[str, Any]] = {}
-    for task in read_tasks(TaskOptions(tasks=options.tasks, tasks_dir=options.tasks_dir)):
-        for model in options.candidate_models:
-            rows = labelled_rows(task, Path(options.candidates_dir), scores_dir, model, str(options.label_source))
-            data.setdefault(task.name, {})[model_folder(model)] = Dataset.from_list(rows)
-    try:
-        for name, models in data.items():
-            DatasetDict(models).save_to_disk(str(path / name))
-    except OSError as error:
-        raise OutputError(f"the dataset {path} can't be written ({error.strerror}).") from error
-    return data
+    return build_training_data(
+        read_tasks(TaskOptions(tasks=options.tasks, tasks_dir=options.tasks_dir)),
+        options.candidate_models,
+        str(options.label_source),
+        Path(options.candidates_dir),
+        Path(options.scores_dir) if options.scores_dir else None,
+        path,
+    )
 
 
 def _report(result: TrainResult) -> str:
@@ -193,13 +134,9 @@ def _report(result: TrainResult) -> str:
     return "\n".join(lines)
 
 
-def _line(name: str, m: Measures) -> str:
-    values = (m.accuracy, m.f1, m.kappa, m.brier, m.ece)
-    shown = "".join(
-        f"{'-' if value is None else format(value, '.3f'):>{width}}"
-        for value, width in zip(values, (10, 8, 8, 8, 8), strict=True)
-    )
-    return f"{name:24}{m.rows:8}{shown}"
+def _line(name: str, m: HeldOutMeasures) -> str:
+    shown = ["-" if value is None else f"{value:.3f}" for value in (m.accuracy, m.f1, m.kappa, m.brier, m.ece)]
+    return f"{name:24}{m.rows:8}{shown[0]:>10}" + "".join(f"{value:>8}" for value in shown[1:])
 
 
 if __name__ == "__main__":

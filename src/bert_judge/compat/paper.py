@@ -14,16 +14,10 @@ from bert_judge.artifacts import format_number, model_folder, read_list, setting
 from bert_judge.errors import InputError, MissingExtraError
 from bert_judge.generators import split_trace
 from bert_judge.generators.hf import load_language_model
+from bert_judge.models import choose_device, fastest_dtype, find_model, load_config, quiet_transformers
 from bert_judge.tasks import TaskFunction, discover
 from bert_judge.types import Sampling
-from bert_judge.utils import (
-    choose_device,
-    fastest_dtype,
-    find_dataset,
-    find_model,
-    load_config,
-    quiet_transformers,
-)
+from bert_judge.utils import find_dataset
 
 if TYPE_CHECKING:
     import torch

@@ -20,12 +20,11 @@ class Batch(NamedTuple):
     rows: tuple[int, ...]
     ids: NDArray[np.int64]
     mask: NDArray[np.int64]
-    types: NDArray[np.int64] | None
+    types: NDArray[np.int64]
 
     def arrays(self, names: Sequence[str]) -> list[NDArray[np.int64]]:
-        """The arrays of these names, as the model's inputs are called; token types are 0 where there are none."""
-        types = np.zeros_like(self.ids) if self.types is None else self.types
-        arrays = {"input_ids": self.ids, "attention_mask": self.mask, "token_type_ids": types}
+        """The arrays of these names, as the model's inputs are called."""
+        arrays = {"input_ids": self.ids, "attention_mask": self.mask, "token_type_ids": self.types}
         return [arrays[name] for name in names]
 
     def halves(self) -> tuple[Batch, Batch]:
@@ -34,8 +33,7 @@ class Batch(NamedTuple):
         return self._part(slice(middle)), self._part(slice(middle, None))
 
     def _part(self, part: slice) -> Batch:
-        types = None if self.types is None else self.types[part]
-        return Batch(self.rows[part], self.ids[part], self.mask[part], types)
+        return Batch(self.rows[part], self.ids[part], self.mask[part], self.types[part])
 
 
 def windows(
@@ -64,9 +62,9 @@ def pack(
 ) -> list[Batch]:
     """Batches of at most `batch_tokens` tokens, padding included, and `batch_size` rows; the longest inputs first.
 
-    Longest first: a batch that is too large for the memory shows at once. An input longer than `batch_tokens` is a
-    batch of its own. Lengths are rounded up to a multiple of `multiple`, but not over `max_tokens`, where the model's
-    positions end.
+    Longest first, so that a batch that is too large for the memory shows at once. An input longer than `batch_tokens`
+    is a batch of its own. Lengths are rounded up to a multiple of `multiple`, but not over `max_tokens`, where the
+    model's positions end.
     """
     order = sorted(range(len(inputs)), key=lambda i: (-len(inputs[i].ids), inputs[i].ids))
     batches = []
@@ -76,19 +74,19 @@ def pack(
         width = max(longest, min(-(-longest // multiple) * multiple, max_tokens))
         count = max(1, min(batch_tokens // width, batch_size or batch_tokens))
         rows = tuple(islice(order, start, start + count))
-        batches.append(_pad(rows, [inputs[i] for i in rows], width, pad_id))
+        batches.append(pad(rows, [inputs[i] for i in rows], width, pad_id))
         start += len(rows)
     return batches
 
 
-def _pad(rows: tuple[int, ...], inputs: Sequence[Tokens], width: int, pad_id: int) -> Batch:
+def pad(rows: tuple[int, ...], inputs: Sequence[Tokens], width: int, pad_id: int) -> Batch:
+    """Inputs as one batch of `width` tokens; token types are 0 where an input has none."""
     ids = np.full((len(inputs), width), pad_id, dtype=np.int64)
-    mask = np.zeros_like(ids)
-    types = None if inputs[0].types is None else np.zeros_like(ids)
+    mask, types = np.zeros_like(ids), np.zeros_like(ids)
     for row, tokens in enumerate(inputs):
         n = len(tokens.ids)
         ids[row, :n] = tokens.ids
         mask[row, :n] = 1
-        if types is not None and tokens.types is not None:
+        if tokens.types is not None:
             types[row, :n] = tokens.types
     return Batch(rows, ids, mask, types)

@@ -9,19 +9,25 @@ import sys
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bert_judge.encoder.batching import Batch, pack
-from bert_judge.encoder.output import LOGITS, Output
 from bert_judge.errors import InputError, MissingExtraError
+from bert_judge.models import (
+    choose_device,
+    find_model,
+    hash_files,
+    load_tokenizer,
+    max_input_tokens,
+    read_config,
+    tokenizer_files,
+)
 from bert_judge.types import Tokens
-from bert_judge.utils import find_model, hash_files, load_tokenizer, max_input_tokens, read_config, tokenizer_files
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -30,7 +36,31 @@ if TYPE_CHECKING:
 
 Values = NDArray[np.float32]
 RuntimeName = Literal["auto", "torch", "openvino"]
+_DTYPES = ("auto", "float32", "bfloat16", "float16")
 _ENTRY = 256  # bytes that a remembered output takes besides its numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """The hidden states of an input's tokens after `layer` layers (0: the embeddings), or of all layers (None).
+
+    Models that end with a norm (T5, mBART, ModernBERT, EuroBERT) apply it to a layer that they are cut at. Of all
+    layers it is applied to each, so that a layer is the same in both ways, unless `final_norm` is False: then the
+    inner layers are as they are within the model.
+    """
+
+    layer: int | None
+    final_norm: bool = True
+
+    def __str__(self) -> str:
+        if self.layer is not None:
+            return f"layer{self.layer}"
+        return "layers" if self.final_norm else "rawlayers"
+
+
+LOGITS: Final = "logits"
+Output = Literal["logits"] | Hidden
+"""The logits of a classification head, or hidden states."""
 
 
 class Runtime(Protocol):
@@ -75,13 +105,9 @@ class Engine:
         batch_size: int | None = None,
         memory: int = 1 << 24,
     ) -> None:
-        for name, value, least in (
-            ("batch_tokens", batch_tokens, 1),
-            ("batch_size", batch_size, 1),
-            ("memory", memory, 0),
-        ):
-            if value is not None and value < least:
-                raise InputError(f"{name} is {value}; a number of at least {least} was expected.")
+        for name, value in (("batch_tokens", batch_tokens), ("batch_size", batch_size)):
+            if value is not None and value < 1:
+                raise InputError(f"{name} is {value}; a number of at least 1 was expected.")
         self._model = model
         self._batch_tokens = batch_tokens or model.runtime.batch_tokens
         self._batch_size = batch_size
@@ -97,20 +123,18 @@ class Engine:
         """
         keys = [_key(tokens) for tokens in inputs]
         with self._lock:
-            return self._run(keys, inputs, batch_size or self._batch_size)
+            new = {key: tokens for key, tokens in zip(keys, inputs, strict=True) if key not in self._known}
+            outputs = {key: self._known[key] for key in keys if key not in new}
+            fresh = dict(zip(new, self._compute(list(new.values()), batch_size or self._batch_size), strict=True))
+            self._remember(fresh)
+        outputs |= fresh
+        return [outputs[key] for key in keys]
 
     def forget(self) -> None:
         """Drop the outputs that are kept."""
         with self._lock:
             self._known.clear()
             self._bytes = 0
-
-    def _run(self, keys: Sequence[bytes], inputs: Sequence[Tokens], batch_size: int | None) -> list[Values]:
-        new = {key: tokens for key, tokens in zip(keys, inputs, strict=True) if key not in self._known}
-        outputs = {key: self._known[key] for key in keys if key not in new}
-        outputs |= zip(new, self._compute(list(new.values()), batch_size), strict=True)
-        self._remember({key: outputs[key] for key in new})
-        return [outputs[key] for key in keys]
 
     def _compute(self, inputs: Sequence[Tokens], batch_size: int | None) -> list[Values]:
         """The outputs of inputs that are all different."""
@@ -160,7 +184,12 @@ def load_model(
     folder = find_model(path, trust_remote_code)
     config = read_config(folder)
     digest = hash_files([folder / "config.json", *sorted(folder.glob("*.safetensors"))])
-    make = partial(_make_encoder, folder, output, trust_remote_code)
+
+    def make() -> Encoder:
+        from bert_judge.encoder.modules import make_encoder  # which imports torch
+
+        return make_encoder(folder, output, trust_remote_code)
+
     return Model(
         folder=folder,
         output=output,
@@ -173,19 +202,12 @@ def load_model(
     )
 
 
-def _make_encoder(folder: Path, output: Output, trust_remote_code: bool) -> Encoder:
-    from bert_judge.encoder.modules import make_encoder  # which imports torch
-
-    return make_encoder(folder, output, trust_remote_code)
-
-
 def _load_runtime(
     make: Callable[[], Encoder], name: str, architecture: str | None, runtime: RuntimeName, device: str, dtype: str
 ) -> Runtime:
-    if dtype not in ("auto", "float32", "bfloat16", "float16"):
-        raise InputError(f"dtype is {dtype!r}; 'auto', 'float32', 'bfloat16' or 'float16' was expected.")
-    if runtime not in ("auto", "torch", "openvino"):
-        raise InputError(f"runtime is {runtime!r}; 'auto', 'torch' or 'openvino' was expected.")
+    for option, value, known in (("dtype", dtype, _DTYPES), ("runtime", runtime, get_args(RuntimeName))):
+        if value not in known:
+            raise InputError(f"{option} is {value!r}; one of {', '.join(known)} was expected.")
     installed = importlib.util.find_spec("openvino") is not None
     if runtime == "openvino" and not installed:
         raise MissingExtraError("the runtime openvino", "openvino", "cpu")
@@ -202,14 +224,5 @@ def _load_runtime(
 
 def _accelerator_in_sight() -> bool:
     """Whether PyTorch has an accelerator. It takes seconds to import, so it is asked only where there may be one."""
-    apple = sys.platform == "darwin"
-    if (
-        not apple
-        and not Path("/dev/nvidiactl").exists()
-        and not Path("/dev/kfd").exists()
-        and not shutil.which("nvidia-smi")
-    ):
-        return False
-    import torch
-
-    return torch.cuda.is_available() or torch.backends.mps.is_available()
+    signs = (Path("/dev/nvidiactl").exists(), Path("/dev/kfd").exists(), shutil.which("nvidia-smi") is not None)
+    return (sys.platform == "darwin" or any(signs)) and choose_device("auto").type != "cpu"

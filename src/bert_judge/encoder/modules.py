@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from bert_judge.encoder.output import LOGITS, Hidden, Output
+from bert_judge.encoder.engine import LOGITS, Hidden, Output
 from bert_judge.errors import ModelError
-from bert_judge.utils import count_layers, load_hf_backbone, load_hf_encoder
+from bert_judge.models import count_layers, load_hf_backbone, load_hf_encoder
 
 _HEAD_READS_FIRST_TOKEN = frozenset(["bert", "roberta", "xlm-roberta"])
 _FINAL_NORMS = ("final_layer_norm", "final_norm", "layer_norm", "norm")  # T5; ModernBERT; mBART, Pegasus; EuroBERT
@@ -85,7 +85,9 @@ def cut_layers(model: Any, layer: int) -> None:
         )
         parent, name, stack = next(stacks, (None, "", None))
         if parent is None or stack is None:
-            raise ModelError(f"the layers of the architecture {architecture!r} can't be told; use another model.")
+            raise ModelError(
+                f"the layers of the architecture {architecture!r} were not found in its module; use another model."
+            )
         setattr(parent, name, stack[:layer])
 
 

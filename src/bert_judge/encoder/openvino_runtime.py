@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from bert_judge.encoder.batching import Batch
 from bert_judge.errors import InputError
-from bert_judge.utils import cache_folder, quiet_transformers
+from bert_judge.models import cache_folder, quiet_transformers
 from bert_judge.version import __version__
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class OpenVinoRuntime:
     multiple = 4
 
     def __init__(self, make: Callable[[], Encoder], name: str, dtype: str) -> None:
-        """`name` stands for the model's weights and for what is asked of it, in the cache of converted models."""
+        """`name` is that of the converted model in the cache: it depends on weights and output."""
         core = ov.Core()
         native = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         wanted = ("bfloat16" if "BF16" in native else "float32") if dtype == "auto" else dtype
@@ -125,7 +125,7 @@ def _convert(encoder: Encoder) -> ov.Model:
     mask[1, 8:] = 0
     example = {"input_ids": torch.ones_like(mask), "attention_mask": mask, "token_type_ids": torch.zeros_like(mask)}
     with warnings.catch_warnings(), quiet_transformers():
-        warnings.simplefilter("ignore")  # tracing warns of every shape that becomes a constant; a test compares results
+        warnings.simplefilter("ignore")  # tracing warns of each shape that becomes a constant; a test compares results
         converted = ov.convert_model(
             encoder,
             example_input=tuple(example[name] for name in encoder.inputs),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bert_judge.encoder.batching import Batch
 from bert_judge.encoder.modules import Encoder
 from bert_judge.errors import ModelError
-from bert_judge.utils import choose_device, fastest_dtype
+from bert_judge.models import choose_device, fastest_dtype
 
 _BATCH_TOKENS = {"cpu": 2_048, "mps": 16_384, "cuda": 131_072}
 

@@ -10,9 +10,9 @@ from itertools import islice
 from typing import Annotated, Any, ClassVar
 
 from bert_judge.errors import InputError, ModelError
+from bert_judge.models import cache_folder
 from bert_judge.store import STORE_FILE, RecentReplies, Replies, ReplyStore, reply_key
 from bert_judge.types import Reply, Sampling, Signature
-from bert_judge.utils import cache_folder
 
 Arrived = Callable[[int, Reply], None]
 """Called with the index of a prompt and its reply the moment the reply is there, from any thread."""

@@ -14,8 +14,7 @@ from bert_judge.errors import InputError, ModelError
 from bert_judge.generators.base import ALTERNATIVES
 from bert_judge.generators.chat import ChatFormat, Encoded, load_chat_tokenizer
 from bert_judge.generators.local import LocalGenerator, content_hash
-from bert_judge.types import Reply
-from bert_judge.utils import (
+from bert_judge.models import (
     choose_device,
     fastest_dtype,
     find_model,
@@ -23,6 +22,7 @@ from bert_judge.utils import (
     max_input_tokens,
     quiet_transformers,
 )
+from bert_judge.types import Reply
 
 if TYPE_CHECKING:
     import torch

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 from bert_judge.generators.base import Arrived, BackendGenerator
 from bert_judge.generators.chat import ChatFormat, Encoded
+from bert_judge.models import hash_files
 from bert_judge.types import Reply, TokenChoice
-from bert_judge.utils import hash_files
 
 
 class LocalGenerator(BackendGenerator):

@@ -15,8 +15,8 @@ from bert_judge.errors import MissingExtraError, ModelError
 from bert_judge.generators.base import ALTERNATIVES
 from bert_judge.generators.chat import ChatFormat, Encoded
 from bert_judge.generators.local import LocalGenerator, content_hash
+from bert_judge.models import find_model
 from bert_judge.types import Reply
-from bert_judge.utils import find_model
 
 
 class VLLMGenerator(LocalGenerator):

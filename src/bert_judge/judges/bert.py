@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from bert_judge.errors import InputError, ModelError
 from bert_judge.evidence import SIGNALS, find_signals
 from bert_judge.judges.base import Judge, make_samples
+from bert_judge.models import STARTER, find_model, read_config
 from bert_judge.prompt import JudgeConfig, Prompt, PromptEncoder
 from bert_judge.types import Sample, Scale, Signature, Verdict
-from bert_judge.utils import STARTER, find_model, read_config
 from bert_judge.version import __version__
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from bert_judge.errors import InputError, ModelError
 from bert_judge.judges import JUDGES, find_judge
 from bert_judge.judges.base import Judge
 from bert_judge.metrics import METRICS, find_metric
-from bert_judge.utils import STARTER, find_model
+from bert_judge.models import STARTER, find_model
 
 YAML = (".yaml", ".yml")
 

@@ -3,11 +3,11 @@
 The paper's form is `<|question|>Q<|candidate|>C<|reference|>R` between whatever the tokenizer puts at both ends
 (arXiv 2604.09497; `judges/bert.py` of its package). Ours adds three things to it: the markers are inserted as ids, so
 that no text can imitate them; what does not fit is cut fairly and visibly; and, for encoders with two token types,
-*match marks*: the words that candidate and reference share carry the second type, and, where that is wanted, those
-that they do not share a third.
+*match marks*: the words that candidate and reference share carry the second type, and, as an option, those that they
+do not share a third.
 """
 
-from bert_judge.prompt.encoder import Prompt, PromptEncoder
 from bert_judge.prompt.form import CONFIG_NAME, InputForm, JudgeConfig
+from bert_judge.prompt.prompts import Prompt, PromptEncoder
 
 __all__ = ["CONFIG_NAME", "InputForm", "JudgeConfig", "Prompt", "PromptEncoder"]

@@ -19,18 +19,18 @@ CONFIG_NAME = "judge.json"
 class InputForm:
     """How a judge reads a sample; stored beside its model in `judge.json`.
 
-    `forms` lists the parts that the judge was trained with: "qcr" (question, candidate, reference; the paper's),
-    "cr", "qc". `max_tokens` bounds the whole input (None: the model's limit). Nothing is cut while the whole fits;
-    then candidate, question and reference shrink in this order, each down to its budget at most (None: a half, a
-    quarter and a quarter of the room). A shortened question keeps both its ends, a candidate the share `candidate_head`
-    at its start and the rest at its end, where answers stand; a reference keeps its start. Where words of the reference
-    stand in neither end of a candidate, but between them, `candidate_focus` tokens there are kept at the end's expense.
+    `forms` lists the parts that the judge was trained with: "qcr" (question, candidate, reference; the paper's), "cr",
+    "qc". `max_tokens` bounds the whole input (None: the model's limit). Nothing is cut while the whole fits; then
+    candidate, question and reference shrink in this order, each down to its budget at most (None: a half, a quarter and
+    a quarter of the room). A shortened question keeps both its ends, a candidate the fraction `candidate_head` at its
+    start and the rest at its end, where answers stand; a reference keeps its start. Where words of the reference stand
+    in neither end of a candidate, but between them, `candidate_focus` tokens there are kept at the end's expense.
     `truncation="left"` cuts the whole input from the left instead, as the paper does.
 
     `references` says how several are read: "joined" in one pass (the `max_references` that share most with the
     candidate, the best first) or as the "best" of single passes. `marks` turns match marks on: words that candidate and
     reference share carry the second token type. With `contrast` content words that they do not share carry the third:
-    those of the candidate that the question has not either, and those of the reference that the candidate lacks.
+    those of the candidate that are not in the question either, and those of the reference that the candidate lacks.
     `fold` reads characters that look alike as one (`evidence.fold`). With `sanitise` special tokens and chat markers in
     a candidate ("[SEP]", "<|im_end|>", "</s>"), which no reference has, are read as spaces. With `options` a reference
     that is the letter or the words of an option which the question lists is read as both (`evidence.name_option`).
@@ -60,14 +60,14 @@ class InputForm:
         if not self.forms or not set(self.forms) <= {"qcr", "cr", "qc"}:
             raise InputError(f"the input forms are {list(self.forms)}; 'qcr', 'cr' or 'qc' was expected.")
         if "qc" in self.forms and len(self.forms) > 1:
-            raise InputError("the form 'qc' can't be combined with others: a judge reads the reference or it does not.")
+            raise InputError("the form 'qc' can't be combined with others: a judge reads references or it does not.")
         if self.max_references < 1 or not 0 <= self.candidate_head <= 1:
             raise InputError(
                 f"max_references is {self.max_references} and candidate_head {self.candidate_head}; "
-                "at least 1, and a share between 0 and 1, were expected."
+                "at least 1, and a fraction from 0 to 1, were expected."
             )
         if self.contrast and not self.marks:
-            raise InputError("contrast needs marks: turn both on, or neither.")
+            raise InputError("contrast needs marks; turn both on, or neither.")
         if self.candidate_focus < 0:
             raise InputError(f"candidate_focus is {self.candidate_focus}; a number of tokens, 0 or more, was expected.")
         for name, known in (("references", ("joined", "best")), ("truncation", ("fair", "left"))):
@@ -92,22 +92,21 @@ class InputForm:
         """Everything of the form that changes a score, in short, for a signature."""
         limit = f"{self.truncation}{self.max_tokens}"
         if self.truncation == "fair":
-            limit += f"({self.question_tokens}+{self.candidate_tokens}+{self.reference_tokens},{self.candidate_head}"
-            limit += f",{self.candidate_focus})" if self.candidate_focus else ")"
+            focus = f",{self.candidate_focus}" if self.candidate_focus else ""
+            budgets = f"{self.question_tokens}+{self.candidate_tokens}+{self.reference_tokens}"
+            limit += f"({budgets},{self.candidate_head}{focus})"
         references = f"joined{self.max_references}" if self.references == "joined" else self.references
-        form = "/".join(self.forms) + "".join(
-            f"+{name}" for name in ("marks", "contrast", "fold", "sanitise", "options") if getattr(self, name)
-        )
+        flags = [name for name in ("marks", "contrast", "fold", "sanitise", "options") if getattr(self, name)]
         whole = hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:6]
-        return {"form": f"{form}#{whole}", "refs": references, "trunc": limit}
+        return {"form": f"{'+'.join(['/'.join(self.forms), *flags])}#{whole}", "refs": references, "trunc": limit}
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeConfig:
     """What `judge.json` holds: the input form, and what turns logits into probabilities.
 
-    That is a `combiner` of the logit with the evidence, where there is one, and after it a temperature. `threshold` is
-    the score from which on a candidate is labelled right.
+    That is a `combiner` of the logit with the evidence, where there is one, and after it a temperature. A candidate
+    whose score is at least `threshold` is labelled correct.
     """
 
     form: InputForm = InputForm()
@@ -144,8 +143,7 @@ class JudgeConfig:
 
     def save(self, folder: Path) -> None:
         """Write `judge.json` into a model's folder."""
-        text = json.dumps(asdict(self), indent=1)
-        (folder / CONFIG_NAME).write_text(text + "\n", encoding="utf-8")
+        (folder / CONFIG_NAME).write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
 
 
 def with_budgets(form: InputForm, room: int) -> InputForm:

@@ -49,13 +49,11 @@ class TextTokenizer:
                 # Tokens longer than we took them for: the ends do not hold all that could be kept.
                 pair, found = (text,), [self._tokenizer.encode(text, add_special_tokens=False)]
             ids = [i for encoding in found for i in encoding.ids]
-            offsets = list(found[0].offsets)
-            if len(pair) == 2:
-                shift = len(text) - len(pair[1])
-                offsets += [(shift + start, shift + end) for start, end in found[1].offsets]
+            starts = (0, len(text) - len(pair[-1]))
+            offsets = [(at + s, at + e) for at, part in zip(starts, found, strict=False) for s, e in part.offsets]
             if not self._forbidden.isdisjoint(ids):
                 ids, offsets = self._without_specials(ids, offsets)
-            yield text, Piece(ids, offsets, len(text))
+            yield text, Piece(ids, offsets, [0] * len(ids), len(text))
 
     def _without_specials(
         self, ids: Sequence[int], offsets: Sequence[tuple[int, int]]

@@ -6,29 +6,44 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from bert_judge.evidence import Span, touches
+from bert_judge.evidence import Span
 from bert_judge.prompt.form import InputForm
+
+MARKED, CONTRASTING = 1, 2  # token types; any other token has 0
 
 
 class Piece(NamedTuple):
-    """A tokenised text: its ids, the characters that each covers, and the length of the whole text in characters."""
+    """A text as tokens: their ids, the characters that each covers, their types, and how many characters it has."""
 
     ids: Sequence[int]
     offsets: Sequence[tuple[int, int]]
+    types: Sequence[int]
     characters: int
 
+    def typed(self, marked: Sequence[Span], contrasting: Sequence[Span]) -> Piece:
+        """The same text whose tokens have the type of the spans that they touch; a match mark goes before contrast."""
+        types = [0] * len(self.ids)
+        for kind, spans in ((CONTRASTING, contrasting), (MARKED, marked)):
+            for start, end in spans:
+                token = bisect_left(self.offsets, (end,))
+                while token and self.offsets[token - 1][1] > start:
+                    token -= 1
+                    types[token] = kind
+        return self._replace(types=types)
 
-class Part(NamedTuple):
-    """One part of an input: its text as tokens, the spans of it that carry a match mark, and those that contrast."""
 
-    piece: Piece
-    marked: Sequence[Span] = ()
-    contrasting: Sequence[Span] = ()
-
-    def type_of(self, token: int) -> int:
-        """The type of a token: 1 where it is marked, 2 where it contrasts, else 0."""
-        span = Span(*self.piece.offsets[token])
-        return 1 if touches(span, self.marked) else 2 if touches(span, self.contrasting) else 0
+def joined(pieces: Sequence[Piece], separator: Piece) -> Piece:
+    """Several texts as one, with a separator between them."""
+    ids: list[int] = []
+    offsets: list[tuple[int, int]] = []
+    types: list[int] = []
+    at = 0
+    for part in [part for piece in pieces for part in (separator, piece)][1:]:
+        ids += part.ids
+        offsets += [(at + start, at + end) for start, end in part.offsets]
+        types += part.types
+        at += part.characters
+    return Piece(ids, offsets, types, at)
 
 
 def keep_fairly(lengths: Mapping[str, int], form: InputForm, room: int) -> dict[str, Sequence[int]]:
@@ -38,12 +53,12 @@ def keep_fairly(lengths: Mapping[str, int], form: InputForm, room: int) -> dict[
     over = sum(lengths.values()) - room
     kept: dict[str, Sequence[int]] = {part: range(length) for part, length in lengths.items()}
     for part in ("candidate", "question", "reference"):
-        spare = lengths.get(part, 0) - 1 - (budgets[part] or 0)
-        if over > 0 and spare > 0:
-            left = lengths[part] - 1 - min(over, spare)
+        cut = min(over, lengths.get(part, 0) - 1 - (budgets[part] or 0))
+        if cut > 0:
+            left = lengths[part] - 1 - cut
             head = round(left * heads[part])
             kept[part] = [*range(1 + head), *range(lengths[part] - (left - head), lengths[part])]
-            over -= min(over, spare)
+            over -= cut
     return kept
 
 
@@ -57,7 +72,7 @@ def keep_right(lengths: Mapping[str, int], form: InputForm, room: int) -> dict[s
     return kept
 
 
-def with_focus(part: Part, kept: Sequence[int], width: int) -> Sequence[int]:
+def with_focus(piece: Piece, kept: Sequence[int], width: int) -> Sequence[int]:
     """The kept tokens of a candidate, with a window of its middle instead of the first ones of its end.
 
     The window is the one that holds most marked tokens that neither end has, the last of equals; a third of it comes
@@ -68,9 +83,9 @@ def with_focus(part: Part, kept: Sequence[int], width: int) -> Sequence[int]:
     width = min(width, len(tail) // 2)
     if not width:
         return kept
-    ids, marked = part.piece.ids, [touches(Span(*span), part.marked) for span in part.piece.offsets]
-    there = {ids[i - 1] for i in kept if i and marked[i - 1]}
-    new = [i for i in range(head[-1] + 1, tail[0]) if marked[i - 1] and ids[i - 1] not in there]
+    ids, types = piece.ids, piece.types
+    there = {ids[i - 1] for i in kept if i and types[i - 1] == MARKED}
+    new = [i for i in range(head[-1] + 1, tail[0]) if types[i - 1] == MARKED and ids[i - 1] not in there]
     if not new:
         return kept
     span = max(1, 2 * width // 3)  # within which the tokens have to be

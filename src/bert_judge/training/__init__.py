@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from bert_judge.training.config import TrainConfig
-from bert_judge.training.measures import Measures
-from bert_judge.training.mix import Mix
+from bert_judge.training.folder import TrainResult
+from bert_judge.training.held_out import HeldOutMeasures
 from bert_judge.training.rows import Example, read_examples, split_by_question
 from bert_judge.training.run import train
-from bert_judge.training.state import TrainResult
+from bert_judge.training.selection import Mix
 
-__all__ = ["Example", "Measures", "Mix", "TrainConfig", "TrainResult", "read_examples", "split_by_question", "train"]
+__all__ = [
+    "Example",
+    "HeldOutMeasures",
+    "Mix",
+    "TrainConfig",
+    "TrainResult",
+    "read_examples",
+    "split_by_question",
+    "train",
+]

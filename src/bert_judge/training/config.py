@@ -8,15 +8,13 @@ from typing import Annotated, Any
 
 from bert_judge.errors import InputError, MissingExtraError
 
-SCHEDULES = tuple(
-    "linear cosine cosine_with_restarts polynomial constant constant_with_warmup inverse_sqrt".split(),
-)
+SCHEDULES = tuple("linear cosine cosine_with_restarts polynomial constant constant_with_warmup inverse_sqrt".split())
 """The learning rate schedules of transformers that need no settings of their own."""
 
 STRATEGIES = ("steps", "epoch", "no")
 TRACKERS = ("tensorboard", "wandb", "trackio")
 
-# The settings that no weight depends on.
+# Settings on which no weight depends.
 _UNSEEN = frozenset(
     "logging_strategy logging_steps logging_dir report_to save_total_limit push_to_hub hub_private overwrite "
     "quiet".split()
@@ -35,7 +33,7 @@ class TrainConfig:
     batch_size: Annotated[int, "rows a step on each device"] = 4
     gradient_accumulation_steps: Annotated[int, "batches that make one step: more rows a step, no more memory"] = 1
     learning_rate: Annotated[float, "the highest learning rate"] = 2e-5
-    warmup_ratio: Annotated[float, "share of the steps in which the learning rate rises"] = 0.05
+    warmup_ratio: Annotated[float, "fraction of the steps in which the learning rate rises"] = 0.05
     lr_scheduler_type: Annotated[str, f"how the learning rate falls: {', '.join(SCHEDULES)}"] = "linear"
     weight_decay: Annotated[float, "decay of the weights (AdamW)"] = 0.0
     freeze_embeddings: Annotated[bool, "leave the embeddings of the tokens as they are"] = False
@@ -43,13 +41,13 @@ class TrainConfig:
         float | None, "replaces the encoder's own; 0 lets a processor use its fast attention, about a third quicker"
     ] = None
     question_dropout: Annotated[
-        float, "share of the rows that lose their question, where the judge learns to read with and without one"
+        float, "fraction of the rows that lose their question, where the judge learns to read with and without one"
     ] = 0.1
     combine_evidence: Annotated[
-        bool, "add what the strings say (same number, same option …) to the logit, as fitted on the questions held out"
+        bool, "add what the strings say (same number, same option …) to the logit, fitted on the held-out questions"
     ] = False
-    dev_share: Annotated[float, "share of the questions held out, to choose the best state and to calibrate"] = 0.05
-    max_dev_rows: Annotated[int, "the most rows held out that an evaluation during the training reads"] = 2_000
+    dev_share: Annotated[float, "fraction of the questions held out, to choose the best state and to calibrate"] = 0.05
+    max_dev_rows: Annotated[int, "the most held-out rows that an evaluation during the training reads"] = 2_000
     evaluations: Annotated[int, "evaluations during the training, evenly spread"] = 5
     patience: Annotated[int | None, "end after this many evaluations without a lower loss"] = None
     bf16: Annotated[bool | None, "compute in bfloat16 (default: where the device does so itself)"] = None
@@ -57,7 +55,7 @@ class TrainConfig:
     logging_strategy: Annotated[str, "when the loss is logged: steps, epoch or no"] = "steps"
     logging_steps: Annotated[int | None, "log every N steps (default: ten times an evaluation)"] = None
     logging_dir: Annotated[str | None, "folder for tensorboard (default: runs in the output folder)"] = None
-    report_to: Annotated[tuple[str, ...] | None, f"where logs go, too: {', '.join(TRACKERS)} (default: nowhere)"] = None
+    report_to: Annotated[tuple[str, ...] | None, f"where else logs go: {', '.join(TRACKERS)} (default: nowhere)"] = None
     save_strategy: Annotated[
         str, "when the judge is evaluated and its state is kept, to go on from: steps, epoch or no (kept nowhere)"
     ] = "steps"
@@ -82,37 +80,33 @@ class TrainConfig:
         return tuple(name for name in self.report_to or () if name != "none")
 
     def settings(self) -> dict[str, Any]:
-        """The settings that weights depend on, by name."""
+        """The settings on which weights depend, by name."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _UNSEEN}
 
     def check_packages(self) -> None:
         """Raise MissingExtraError where a package is missing that these settings need."""
-        for feature, package, extra in [
-            ("training", "accelerate", "train"),
-            *((f"report_to={name}", name, name) for name in self.trackers),
-        ]:
+        trackers = [(f"report_to={name}", name, name) for name in self.trackers]
+        for feature, package, extra in [("training", "accelerate", "train"), *trackers]:
             if importlib.util.find_spec(package) is None:
                 raise MissingExtraError(feature, package, extra)
 
 
 def _limits(c: TrainConfig) -> list[tuple[str, bool, str]]:
     """Name of each setting with limits, whether it keeps them, and what they are, in words."""
-    optional = ("max_steps", "patience", "logging_steps", "save_steps", "save_total_limit")
-    counts = [
-        *("batch_size", "gradient_accumulation_steps", "max_dev_rows", "evaluations"),
-        *(name for name in optional if getattr(c, name) is not None),
-    ]
-    strategies = ("logging_strategy", "save_strategy")
+    counts = "batch_size gradient_accumulation_steps max_dev_rows evaluations".split()
+    optional = "max_steps patience logging_steps save_steps save_total_limit".split()
+    counts += [name for name in optional if getattr(c, name) is not None]
     return [
         ("num_train_epochs", c.num_train_epochs > 0, "a number above 0"),
         ("learning_rate", c.learning_rate > 0, "a number above 0"),
-        ("warmup_ratio", 0 <= c.warmup_ratio < 1, "a share from 0 to below 1"),
+        ("warmup_ratio", 0 <= c.warmup_ratio < 1, "a fraction from 0 to below 1"),
         ("weight_decay", c.weight_decay >= 0, "0 or more"),
-        ("attention_dropout", c.attention_dropout is None or 0 <= c.attention_dropout < 1, "a share below 1"),
-        ("question_dropout", 0 <= c.question_dropout <= 1, "a share between 0 and 1"),
-        ("dev_share", 0 < c.dev_share < 1, "a share between 0 and 1"),
+        ("attention_dropout", 0 <= (c.attention_dropout or 0) < 1, "a fraction from 0 to below 1"),
+        ("question_dropout", 0 <= c.question_dropout <= 1, "a fraction from 0 to 1"),
+        ("dev_share", 0 < c.dev_share < 1, "a fraction between 0 and 1"),
         *((name, getattr(c, name) >= 1, "a number of at least 1") for name in counts),
-        *((name, getattr(c, name) in STRATEGIES, f"one of {', '.join(STRATEGIES)}") for name in strategies),
+        ("logging_strategy", c.logging_strategy in STRATEGIES, f"one of {', '.join(STRATEGIES)}"),
+        ("save_strategy", c.save_strategy in STRATEGIES, f"one of {', '.join(STRATEGIES)}"),
         ("lr_scheduler_type", c.lr_scheduler_type in SCHEDULES, f"one of {', '.join(SCHEDULES)}"),
         ("report_to", set(c.trackers) <= {*TRACKERS}, f"one or more of {', '.join(TRACKERS)}"),
     ]

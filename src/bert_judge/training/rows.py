@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
+from bert_judge.artifacts import model_folder
 from bert_judge.errors import InputError
 from bert_judge.questions import question_key
-from bert_judge.sources import Source
+from bert_judge.sources import Source, open_source
 from bert_judge.types import Sample
+from bert_judge.utils import find_dataset, get_dataset_config_names, load_dataset_dict
 
 COLUMNS = ("question", "candidate", "reference", "label", "task", "model", "label_source", "id")
 """The columns of a row; candidate, reference (or references) and label are needed."""
@@ -49,6 +53,34 @@ class Example:
         """The name of its task, its model or its `label_source` (who gave the label), whichever `kind` is."""
         values = (self.sample.meta.get(column) for column in GROUPS[kind])
         return next((str(value) for value in values if value is not None), None)
+
+
+def load_labelled(path: str, tasks: Collection[str] = (), models: Collection[str] = ()) -> Any:
+    """What `path` names, for `read_examples`: a file of labelled rows, or a data set with a configuration a task and a
+    split a model, in a folder, in `LOCAL_DATASETS_DIR` or on the Hub.
+
+    Of a data set only these tasks and models are taken, where some are named. Raises InputError where that leaves
+    nothing, and where nothing can be read.
+    """
+    folder = Path(path)
+    if folder.exists() and not any(folder.glob("*/dataset_dict.json")):
+        return open_source(folder, soft_labels=True)
+    name = str(folder.absolute()) if folder.exists() else path  # a folder that is there is looked for nowhere else
+    there = get_dataset_config_names(name)
+    asked = [task for task in there if not tasks or task in tasks]
+    wanted = {model_folder(model) for model in models}
+    data = {
+        str(task): {model: rows for model, rows in parts.items() if not wanted or model in wanted}
+        for task, parts in load_dataset_dict(name, asked).items()
+    }
+    if not any(data.values()):
+        raise InputError(f"{path} has no rows of the tasks and models that were named; there is {', '.join(there)}.")
+    return data
+
+
+def is_published(name: str) -> bool:
+    """Whether `LOCAL_DATASETS_DIR` has a data set of this name, or the Hub may have one."""
+    return find_dataset(name) is not None or re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", name) is not None
 
 
 def read_examples(data: Any) -> list[Example]:
@@ -94,19 +126,22 @@ def _example(row: Any, place: Mapping[str, str], where: str) -> Example:
         if not isinstance(row, Mapping):
             raise InputError(f"it is {row!r:.60}; a mapping with {', '.join(COLUMNS)} was expected")
         named = {name: value for name, value in place.items() if row.get(name) is None}
-        return Example(_sample({**row, **named}), _label(row))
+        return Example(_sample({**row, **named}), _label(row["label"]))
     except InputError as error:
         raise InputError(f"{where} of the training data can't be learnt from: {str(error).rstrip('.')}.") from error
 
 
 def _sample(row: Mapping[str, Any]) -> Sample:
-    references = row.get("references") if row.get("reference") is None else row["reference"]
-    if references is None or "candidate" not in row:
-        lacking = "reference" if references is None else "candidate"
-        raise InputError(f"it has no {lacking}, only {', '.join(map(str, row))}")
-    candidate = row["candidate"]
+    references: Any = row.get("references") if row.get("reference") is None else row["reference"]
+    for name, lacking in (
+        ("reference", references is None),
+        ("candidate", "candidate" not in row),
+        ("label", "label" not in row),
+    ):
+        if lacking:
+            raise InputError(f"it has no {name}, only {', '.join(map(str, row))}")
     return Sample(
-        "" if candidate is None else candidate,
+        "" if row["candidate"] is None else row["candidate"],
         references,
         row.get("question"),
         None if row.get("id") is None else str(row["id"]),
@@ -114,11 +149,8 @@ def _sample(row: Mapping[str, Any]) -> Sample:
     )
 
 
-def _label(row: Mapping[str, Any]) -> float | None:
-    """The label as a number; None for undecided. Columns of numbers spell a missing one as NaN."""
-    if "label" not in row:
-        raise InputError(f"it has no label, only {', '.join(map(str, row))}")
-    label = row["label"]
+def _label(label: Any) -> float | None:
+    """The label as a number; None for undecided. Columns of numbers have NaN where one is missing."""
     if label is None or (isinstance(label, float) and math.isnan(label)):
         return None
     if not isinstance(label, Real):
@@ -140,11 +172,16 @@ def labels_of(rows: Iterable[Example]) -> list[float]:
     return [row.label for row in rows if row.label is not None]
 
 
-def split_by_question(samples: Iterable[Sample], share: float) -> tuple[list[Sample], list[Sample]]:
-    """Two lists, training and development, such that no question stands on both sides.
+def with_hard_labels(rows: Iterable[Example]) -> list[Example]:
+    """The same rows; a label is 1 where it reaches 0.5, else 0."""
+    return [row if row.label is None else replace(row, label=float(row.label >= 0.5)) for row in rows]
 
-    The side depends on the words of the question alone (on the references where there is none), so that it is the same
-    in every run and for every source.
+
+def split_by_question(samples: Iterable[Sample], share: float) -> tuple[list[Sample], list[Sample]]:
+    """Two lists, training and held out, such that no question is in both.
+
+    Which one depends on the words of the question alone (on the references where there is none), so that it is the
+    same in every run and for every source. `share` is the fraction of questions to hold out.
     """
     sides: tuple[list[Sample], list[Sample]] = ([], [])
     for sample in samples:
@@ -153,6 +190,6 @@ def split_by_question(samples: Iterable[Sample], share: float) -> tuple[list[Sam
 
 
 def is_held_out(sample: Sample, share: float) -> bool:
-    """Whether the question of a sample is among the share that is held out."""
+    """Whether the question of a sample is among the fraction `share` that is held out."""
     digest = hashlib.sha256(question_key(sample.question, sample.references).encode()).digest()
     return int.from_bytes(digest[:8], "big") < share * 2**64

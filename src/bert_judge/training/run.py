@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 from bert_judge.addresses import public_command
 from bert_judge.errors import InputError, OutputError
 from bert_judge.evidence import Combiner, find_signals
+from bert_judge.models import find_model, max_input_tokens, quiet_transformers
 from bert_judge.prompt import InputForm, JudgeConfig, PromptEncoder
-from bert_judge.training.card import make_card, versions
+from bert_judge.training.card import make_card
 from bert_judge.training.config import TrainConfig
-from bert_judge.training.data import TrainingRows, check_form, describe, drop_questions, read_rows
-from bert_judge.training.hub import check_hub, push
-from bert_judge.training.measures import Measures, calibrate, measure
-from bert_judge.training.mix import Mix
-from bert_judge.training.model import (
+from bert_judge.training.folder import CARD, RUNS, TrainingFolder, TrainResult, check_hub, identity, push
+from bert_judge.training.held_out import calibrate, measure, measure_tasks
+from bert_judge.training.rows import Example, labels_of
+from bert_judge.training.selection import Mix, TrainingRows, check_form, choose_rows, describe, drop_questions
+from bert_judge.training.trainer import (
     RowsByEpoch,
     by_length,
     encode,
@@ -28,9 +29,7 @@ from bert_judge.training.model import (
     soft_cross_entropy,
     training_arguments,
 )
-from bert_judge.training.rows import Example, grouped, labels_of
-from bert_judge.training.state import CARD, RUNS, TrainingFolder, TrainResult, identity, result_of
-from bert_judge.utils import find_model, max_input_tokens, quiet_transformers
+from bert_judge.version import versions
 
 if TYPE_CHECKING:
     from transformers import Trainer, TrainingArguments
@@ -55,21 +54,21 @@ def train(
     is whatever `read_examples` reads; rows without label are dropped and counted. `form` is how the judge reads a row
     (default: as `model_path` does, for an encoder the paper's). The markers of the form are added to the tokenizer,
     where they start as the mean of the words that name them. The loss is the cross-entropy of two logits, against
-    [1 - p, p] where a label is a probability p. `training_mix` chooses rows by task and model; `command` is told in the
-    card.
+    [1 - p, p] where a label is a probability p. `training_mix` chooses rows by task and model; the card shows
+    `command`.
 
     The folder gets weights (safetensors), tokenizer, `judge.json` with the form and the temperature fitted on the
-    questions held out, a card, and `metrics.json`. A training that was stopped goes on from its last state when it is
+    held-out questions, a card, and `metrics.json`. A training that was stopped goes on from its last state when it is
     started again with the same rows and settings; one that is done already is not done again. Under `accelerate
     launch` or `torchrun`, every process calls this; the first one writes.
 
-    Raises InputError where rows or settings are not fit to learn from, OutputError where the folder holds another
+    Raises InputError where rows or settings can't be learnt from, OutputError where the folder holds another
     result, ModelError where `model_path` is not an encoder, MissingExtraError where a package is missing; all before
     the encoder's weights are read.
     """
     config = config or TrainConfig()
     config.check_packages()
-    rows = read_rows(data, training_mix, config)
+    rows = choose_rows(data, training_mix, config)
     source = find_model(model_path, trust_remote_code)
     form = form or JudgeConfig.load(source).form
     check_form(source, form, rows, config, trust_remote_code)
@@ -77,37 +76,38 @@ def train(
         check_hub(config.push_to_hub)
     name = identity(source, [*rows.train, *rows.dev], form, config)
     folder = TrainingFolder(Path(output_dir), name, config.overwrite)
-    if folder.finished is not None:
-        result = result_of(folder.folder, folder.finished)
-    else:
-        told = {"identity": name, "base_model": _base_name(model_path, source), "command": public_command(command)}
-        result = _Training(model_path, source, rows, form, config, folder, told).run(trust_remote_code)
-    if config.push_to_hub and _is_first():
+    record = folder.finished
+    if record is None:
+        base = source.resolve().name if Path(model_path).expanduser().is_dir() else model_path
+        about = {"identity": name, "base_model": base, "command": public_command(command)}
+        record = _Training(source, rows, form, config, folder, about).run(trust_remote_code)
+    from accelerate import PartialState
+
+    if config.push_to_hub and PartialState().is_main_process:
         push(folder.folder, config.push_to_hub, config.hub_private)
-    return result
+    return TrainResult.of(folder.folder, record)
 
 
 @dataclass(frozen=True, slots=True)
 class _Training:
-    """One training, all of which was checked."""
+    """One training, all of which was checked. `about` begins its record."""
 
-    model_path: str
     source: Path
     rows: TrainingRows
     form: InputForm
     config: TrainConfig
     folder: TrainingFolder
-    told: Mapping[str, Any]
+    about: Mapping[str, Any]
 
-    def run(self, trust_remote_code: bool) -> TrainResult:
-        """Train, calibrate, and write the result; every process gets it."""
+    def run(self, trust_remote_code: bool) -> dict[str, Any]:
+        """Train, calibrate, and write the result; every process gets its record."""
         from accelerate.utils import broadcast_object_list
         from transformers import AutoTokenizer, set_seed
 
         set_seed(self.config.seed)
         arguments = training_arguments(self.folder.states, self.folder.folder.name, self.config)
         tokenizer = AutoTokenizer.from_pretrained(self.source, trust_remote_code=trust_remote_code)
-        model = prepare_model(self.model_path, tokenizer, self.form, self.config, trust_remote_code)
+        model = prepare_model(self.source, tokenizer, self.form, self.config, trust_remote_code)
         encoder = PromptEncoder(tokenizer.backend_tokenizer, self.form, max_input_tokens(model.config.to_dict()))
         if arguments.should_save:
             self.folder.begin()
@@ -124,11 +124,11 @@ class _Training:
                     f"{self.config.learning_rate:g}, or more warm-up."
                 )
             record = self._save(trainer, tokenizer, encoder.form, margins, found.metrics["test_loss"])
-        records = broadcast_object_list([record])
-        return result_of(self.folder.folder, records[0])
+        return broadcast_object_list([record])[0]  # type: ignore[no-any-return]
 
     def _trainer(self, model: Any, arguments: TrainingArguments, encoder: PromptEncoder) -> Trainer:
         from transformers import EarlyStoppingCallback, PrinterCallback, Trainer
+        from transformers.integrations import TensorBoardCallback
 
         rows = encode(encoder, drop_questions(self.rows.train, self.form, self.config))
         rows_a_step = arguments.train_batch_size * arguments.gradient_accumulation_steps * arguments.world_size
@@ -144,13 +144,17 @@ class _Training:
         if self.config.patience is not None:
             trainer.add_callback(EarlyStoppingCallback(self.config.patience))
         if "tensorboard" in self.config.trackers and trainer.is_world_process_zero():
-            trainer.add_callback(_tensorboard(self.config.logging_dir or self.folder.folder / RUNS))
+            from torch.utils.tensorboard import SummaryWriter
+
+            # Of its own the Trainer takes the folder from the environment alone.
+            writer = SummaryWriter(str(self.config.logging_dir or self.folder.folder / RUNS))
+            trainer.add_callback(TensorBoardCallback(writer))
         if self.config.quiet:
             trainer.remove_callback(PrinterCallback)
         return trainer
 
     def _save(self, trainer: Trainer, tokenizer: Any, form: InputForm, margins: list[float], loss: float) -> Any:
-        """Write the result, the record last, and return that. All processes take part, as weights may be shared out."""
+        """Write the result, its record last, and return that. All processes take part: each may hold some weights."""
         first = trainer.args.should_save
         record = self._record(trainer, form, margins, loss) if first else {}
         path = self.folder.folder
@@ -159,7 +163,7 @@ class _Training:
                 self.folder.open()
             trainer.save_model(str(path))
             if first:
-                (path / "training_args.bin").unlink(missing_ok=True)  # a pickle, which no one reads
+                (path / "training_args.bin").unlink(missing_ok=True)  # a pickle, which nobody reads
                 tokenizer.save_pretrained(path)
                 combiner = Combiner(**record["combiner"]) if record["combiner"] else None
                 JudgeConfig(form=form, temperature=record["temperature"], combiner=combiner).save(path)
@@ -180,21 +184,21 @@ class _Training:
             samples = [row.sample for row in self.rows.dev]
             signals = [find_signals(s.candidate, s.references, s.question) for s in samples]
             combiner = Combiner.fit(margins, signals, labels)
-            margins = [combiner.combine(margin, told) for margin, told in zip(margins, signals, strict=True)]
+            margins = [combiner.combine(margin, each) for margin, each in zip(margins, signals, strict=True)]
         temperature = calibrate(margins, labels)
         return {
-            **self.told,
+            **self.about,
             "combiner": asdict(combiner) if combiner else None,
             "temperature": temperature,
             "dev_loss": loss,
             "dev": asdict(measure(margins, labels, temperature)),
-            "tasks": {n: asdict(m) for n, m in _by_task(self.rows.dev, margins, temperature).items()},
+            "tasks": {n: asdict(m) for n, m in measure_tasks(self.rows.dev, margins, temperature).items()},
             "data": describe(self.rows),
             "steps": {"all": trainer.state.global_step, "best": trainer.state.best_global_step},
             "history": [_without_times(entry) for entry in trainer.state.log_history if "eval_loss" in entry],
             "form": asdict(form),
             "settings": self.config.settings() | {"bf16": trainer.args.bf16, "processes": trainer.args.world_size},
-            "versions": versions(),
+            "versions": versions("torch", "transformers", "tokenizers", "accelerate", "numpy"),
         }
 
 
@@ -206,53 +210,27 @@ def _measurer(dev: Sequence[Example]) -> Callable[[Any], dict[str, float]]:
         if not all(map(math.isfinite, margins)):
             return {}  # the Trainer logs the loss, which says so
         rows = dev[: len(margins)]
-        tasks = _by_task(rows, margins, 1.0)
+        tasks = measure_tasks(rows, margins)
         tasks = tasks if 1 < len(tasks) <= _MAX_NAMES else {}
-        named = [("", measure(margins, labels_of(rows))), *((f"{name}/", found) for name, found in tasks.items())]
-        values = {f"{name}{key}": value for name, found in named for key, value in asdict(found).items()}
+        named = {"": measure(margins, labels_of(rows)), **{f"{name}/": found for name, found in tasks.items()}}
         return {
-            key: value for key, value in values.items() if value is not None and not key.endswith(("rows", "right"))
+            f"{name}{key}": value
+            for name, found in named.items()
+            for key, value in asdict(found).items()
+            if value is not None and key not in ("rows", "right")
         }
 
     return measures_of
 
 
 def _in_order(prediction: Any) -> list[float]:
-    """The margins (right minus wrong) in the order of the rows: they come sorted by length, some twice."""
+    """The margins (correct minus incorrect) in the order of the rows: they come sorted by length, some twice."""
     logits, (_, numbers) = prediction.predictions, prediction.label_ids.T
     margins = dict(zip(numbers.astype(int).tolist(), (logits[:, 1] - logits[:, 0]).tolist(), strict=True))
     return [margins[number] for number in range(len(margins))]
 
 
-def _by_task(rows: Sequence[Example], margins: Sequence[float], temperature: float) -> dict[str, Measures]:
-    """The measures of each task that rows name."""
-    return {
-        name: measure([margins[i] for i in places], labels_of(rows[i] for i in places), temperature)
-        for name, places in grouped(rows, "task").items()
-    }
-
-
 def _without_times(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """An evaluation without how long it took, which is another one every time."""
+    """An evaluation without how long it took, which differs from run to run."""
     kept = {name.removeprefix("eval_"): value for name, value in sorted(entry.items())}  # a state sorts them
     return {name: value for name, value in kept.items() if not name.endswith(("runtime", "per_second"))}
-
-
-def _base_name(model_path: str, source: Path) -> str:
-    """What the card calls the encoder: its name on the Hub, or that of its folder."""
-    return source.resolve().name if Path(model_path).expanduser().is_dir() else model_path
-
-
-def _tensorboard(folder: str | Path) -> Any:
-    """Tensorboard in a folder of the user's choice; the Trainer itself takes it from the environment alone."""
-    from torch.utils.tensorboard import SummaryWriter
-    from transformers.integrations import TensorBoardCallback
-
-    return TensorBoardCallback(SummaryWriter(str(folder)))
-
-
-def _is_first() -> bool:
-    """Whether this is the process that writes."""
-    from accelerate import PartialState
-
-    return bool(PartialState().is_main_process)

@@ -1,7 +1,8 @@
-"""Finding and loading models and data sets; nothing heavy is imported before it is needed."""
+"""What the paper's `utils` have, and nothing more: loading data sets and encoders by its names."""
 
 import importlib
 
+from bert_judge.models import load_hf_encoder
 from bert_judge.utils.data import (
     find_dataset,
     get_dataset_config_names,
@@ -9,55 +10,14 @@ from bert_judge.utils.data import (
     load_dataset_dict,
     quiet_datasets,
 )
-from bert_judge.utils.models import (
-    STARTER,
-    STARTER_FOLDER,
-    cache_folder,
-    choose_device,
-    count_layers,
-    fastest_dtype,
-    find_model,
-    has_native_bf16,
-    hash_files,
-    load_config,
-    load_hf_backbone,
-    load_hf_encoder,
-    load_tokenizer,
-    max_input_tokens,
-    quiet_transformers,
-    read_config,
-    tokenizer_class,
-    tokenizer_files,
-    tokenizer_limit,
-    unlimited_input,
-)
 
 __all__ = [
-    "STARTER",
-    "STARTER_FOLDER",
-    "cache_folder",
-    "choose_device",
-    "count_layers",
-    "fastest_dtype",
     "find_dataset",
-    "find_model",
     "get_dataset_config_names",
-    "has_native_bf16",
-    "hash_files",
-    "load_config",
     "load_dataset",
     "load_dataset_dict",
-    "load_hf_backbone",
     "load_hf_encoder",
-    "load_tokenizer",
-    "max_input_tokens",
     "quiet_datasets",
-    "quiet_transformers",
-    "read_config",
-    "tokenizer_class",
-    "tokenizer_files",
-    "tokenizer_limit",
-    "unlimited_input",
 ]
 
 _PAPERS = frozenset(
@@ -68,7 +28,7 @@ _PAPERS = frozenset(
 
 
 def __getattr__(name: str) -> object:
-    """What else the paper's `utils` have; it stands above this package and is imported when it is asked for."""
+    """The paper's other names; they stand above this package and are imported when they are asked for."""
     if name in _PAPERS:
         return getattr(importlib.import_module("bert_judge.compat.paper"), name)
     raise AttributeError(f"module 'bert_judge.utils' has no attribute {name!r}")

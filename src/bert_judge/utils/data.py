@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bert_judge.errors import InputError
-from bert_judge.utils.models import _first_line
+from bert_judge.errors import InputError, first_line
 
 if TYPE_CHECKING:
     from datasets import Dataset, DatasetDict
@@ -317,7 +316,7 @@ def _told(what: str | Path) -> Iterator[None]:
     except InputError:
         raise
     except (DatasetsError, ValueError, OSError, KeyError, TypeError, RuntimeError, AttributeError) as error:
-        reason = _first_line(error.__cause__ or error)
+        reason = first_line(error.__cause__ or error)
         raise InputError(f"{what} can't be read as a data set: {reason.rstrip('.')}.") from error
 
 

@@ -1,4 +1,4 @@
-"""Loading models from the Hub, a folder or `LOCAL_MODELS_DIR`: safetensors only, and no remote code unless allowed."""
+"""Finding and loading models and tokenizers: safetensors only, and no remote code unless it is allowed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.errors import InputError, MissingExtraError, ModelError
+from bert_judge.errors import InputError, MissingExtraError, ModelError, first_line
 
 if TYPE_CHECKING:
     import torch
@@ -22,13 +22,15 @@ if TYPE_CHECKING:
 STARTER = "starter"
 """The name of the judge that ships inside this package."""
 
-STARTER_FOLDER = Path(__file__).parents[1] / "starter"
+STARTER_FOLDER = Path(__file__).parent / "starter"
 
+_FILES = ("*.json", "*.safetensors", "*.model", "*.txt", "*.jinja")  # fetched from the Hub: no pickles, no code
 _UNREAD = ("pooler.", "decoder.")  # weights that no hidden state of an encoder depends on
 _RELATIVE_POSITIONS = frozenset(["t5", "mt5", "umt5", "longt5", "xlnet"])
 _OFFSET_POSITIONS = frozenset(
-    ["roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "longformer", "roberta-prelayernorm", "xmod"]
+    "roberta xlm-roberta xlm-roberta-xl camembert mpnet longformer roberta-prelayernorm xmod".split()
 )
+_LAYER_COUNTS = ("encoder_layers", "num_encoder_layers", "num_hidden_layers", "n_layers", "n_layer", "num_layers")
 
 
 def find_model(path: str, with_code: bool = False) -> Path:
@@ -42,37 +44,28 @@ def find_model(path: str, with_code: bool = False) -> Path:
     local = os.environ.get("LOCAL_MODELS_DIR")
     tried = [Path(local) / path.rstrip("/").split("/")[-1], Path(local) / path] if local else []
     tried.append(Path(path))
-    for folder in map(Path, map(os.path.expanduser, tried)):
+    for folder in (each.expanduser() for each in tried):
         if folder.is_dir():
             return folder
         if folder.is_file():
             raise ModelError(f"{folder} is a file; a model's folder, a name on the Hub, or {STARTER!r} was expected.")
-    return _download(path, tried, ["*.py"] if with_code else [])
+    return _download(path, tried, with_code)
 
 
-def _download(path: str, tried: list[Path], code: list[str]) -> Path:
-    """Fetch a model from the Hub into its cache: configuration, tokenizer, safetensors; no pickles, no code unasked."""
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import (
-        HfHubHTTPError,
-        HFValidationError,
-        LocalEntryNotFoundError,
-        OfflineModeIsEnabled,
-    )
+def _download(path: str, tried: list[Path], with_code: bool) -> Path:
+    """Fetch a model from the Hub into its cache."""
+    from huggingface_hub import errors, snapshot_download
 
     try:
-        return Path(
-            snapshot_download(path, allow_patterns=["*.json", "*.safetensors", "*.model", "*.txt", "*.jinja", *code])
-        )
-    except HFValidationError:
+        return Path(snapshot_download(path, allow_patterns=[*_FILES, *(["*.py"] if with_code else [])]))
+    except errors.HFValidationError:
         reason = "and it is not a valid name on the Hub"
-    except (LocalEntryNotFoundError, OfflineModeIsEnabled):
+    except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled):
         reason = "it is not in the Hub's cache, and the Hub can't be reached or HF_HUB_OFFLINE is set"
-    except HfHubHTTPError as error:
-        reason = (
-            f"and the Hub answered {error.response.status_code}: no public model of this name, or a token is needed"
-        )
-    places = ", ".join(str(folder) for folder in tried)
+    except errors.HfHubHTTPError as error:
+        status = error.response.status_code
+        reason = f"and the Hub answered {status}: no public model of this name, or a token is needed"
+    places = ", ".join(map(str, tried))
     raise ModelError(
         f"the model {path!r} was not found: there is no folder {places}, {reason}; "
         f"give a folder, a name on the Hub, or {STARTER!r}."
@@ -99,7 +92,7 @@ def load_hf_encoder(
     config = load_config(folder, trust_remote_code)
     if not new_head and config.num_labels != 2:
         raise ModelError(
-            f"{folder} has a head with {config.num_labels} output(s); a judge has two (wrong, right). "
+            f"{folder} has a head with {config.num_labels} output(s); a judge has two (incorrect, correct). "
             "Is this a reward model or a similarity model?"
         )
     config.num_labels = 2
@@ -152,7 +145,7 @@ def _load_weights(
                 ignore_mismatched_sizes=other_shapes,
             )
     except (ValueError, OSError, RuntimeError, KeyError, SafetensorError) as error:
-        raise ModelError(f"{folder} can't be loaded as an encoder: {_first_line(error)}") from error
+        raise ModelError(f"{folder} can't be loaded as an encoder: {first_line(error)}") from error
     return model, sorted(info["missing_keys"])
 
 
@@ -162,7 +155,7 @@ def _some(names: list[str]) -> str:
 
 @contextmanager
 def quiet_transformers() -> Iterator[None]:
-    """No progress bars and no reports of transformers: what matters of them is looked at here."""
+    """No progress bars and no reports of transformers: what matters in them is checked here."""
     from transformers.utils import logging
 
     verbosity, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -177,7 +170,7 @@ def quiet_transformers() -> Iterator[None]:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """A model's config.json, as it stands there."""
+    """A model's config.json as it is. Raises ModelError where there is none, or it can't be read."""
     path = folder / "config.json"
     if not path.exists():
         raise ModelError(f"{folder} is not a model: it has no config.json.")
@@ -223,7 +216,10 @@ def _normalise_pooling(raw: dict[str, Any], path: Path) -> None:
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:
-    """Read the fast tokenizer of a model; without importing transformers where there is a tokenizer.json."""
+    """Read a model's fast tokenizer, without transformers where there is a tokenizer.json.
+
+    Raises ModelError where it can't be read, MissingExtraError where a package for SentencePiece files is missing.
+    """
     from tokenizers import Tokenizer
 
     path = folder / "tokenizer.json"
@@ -231,26 +227,21 @@ def load_tokenizer(folder: Path) -> Tokenizer:
         try:
             return Tokenizer.from_file(str(path))
         except Exception as error:  # tokenizers raises nothing narrower
-            raise ModelError(f"{path} can't be read as a tokenizer: {_first_line(error)}") from error
+            raise ModelError(f"{path} can't be read as a tokenizer: {first_line(error)}") from error
     from transformers import AutoTokenizer
 
-    if list(folder.glob("*.model")):
-        _require_sentencepiece(folder)
-    try:
-        tokenizer: Tokenizer = AutoTokenizer.from_pretrained(folder).backend_tokenizer
-        return tokenizer
-    except (ValueError, TypeError, OSError, AttributeError, ImportError) as error:
-        raise ModelError(f"{folder} has no fast tokenizer: {_first_line(error)}") from error
-
-
-def _require_sentencepiece(folder: Path) -> None:
-    """Raise MissingExtraError without the packages by which transformers reads a SentencePiece file."""
-    for package, module in (("sentencepiece", "sentencepiece"), ("protobuf", "google.protobuf")):
+    needed = {"sentencepiece": "sentencepiece", "protobuf": "google.protobuf"} if list(folder.glob("*.model")) else {}
+    for package, module in needed.items():
         try:
             importlib.import_module(module)
         except ImportError as error:
             feature = f"the tokenizer of {folder}, a SentencePiece file without a tokenizer.json,"
             raise MissingExtraError(feature, package, "sentencepiece") from error
+    try:
+        tokenizer: Tokenizer = AutoTokenizer.from_pretrained(folder).backend_tokenizer
+        return tokenizer
+    except (ValueError, TypeError, OSError, AttributeError, ImportError) as error:
+        raise ModelError(f"{folder} has no fast tokenizer: {first_line(error)}") from error
 
 
 def tokenizer_files(folder: Path) -> list[Path]:
@@ -260,34 +251,16 @@ def tokenizer_files(folder: Path) -> list[Path]:
 
 
 def tokenizer_class(folder: Path, config: Mapping[str, Any]) -> str | None:
-    """The class that a model's files name for its tokenizer, without the "Fast" at its end; None where they name none.
+    """The class that a model's files name for its tokenizer, without "Fast" at its end; None where they name none.
 
-    transformers 5 writes "TokenizersBackend", which names none either.
+    "TokenizersBackend", which transformers 5 writes, names none either.
     """
     named = _tokenizer_config(folder).get("tokenizer_class") or config.get("tokenizer_class")
     return None if named in (None, "TokenizersBackend") else str(named).removesuffix("Fast")
 
 
-def max_input_tokens(config: Mapping[str, Any]) -> int:
-    """The longest input that a model reads, in tokens, special ones included, from its config.json.
-
-    RoBERTa and its kin number their positions from `pad_token_id + 1`, so that many can't be used.
-    """
-    limit = config.get("max_position_embeddings") or config.get("n_positions")
-    if not isinstance(limit, int) or limit <= 0:
-        return 512  # relative positions (T5 …): no limit of their own, and what they are trained with
-    if config.get("model_type") in _OFFSET_POSITIONS:
-        return limit - int(config.get("pad_token_id") or 0) - 1
-    return limit
-
-
-def unlimited_input(config: Mapping[str, Any]) -> bool:
-    """Whether a model reads inputs of any length, as its positions are relative; `max_input_tokens` is then a habit."""
-    return config.get("model_type") in _RELATIVE_POSITIONS
-
-
 def tokenizer_limit(folder: Path) -> int | None:
-    """The longest input by the tokenizer's own configuration, in tokens, if it names a limit that is meant."""
+    """The longest input by the tokenizer's own configuration, in tokens; None where it names none that is meant."""
     limit = _tokenizer_config(folder).get("model_max_length")
     return limit if isinstance(limit, int) and 0 < limit < 1 << 24 else None  # 1e30 stands for none
 
@@ -300,16 +273,30 @@ def _tokenizer_config(folder: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def max_input_tokens(config: Mapping[str, Any]) -> int:
+    """The longest input that a model reads, in tokens, special ones included, from its config.json.
+
+    RoBERTa and its relatives number positions from `pad_token_id + 1`, so that many can't be used.
+    """
+    limit = config.get("max_position_embeddings") or config.get("n_positions")
+    if not isinstance(limit, int) or limit <= 0:
+        return 512  # relative positions (T5 …) have no limit of their own; they are trained with this one
+    if config.get("model_type") in _OFFSET_POSITIONS:
+        return limit - int(config.get("pad_token_id") or 0) - 1
+    return limit
+
+
+def unlimited_input(config: Mapping[str, Any]) -> bool:
+    """Whether a model's positions are relative, so that it reads inputs longer than `max_input_tokens`, too."""
+    return config.get("model_type") in _RELATIVE_POSITIONS
+
+
 def count_layers(config: Mapping[str, Any]) -> int:
     """How many layers an encoder has (of an encoder-decoder model, its encoder), from its config.json."""
-    for name in ("encoder_layers", "num_encoder_layers", "num_hidden_layers", "n_layers", "n_layer", "num_layers"):
-        if isinstance(layers := config.get(name), int):
+    for layers in map(config.get, _LAYER_COUNTS):
+        if isinstance(layers, int):
             return layers
     raise ModelError(f"a model of the architecture {config.get('model_type')!r} does not say how many layers it has.")
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().split("\n")[0]
 
 
 def choose_device(device: str) -> torch.device:
@@ -323,7 +310,7 @@ def choose_device(device: str) -> torch.device:
         return torch.device(device)
     except (RuntimeError, AssertionError) as error:
         raise InputError(
-            f"the device {device!r} can't be used ({_first_line(error)}); 'auto' or 'cpu' always can."
+            f"the device {device!r} can't be used ({first_line(error)}); 'auto' or 'cpu' always can."
         ) from error
 
 
@@ -335,6 +322,14 @@ def fastest_dtype(device: torch.device) -> str:
     return "bfloat16" if native else "float32"
 
 
+def has_native_bf16() -> bool:
+    """Whether this machine's processor multiplies bfloat16 matrices itself (AMX or AVX-512 BF16, or Arm's BF16)."""
+    import torch
+
+    capabilities = torch.cpu.get_capabilities()
+    return any(capabilities.get(name, False) for name in ("amx_bf16", "avx512_bf16", "bf16"))
+
+
 def hash_files(files: Iterable[Path]) -> str:
     """Twelve hexadecimal digits for the content of files; their names count only by their order."""
     digest = hashlib.sha256()
@@ -342,14 +337,6 @@ def hash_files(files: Iterable[Path]) -> str:
         with file.open("rb") as content:
             digest.update(hashlib.file_digest(content, "sha256").digest())
     return digest.hexdigest()[:12]
-
-
-def has_native_bf16() -> bool:
-    """Whether this machine's processor multiplies bfloat16 matrices itself (AMX or AVX-512 BF16, or Arm's BF16)."""
-    import torch
-
-    capabilities = torch.cpu.get_capabilities()
-    return any(capabilities.get(name, False) for name in ("amx_bf16", "avx512_bf16", "bf16"))
 
 
 def cache_folder() -> Path:

@@ -9,31 +9,31 @@ from typing import TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError
 from bert_judge.evidence import find_evidence
+from bert_judge.models import fastest_dtype, load_hf_encoder
 from bert_judge.prompt import InputForm, PromptEncoder
 from bert_judge.training.config import TrainConfig
 from bert_judge.training.rows import Example
-from bert_judge.utils import has_native_bf16, load_hf_encoder
+from bert_judge.types import Tokens
 
 if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, TrainingArguments
 
 _SORTED_STEPS = 50  # steps whose rows are sorted by length together
-_LABELS = {0: "wrong", 1: "right"}
 
 
 def prepare_model(
-    model_path: str, tokenizer: Any, form: InputForm, config: TrainConfig, trust_remote_code: bool
+    source: Path, tokenizer: Any, form: InputForm, config: TrainConfig, trust_remote_code: bool
 ) -> PreTrainedModel:
     """The encoder in float32, with a head of two outputs and the markers of the form."""
     model = load_hf_encoder(
-        model_path, trust_remote_code, "float32", new_head=True, attention_dropout=config.attention_dropout
+        str(source), trust_remote_code, "float32", new_head=True, attention_dropout=config.attention_dropout
     )
     if config.gradient_checkpointing and not model.supports_gradient_checkpointing:
-        raise InputError(f"{model_path} can't do gradient_checkpointing; train it without, in smaller batches.")
+        raise InputError(f"{source} can't do gradient_checkpointing; train it without, in smaller batches.")
     _add_markers(model, tokenizer, form)
     _add_token_types(model, form.token_types)
-    model.config.id2label, model.config.label2id = dict(_LABELS), {name: i for i, name in _LABELS.items()}
+    model.config.id2label, model.config.label2id = {0: "wrong", 1: "right"}, {"wrong": 0, "right": 1}
     model.config.problem_type = "single_label_classification"
     if config.freeze_embeddings:
         model.get_input_embeddings().requires_grad_(False)
@@ -105,7 +105,7 @@ def encode(encoder: PromptEncoder, examples: Sequence[Example]) -> list[dict[str
 
 
 def by_length(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The longest first, so that batches hold little padding, and what needs most memory comes at once."""
+    """The longest first, so that batches hold little padding, and what needs most memory comes first."""
     return sorted(rows, key=lambda row: -len(row["input_ids"]))
 
 
@@ -144,26 +144,19 @@ class RowsByEpoch:
         return self._rows[self._order[place]]
 
 
-def make_collator(pad: int) -> Callable[[list[dict[str, Any]]], dict[str, torch.Tensor]]:
+def make_collator(pad_id: int) -> Callable[[list[dict[str, Any]]], dict[str, torch.Tensor]]:
     """Pads rows to one length, a multiple of 8."""
     import torch
 
+    from bert_judge.encoder.batching import pad
+
     def collate(rows: list[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        width = -(-max(len(row["input_ids"]) for row in rows) // 8) * 8
-        batch = {
-            "input_ids": torch.full((len(rows), width), pad),
-            "attention_mask": torch.zeros(len(rows), width, dtype=torch.long),
-            "labels": torch.tensor([row["labels"] for row in rows], dtype=torch.float32),
-        }
-        if "token_type_ids" in rows[0]:
-            batch["token_type_ids"] = torch.zeros(len(rows), width, dtype=torch.long)
-        for i, row in enumerate(rows):
-            n = len(row["input_ids"])
-            batch["attention_mask"][i, :n] = 1
-            for name in ("input_ids", "token_type_ids"):
-                if name in row:
-                    batch[name][i, :n] = torch.from_numpy(row[name])
-        return batch
+        inputs = [Tokens(row["input_ids"], row.get("token_type_ids")) for row in rows]
+        width = -(-max(len(tokens.ids) for tokens in inputs) // 8) * 8
+        names = ["input_ids", "attention_mask", *(["token_type_ids"] if "token_type_ids" in rows[0] else [])]
+        arrays = pad(tuple(range(len(rows))), inputs, width, pad_id).arrays(names)
+        labels = torch.tensor([row["labels"] for row in rows], dtype=torch.float32)
+        return {"labels": labels, **dict(zip(names, map(torch.from_numpy, arrays), strict=True))}
 
     return collate
 
@@ -190,11 +183,9 @@ def training_arguments(states: Path, name: str, config: TrainConfig) -> Training
     import torch
     from transformers import TrainingArguments
 
-    bf16 = config.bf16
-    if bf16 is None:
-        bf16 = torch.cuda.is_bf16_supported() if torch.cuda.is_available() else has_native_bf16()
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     keeps = config.save_strategy != "no"
-    every = config.save_steps or _share(config.evaluations)
+    every = config.save_steps or _fraction(config.evaluations)
     checkpointing = {"gradient_checkpointing": True, "gradient_checkpointing_kwargs": {"use_reentrant": False}}
     return TrainingArguments(
         output_dir=str(states),
@@ -219,9 +210,9 @@ def training_arguments(states: Path, name: str, config: TrainConfig) -> Training
         greater_is_better=False,
         restore_callback_states_from_checkpoint=True,
         logging_strategy=config.logging_strategy,
-        logging_steps=config.logging_steps or _share(10 * config.evaluations),
-        bf16=bf16,
-        use_cpu=not torch.cuda.is_available(),
+        logging_steps=config.logging_steps or _fraction(10 * config.evaluations),
+        bf16=fastest_dtype(device) == "bfloat16" if config.bf16 is None else config.bf16,
+        use_cpu=device.type == "cpu",
         report_to=[name for name in config.trackers if name != "tensorboard"] or "none",
         seed=config.seed,
         disable_tqdm=config.quiet,
@@ -230,6 +221,6 @@ def training_arguments(states: Path, name: str, config: TrainConfig) -> Training
     )
 
 
-def _share(times: int) -> float:
-    """What the Trainer takes for a number of times: a share of the steps, below 1."""
+def _fraction(times: int) -> float:
+    """What the Trainer takes for a number of times: a fraction of the steps, below 1."""
     return min(1 / times, 1 - 1e-9)

@@ -1,4 +1,4 @@
-"""The output folder of a training: its states while it is under way, then its result, whole or not at all.
+"""The output folder of a training: its states while it runs, then its result, whole or not at all; and its upload.
 
 The result is what transformers saves, `judge.json`, the card `README.md`, and `metrics.json`, which is written last:
 its presence says that the result is whole. States lie under `states`, each training's under its own name.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from bert_judge.artifacts import check_folder
-from bert_judge.errors import OutputError
+from bert_judge.errors import InputError, OutputError, first_line
+from bert_judge.models import hash_files
 from bert_judge.prompt import CONFIG_NAME, InputForm
 from bert_judge.training.config import TrainConfig
-from bert_judge.training.measures import Measures
+from bert_judge.training.held_out import HeldOutMeasures
 from bert_judge.training.rows import Example
 from bert_judge.version import __version__
 
@@ -28,9 +30,9 @@ _RESULT = (METRICS, CONFIG_NAME, "config.json", "model.safetensors")
 
 @dataclass(frozen=True, slots=True)
 class TrainResult:
-    """What training gave: the folder of the judge, and what it does on the questions held out.
+    """What training gave: the folder of the judge, and what it does on the held-out questions.
 
-    `undecided_rows` had no label and were dropped. `dev` are the measures over all rows held out, after calibration,
+    `undecided_rows` had no label and were dropped. `dev` are the measures over all held-out rows, after calibration,
     `tasks` those of each task; `dev_loss` is the mean cross-entropy before calibration.
     """
 
@@ -40,12 +42,26 @@ class TrainResult:
     undecided_rows: int
     temperature: float
     dev_loss: float
-    dev: Measures
-    tasks: Mapping[str, Measures] = field(default_factory=dict, hash=False)
+    dev: HeldOutMeasures
+    tasks: Mapping[str, HeldOutMeasures] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def of(cls, folder: Path, record: Mapping[str, Any]) -> TrainResult:
+        """The result that a record (`metrics.json`) describes."""
+        return cls(
+            folder,
+            train_rows=record["data"]["train"],
+            dev_rows=record["data"]["dev"],
+            undecided_rows=record["data"]["undecided"],
+            temperature=record["temperature"],
+            dev_loss=record["dev_loss"],
+            dev=HeldOutMeasures(**record["dev"]),
+            tasks={name: HeldOutMeasures(**values) for name, values in record["tasks"].items()},
+        )
 
     @property
     def dev_accuracy(self) -> float | None:
-        """The share of the rows held out on which the judge agrees with the label."""
+        """The rate of held-out rows on which the judge agrees with the label."""
         return self.dev.accuracy
 
 
@@ -53,35 +69,35 @@ class TrainingFolder:
     """What is in the output folder already. Making one changes nothing on the disk.
 
     `finished` is the record of the result if this training is done. Raises OutputError where the folder holds another
-    training's result or a model, unless `overwrite`; then that one stays until the new one is whole. States of this
-    training are gone on from, but for those of a finished one that is to be made anew.
+    training's result or a model, unless `overwrite`; then that one stays until the new one is whole. A training goes
+    on from its own states, unless it was finished and starts again.
     """
 
     def __init__(self, folder: Path, identity: str, overwrite: bool) -> None:
         check_folder(folder)
         self.folder = folder
         self.states = folder.absolute() / STATES / identity
-        found = self._record()
+        found = _read_json(folder / METRICS)
         ours = found is not None and found.get("identity") == identity
         self._stale = ours and overwrite
         self.finished = found if ours and not overwrite else None
         there = [name for name in _RESULT if (folder / name).exists()]
         interrupted = found is None and self.states.exists() and METRICS not in there
-        if there and not ours and not interrupted and not overwrite:
+        if there and not (ours or interrupted or overwrite):
             raise OutputError(
                 f"{folder} holds {'another training' if METRICS in there else 'a model'} ({there[0]}); choose another "
                 "--output_dir, or pass --overwrite."
             )
 
     def begin(self) -> None:
-        """Make room for the states; those of a result that is made anew go."""
+        """Make room for the states; those of a finished training that starts again go."""
         if self._stale:
-            self.open()  # so that this training is gone on from if it is stopped, too
+            self.open()  # so that this training can go on if it is stopped, too
             shutil.rmtree(self.states, ignore_errors=True)
         self.states.mkdir(parents=True, exist_ok=True)
 
     def last_state(self) -> str | None:
-        """The newest whole state; a process that was killed while it wrote one leaves a part of it."""
+        """The newest whole state; a process that is killed while it writes one leaves a part of it."""
         if self._stale:
             return None
         states = sorted(self.states.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
@@ -97,31 +113,12 @@ class TrainingFolder:
         partial.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         partial.replace(self.folder / METRICS)
 
-    def _record(self) -> dict[str, Any] | None:
-        return _read_json(self.folder / METRICS)
-
-
-def result_of(folder: Path, record: Mapping[str, Any]) -> TrainResult:
-    """The result that a record (`metrics.json`) tells of."""
-    return TrainResult(
-        folder,
-        train_rows=record["data"]["train"],
-        dev_rows=record["data"]["dev"],
-        undecided_rows=record["data"]["undecided"],
-        temperature=record["temperature"],
-        dev_loss=record["dev_loss"],
-        dev=Measures(**record["dev"]),
-        tasks={name: Measures(**values) for name, values in record["tasks"].items()},
-    )
-
 
 def identity(encoder: Path, examples: Sequence[Example], form: InputForm, config: TrainConfig) -> str:
-    """A name for this training alone: another one's states and result must not be taken for its own."""
-    digest = hashlib.sha256(repr((__version__, form, config.settings())).encode())
-    for file in [*sorted(encoder.glob("*.json")), *sorted(encoder.glob("*.safetensors"))]:
-        if file.name != METRICS:
-            with file.open("rb") as content:
-                digest.update(hashlib.file_digest(content, "sha256").digest())
+    """A name for this training alone, so that it never takes another one's states or result for its own."""
+    files = [file for file in sorted(encoder.glob("*.json")) if file.name != METRICS]
+    weights = hash_files([*files, *sorted(encoder.glob("*.safetensors"))])
+    digest = hashlib.sha256(repr((__version__, form, config.settings(), weights)).encode())
     for example in examples:
         sample = example.sample
         label = None if example.label is None else float(example.label)
@@ -136,3 +133,40 @@ def _read_json(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def check_hub(repository: str) -> None:
+    """Raise InputError where an upload can't succeed, as far as that shows without a network."""
+    from huggingface_hub import get_token
+
+    if not re.fullmatch(r"[\w.-]{1,96}/[\w.-]{1,96}", repository):
+        raise InputError(f"push_to_hub is {repository!r}; ORGANISATION/NAME was expected.")
+    if get_token() is None:
+        raise InputError(
+            f"push_to_hub names {repository}, but there is no token for the Hub; log in with `hf auth login`, or set "
+            "HF_TOKEN."
+        )
+
+
+def push(folder: Path, repository: str, private: bool) -> None:
+    """Upload a judge's folder, without states and logs. Raises OutputError where that fails."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import (  # type: ignore[attr-defined]  # HTTPError is of the client that it is built on
+        HfHubHTTPError,
+        HTTPError,
+    )
+
+    try:
+        api = HfApi()
+        name = api.create_repo(repository, private=private or None, exist_ok=True).repo_id
+        api.upload_folder(
+            repo_id=name,
+            folder_path=folder,
+            commit_message="A judge trained with bert-judge",
+            ignore_patterns=[f"{STATES}/*", f"{RUNS}/*", "*.partial"],
+        )
+    except (HfHubHTTPError, HTTPError, OSError, ValueError) as error:
+        raise OutputError(
+            f"the judge is whole in {folder}, but could not be uploaded to {repository} ({first_line(error)}); start "
+            "the same training again, which uploads it without training."
+        ) from error

@@ -1,4 +1,4 @@
-"""How good a judge is on rows held out, also where their labels are probabilities."""
+"""How good a judge is on the rows held out, also where their labels are probabilities."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bert_judge.stats import Confusion, brier, expected_calibration_error, fit_temperature
+from bert_judge.training.rows import Example, grouped, labels_of
 
 _COPIES = 100  # rows that a soft label stands for
 
 
 @dataclass(frozen=True, slots=True)
-class Measures:
-    """What a judge does on some rows: the shares of right answers, and the measures of `bert_judge.stats`.
+class HeldOutMeasures:
+    """What a judge does on some rows: how many, the rate of correct ones, and the measures of `bert_judge.stats`.
 
-    A soft label p is right from 0.5 on in `accuracy`, `f1` and `kappa`; in `brier` and `ece` it counts as p right and
-    1 - p wrong rows (in hundredths). Measures that are undefined, as kappa of one kind of label, are None.
+    A soft label p is correct from 0.5 on in `accuracy`, `f1` and `kappa`; in `brier` and `ece` it counts as p correct
+    and 1 - p incorrect rows (in hundredths). Measures that are undefined, as kappa of one kind of label, are None.
     """
 
     rows: int
@@ -28,14 +29,14 @@ class Measures:
     ece: float
 
 
-def measure(margins: Sequence[float], labels: Sequence[float], temperature: float = 1.0) -> Measures:
-    """The measures of logits (right minus wrong) against labels, one or more of each."""
+def measure(margins: Sequence[float], labels: Sequence[float], temperature: float = 1.0) -> HeldOutMeasures:
+    """The measures of logits (correct minus incorrect) against labels, one or more of each."""
     scores = [1 / (1 + math.exp(-max(-700.0, min(700.0, margin / temperature)))) for margin in margins]
     confusion = Confusion.count(
         (int(label >= 0.5), int(score >= 0.5)) for label, score in zip(labels, scores, strict=True)
     )
-    values, golds = _hardened(scores, labels)
-    return Measures(
+    values, golds = _with_hard_labels(scores, labels)
+    return HeldOutMeasures(
         rows=len(labels),
         right=round(math.fsum(labels) / len(labels), 4),
         accuracy=confusion.accuracy,
@@ -46,9 +47,19 @@ def measure(margins: Sequence[float], labels: Sequence[float], temperature: floa
     )
 
 
+def measure_tasks(
+    rows: Sequence[Example], margins: Sequence[float], temperature: float = 1.0
+) -> dict[str, HeldOutMeasures]:
+    """The measures of each task that rows name."""
+    return {
+        name: measure([margins[i] for i in places], labels_of(rows[i] for i in places), temperature)
+        for name, places in grouped(rows, "task").items()
+    }
+
+
 def calibrate(margins: Sequence[float], labels: Sequence[float]) -> float:
     """The temperature that makes logits fit labels best, hard or soft ones."""
-    return round(fit_temperature(*_hardened(margins, labels)), 4)
+    return round(fit_temperature(*_with_hard_labels(margins, labels)), 4)
 
 
 def is_soft(labels: Sequence[float]) -> bool:
@@ -56,8 +67,8 @@ def is_soft(labels: Sequence[float]) -> bool:
     return any(label not in (0, 1) for label in labels)
 
 
-def _hardened(values: Sequence[float], labels: Sequence[float]) -> tuple[list[float], list[int]]:
-    """Values with hard labels: each row of a soft one stands for a hundred, of which a share is right."""
+def _with_hard_labels(values: Sequence[float], labels: Sequence[float]) -> tuple[list[float], list[int]]:
+    """Values with labels of 0 and 1; where some are soft, a hundred for each row, of which p are correct."""
     if not is_soft(labels):
         return list(values), [int(label) for label in labels]
     golds = []

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from bert_judge.evidence import Span, find_evidence, fold, name_option
 from bert_judge.prompt.form import InputForm, with_budgets
 from bert_judge.prompt.tokenise import TextTokenizer, ends, marker_id, plain_tokenizer, special_ids
-from bert_judge.prompt.truncation import Part, Piece, characters_cut, keep_fairly, keep_right, with_focus
+from bert_judge.prompt.truncation import Piece, characters_cut, joined, keep_fairly, keep_right, with_focus
 from bert_judge.types import PARTS, Sample, Tokens
 
 if TYPE_CHECKING:
@@ -43,21 +42,16 @@ class PromptEncoder:
         self._markers = {part: marker_id(tokenizer, marker) for part, marker in zip(PARTS, form.markers, strict=True)}
         plain = plain_tokenizer(tokenizer, form.markers)
         self._prefix, self._suffix = ends(plain)
-        self._limit = model_limit if form.max_tokens is None else min(form.max_tokens, model_limit)
-        self._room = self._limit - len(self._prefix) - len(self._suffix)
-        self.form = with_budgets(replace(form, max_tokens=self._limit), self._room - len(PARTS))
+        limit = model_limit if form.max_tokens is None else min(form.max_tokens, model_limit)
+        self._room = limit - len(self._prefix) - len(self._suffix)
+        self.form = with_budgets(replace(form, max_tokens=limit), self._room - len(PARTS))
         generous = _GENEROUS_TOKEN * (_MIDDLE if form.candidate_focus else 1)
         self._tokenise = TextTokenizer(plain, special_ids(tokenizer, form.markers), self._room, generous)
         self._separator = self._tokenise([form.separator])[form.separator]
 
     def encode(self, samples: Sequence[Sample]) -> list[list[Prompt]]:
         """The prompts of each sample: one, or one a reference where the judge takes the best of them."""
-        if self.form.options:
-            samples = [_with_options(sample) for sample in samples]
-        if self.form.fold:
-            samples = [_folded(sample) for sample in samples]
-        if self.form.sanitise:
-            samples = [_sanitised(sample) for sample in samples]
+        samples = [_as_read(sample, self.form) for sample in samples]
         groups = [_group_references(sample, self.form) for sample in samples]
         texts = {text for sample in samples for text in (sample.question, sample.candidate) if text is not None}
         texts.update(
@@ -65,68 +59,65 @@ class PromptEncoder:
         )
         pieces = self._tokenise(texts)
         return [
-            [self._prompt(self._read(sample, group, pieces), group[0]) for group in passes]
+            [self._prompt(self._parts(sample, group, pieces), group[0]) for group in passes]
             for sample, passes in zip(samples, groups, strict=True)
         ]
 
-    def _read(self, sample: Sample, group: Sequence[int], pieces: Mapping[str, Piece]) -> dict[str, Part]:
-        """The parts that the judge reads of a sample, in their order, with the spans to mark."""
+    def _parts(self, sample: Sample, group: Sequence[int], pieces: Mapping[str, Piece]) -> dict[str, Piece]:
+        """The parts that the judge reads of a sample, in their order, with their marks."""
         form = self.form.form_of(sample)
         references = [sample.references[i] for i in group]
-        compared = (self.form.marks or self.form.candidate_focus) and "r" in form
-        asked = sample.question if self.form.contrast else None
-        evidence = find_evidence(sample.candidate, references, asked) if compared else None
-        contrast = evidence if self.form.contrast else None
-        parts: dict[str, Part] = {}
+        candidate, read = pieces[sample.candidate], [pieces[text] for text in references]
+        if (self.form.marks or self.form.candidate_focus) and "r" in form:
+            contrast = self.form.contrast
+            evidence = find_evidence(sample.candidate, references, sample.question if contrast else None)
+            missing: Sequence[tuple[Span, ...]] = evidence.missing if contrast else [()] * len(read)
+            candidate = candidate.typed(evidence.candidate, evidence.added if contrast else ())
+            read = [piece.typed(*spans) for piece, *spans in zip(read, evidence.references, missing, strict=True)]
+        parts: dict[str, Piece] = {}
         if "q" in form and sample.question is not None:
-            parts["question"] = Part(pieces[sample.question])
-        parts["candidate"] = Part(
-            pieces[sample.candidate], evidence.candidate if evidence else (), contrast.added if contrast else ()
-        )
+            parts["question"] = pieces[sample.question]
+        parts["candidate"] = candidate
         if "r" in form:
-            marked = evidence.references if evidence else repeat(())
-            missing = contrast.missing if contrast else repeat(())
-            read = [Part(pieces[text], *spans) for text, *spans in zip(references, marked, missing, strict=False)]
-            parts["reference"] = _join(read, self._separator)
+            parts["reference"] = joined(read, self._separator)
         return parts
 
-    def _prompt(self, parts: Mapping[str, Part], reference: int) -> Prompt:
+    def _prompt(self, parts: Mapping[str, Piece], reference: int) -> Prompt:
         """Put the parts together: what is kept of each after its marker, between the tokenizer's own ends."""
-        lengths = {part: 1 + len(read.piece.ids) for part, read in parts.items()}  # 1 for the marker
+        lengths = {part: 1 + len(piece.ids) for part, piece in parts.items()}  # 1 for the marker
         keep = keep_right if self.form.truncation == "left" else keep_fairly
         ids, types = list(self._prefix), [0] * len(self._prefix)
         truncated = {}
         for part, kept in keep(lengths, self.form, self._room).items():
-            piece = parts[part].piece
-            if len(kept) < lengths[part] and part == "candidate" and self.form.candidate_focus:
-                kept = with_focus(parts[part], kept, self.form.candidate_focus)
+            piece = parts[part]
             if len(kept) < lengths[part]:
+                if part == "candidate" and self.form.candidate_focus:
+                    kept = with_focus(piece, kept, self.form.candidate_focus)
                 truncated[part] = characters_cut(piece, kept)
-            row = (self._markers[part], *piece.ids)
+            row, row_types = (self._markers[part], *piece.ids), (0, *piece.types)
             ids += [row[i] for i in kept]
-            types += [parts[part].type_of(i - 1) if i and self.form.marks else 0 for i in kept]
+            types += [row_types[i] for i in kept]
         ids += self._suffix
         types += [0] * len(self._suffix)
         return Prompt(Tokens(tuple(ids), tuple(types) if self.form.marks else None), reference, truncated)
 
 
-def _with_options(sample: Sample) -> Sample:
-    return replace(sample, references=tuple(name_option(text, sample.question) for text in sample.references))
+def _as_read(sample: Sample, form: InputForm) -> Sample:
+    """A sample with its texts as the form says that they are read."""
+    if form.options:
+        sample = replace(sample, references=tuple(name_option(text, sample.question) for text in sample.references))
+    if form.fold:
+        question = None if sample.question is None else fold(sample.question)
+        references = tuple(map(fold, sample.references))
+        sample = replace(sample, candidate=fold(sample.candidate), references=references, question=question)
+    if form.sanitise:
+        sample = replace(sample, candidate=_CONTROL.sub(lambda found: _blank(found[0], sample), sample.candidate))
+    return sample
 
 
-def _folded(sample: Sample) -> Sample:
-    question = None if sample.question is None else fold(sample.question)
-    return replace(
-        sample, candidate=fold(sample.candidate), references=tuple(map(fold, sample.references)), question=question
-    )
-
-
-def _sanitised(sample: Sample) -> Sample:
-    def blank(match: re.Match[str]) -> str:
-        # As long as before: spans stay valid.
-        return match[0] if any(match[0] in reference for reference in sample.references) else " " * len(match[0])
-
-    return replace(sample, candidate=_CONTROL.sub(blank, sample.candidate))
+def _blank(control: str, sample: Sample) -> str:
+    """Spaces for a control token that no reference has; as many as it has characters, so that spans stay valid."""
+    return control if any(control in reference for reference in sample.references) else " " * len(control)
 
 
 def _group_references(sample: Sample, form: InputForm) -> list[tuple[int, ...]]:
@@ -138,23 +129,3 @@ def _group_references(sample: Sample, form: InputForm) -> list[tuple[int, ...]]:
         return [(0,)]
     recall = find_evidence(sample.candidate, sample.references).recall
     return [tuple(sorted(everyone, key=lambda i: -recall[i])[: form.max_references])]
-
-
-def _join(parts: Sequence[Part], separator: Piece) -> Part:
-    """Several references as one part."""
-    ids: list[int] = []
-    offsets: list[tuple[int, int]] = []
-    marked: list[Span] = []
-    contrasting: list[Span] = []
-    at = 0
-    for n, (piece, shared, missing) in enumerate(parts):
-        if n:
-            ids += separator.ids
-            offsets += [(at + start, at + end) for start, end in separator.offsets]
-            at += separator.characters
-        ids += piece.ids
-        offsets += [(at + start, at + end) for start, end in piece.offsets]
-        marked += [Span(at + start, at + end) for start, end in shared]
-        contrasting += [Span(at + start, at + end) for start, end in missing]
-        at += piece.characters
-    return Part(Piece(ids, offsets, at), marked, contrasting)

@@ -13,7 +13,7 @@ import pytest
 
 from bert_judge import BERTJudge
 from bert_judge.errors import ModelError
-from bert_judge.utils import (
+from bert_judge.models import (
     STARTER_FOLDER,
     find_model,
     load_config,

@@ -1,0 +1,177 @@
+"""The rows of one training: chosen by the mix, some questions held out, and fit for how the judge is to read."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bert_judge.artifacts import model_folder
+from bert_judge.errors import InputError
+from bert_judge.models import load_config
+from bert_judge.prompt import InputForm
+from bert_judge.training.config import TrainConfig
+from bert_judge.training.held_out import is_soft
+from bert_judge.training.rows import GROUPS, Example, grouped, is_held_out, labels_of, read_examples
+
+Amount = int | float
+Mix = Mapping[str, Amount | Mapping[str, Amount]]
+"""How much of what: `{task: {model: amount}}`, or `{task: amount}`, or `{model: amount}`.
+
+An amount is a number of rows, the most that are taken (500), or a fraction of them (0.5; all is 1.0). Names are
+compared as they stand in paths: without the organisation, `-` as `_`.
+"""
+
+_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingRows:
+    """The rows of both sides in random order, and how many were not used, and why."""
+
+    train: list[Example]
+    dev: list[Example]
+    undecided: int
+    left_out: int
+
+
+def choose_rows(data: Any, mix: Mix | None, config: TrainConfig) -> TrainingRows:
+    """The labelled rows in random order, some questions set apart. Raises InputError if they can't teach anything."""
+    examples = read_examples(data)
+    labelled = [example for example in examples if example.label is not None]
+    chosen = labelled if mix is None else apply_mix(labelled, mix, config.seed)
+    undecided = len(examples) - len(labelled)
+    sides: tuple[list[Example], list[Example]] = ([], [])
+    for example in chosen:
+        sides[is_held_out(example.sample, config.dev_share)].append(example)
+    for name, side in zip(("training", "development"), sides, strict=True):
+        labels = labels_of(side)
+        if len(set(labels)) < 2 and not (labels and is_soft(labels)):
+            kinds = "hold one label only" if side else "are too few"
+            more = f", or a larger dev_share than {config.dev_share:g}" if name == "development" else ""
+            raise InputError(
+                f"{len(side)} labelled {name} rows of {len(chosen)}{f' ({undecided} undecided)' if undecided else ''} "
+                f"{kinds}; correct (1) and incorrect (0) answers to several questions are needed{more}."
+            )
+    shuffle = random.Random(config.seed).shuffle
+    shuffle(sides[0])
+    shuffle(sides[1])
+    return TrainingRows(*sides, undecided, len(labelled) - len(chosen))
+
+
+def check_form(source: Path, form: InputForm, rows: TrainingRows, config: TrainConfig, trust_remote_code: bool) -> None:
+    """Raise InputError where encoder and rows do not suit the form."""
+    architecture = load_config(source, trust_remote_code)
+    if form.marks and getattr(architecture, "type_vocab_size", 0) < 2:
+        raise InputError(f"{source} has no second token type to carry match marks; train it with marks=False.")
+    without = sum(example.sample.question is None for example in [*rows.train, *rows.dev])
+    if form.forms == ("qcr",) and without:
+        raise InputError(
+            f"{without} rows have no question, but the judge is to read one; give questions, or train it without "
+            "(the form 'cr', include_question=False)."
+        )
+    if _reads_both(form) and not (config.question_dropout or without):
+        raise InputError("the forms 'qcr' and 'cr' need rows without a question, or a question_dropout above 0.")
+
+
+def drop_questions(rows: Sequence[Example], form: InputForm, config: TrainConfig) -> list[Example]:
+    """Some rows without their question, where one judge learns to read with and without one."""
+    if not _reads_both(form):
+        return list(rows)
+    chance = random.Random(config.seed)
+    return [
+        replace(row, sample=replace(row.sample, question=None)) if chance.random() < config.question_dropout else row
+        for row in rows
+    ]
+
+
+def _reads_both(form: InputForm) -> bool:
+    return {"qcr", "cr"} <= set(form.forms)
+
+
+def describe(rows: TrainingRows) -> dict[str, Any]:
+    """How many rows there are, of what, and the rate of correct ones."""
+    labels = labels_of(used := [*rows.train, *rows.dev])
+    counts = {
+        f"by_{kind}": {
+            name: {"rows": len(places), "right": round(math.fsum(labels[place] for place in places) / len(places), 4)}
+            for name, places in grouped(used, kind).items()
+        }
+        for kind in GROUPS
+    }
+    sizes = {"train": len(rows.train), "dev": len(rows.dev), "undecided": rows.undecided, "left_out": rows.left_out}
+    return {**sizes, "soft": is_soft(labels), **counts}
+
+
+def load_mix(path: str) -> Mix:
+    """Read a mix from a JSON file. Raises InputError where that can't be read."""
+    try:
+        mix: Mix = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"the training mix {path} can't be read ({error.strerror}).") from error
+    except ValueError as error:
+        raise InputError(f"the training mix {path} is not valid JSON ({error}).") from error
+    if not isinstance(mix, dict):
+        raise InputError(
+            f"the training mix {path} holds a {type(mix).__name__}; {{task: {{model: rows}}}} was expected."
+        )
+    return mix
+
+
+def apply_mix(examples: Sequence[Example], mix: Mix, seed: int) -> list[Example]:
+    """The rows that a mix asks for, drawn at random; what it does not name is left out.
+
+    Raises InputError for a name that no row has (and what there is), and for an amount that can't be taken.
+    """
+    groups: dict[tuple[str | None, str | None], list[Example]] = {}
+    for example in examples:
+        groups.setdefault((_plain(example.task), _plain(example.model)), []).append(example)
+    tasks, models = ({key[place] for key in groups} - {None} for place in (0, 1))
+    names = {_plain(name) for name in mix}
+    taken: list[Example] = []
+    for name, wanted in mix.items():
+        plain = _plain(name)
+        if isinstance(wanted, Mapping):
+            if plain not in tasks:
+                raise _unknown("task", name, (example.task for example in examples))
+            for model, amount in wanted.items():
+                rows = groups.get((plain, _plain(model)))
+                if rows is None:
+                    there = (example.model for example in examples if _plain(example.task) == plain)
+                    raise _unknown(f"model of {name}", model, there)
+                taken += _draw(rows, amount, f"{name}/{model}", seed)
+        elif plain not in tasks | models:
+            raise _unknown("task or model", name, (each for e in examples for each in (e.task, e.model)))
+        elif names & tasks and names & models:  # rows would be taken twice
+            raise InputError("the training mix names tasks beside models; {task: {model: number of rows}} has both.")
+        else:
+            place = 0 if plain in tasks else 1
+            rows = [example for key, group in groups.items() if key[place] == plain for example in group]
+            taken += _draw(rows, wanted, name, seed)
+    if not taken:
+        raise InputError("the training mix names nothing; {task: {model: number of rows}} was expected.")
+    return taken
+
+
+def _draw(rows: Sequence[Example], amount: Amount, name: str, seed: int) -> list[Example]:
+    whole = isinstance(amount, int) and not isinstance(amount, bool)
+    if not (whole and amount >= 1) and not (isinstance(amount, float) and 0 < amount <= 1):
+        raise InputError(
+            f"the training mix wants {amount!r} of {name}; a number of rows (500) or a fraction (0.5) was expected."
+        )
+    count = min(int(amount), len(rows)) if whole else math.ceil(amount * len(rows))
+    return random.Random(f"{seed}{name}").sample(rows, count)
+
+
+def _unknown(kind: str, name: str, known: Iterable[str | None]) -> InputError:
+    names = sorted({each for each in known if each is not None})
+    shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    return InputError(f"the training mix names the {kind} {name!r}, which no row has; there is {shown or 'none'}.")
+
+
+def _plain(name: str | None) -> str | None:
+    return None if name is None else model_folder(name)
