@@ -130,7 +130,7 @@ def save_base_encoder(folder: Path) -> None:
 def test_an_encoder_without_head_is_no_judge(folder: Path) -> None:
     save_base_encoder(folder)
     sentence = refused(folder)
-    assert "is no judge" in sentence
+    assert "is not a judge" in sentence
     assert "classifier" in sentence
     assert load_hf_encoder(str(folder), new_head=True).config.num_labels == 2
 

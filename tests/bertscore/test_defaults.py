@@ -15,8 +15,7 @@ import pytest
 from base_encoders import LAYERS, base_maker, quietly
 
 from bert_judge import BERTScorer
-from bert_judge.bertscore.baseline import read_baseline
-from bert_judge.bertscore.defaults import choose_layer, default_model, find_baseline
+from bert_judge.bertscore.defaults import choose_layer, default_model, find_baseline, read_baseline
 from bert_judge.errors import InputError, ModelError
 from bert_judge.models import STARTER_FOLDER
 

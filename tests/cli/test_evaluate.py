@@ -13,7 +13,7 @@ from bert_judge.cli import evaluate as command
 from bert_judge.cli import score
 from bert_judge.errors import BertJudgeError, InputError, MissingExtraError
 from bert_judge.judges import RegexJudge
-from bert_judge.judges.naming import JudgeSpec, make_judge, read_judges
+from bert_judge.judges.naming import JudgeSpec, read_judges
 from json_lines import EXAMPLES, read_rows, write_rows
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -219,10 +219,10 @@ def test_judges_without_a_file_to_judge_are_told():
 
 def test_judges_have_short_names():
     Path("mine.yaml").write_text("judge_type: RegexJudge\nmetric: token_f1\npattern: none\nthreshold: 8e-1\n")
-    judge, name = make_judge("mine.yaml")
-    settings = judge.signature.settings
-    assert name == "mine" and settings["variant"] == "token_f1-none" and settings["threshold"] == "0.8"
-    assert make_judge({"judge-type": "RegexJudge", "metric": "EM"}).name == "RegexJudge"
+    mine = JudgeSpec.of("mine.yaml")
+    settings = mine.make().signature.settings
+    assert mine.name == "mine" and settings["variant"] == "token_f1-none" and settings["threshold"] == "0.8"
+    assert JudgeSpec.of({"judge-type": "RegexJudge", "metric": "EM"}).name == "RegexJudge"
     specs = read_judges(["starter", "containment", "RegexJudge", "starter", "test_evaluate:Own"])
     assert [spec.name for spec in specs] == ["starter", "containment", "RegexJudge", "starter-2", "Own"]
     Path("a_model").mkdir()
@@ -246,4 +246,4 @@ def test_what_is_no_judge_is_told(subtests: pytest.Subtests):
         ("org/nothing-of-this-kind", "was not found"),
     ]:
         with subtests.test(given=given, said=said), pytest.raises(BertJudgeError, match=said):
-            make_judge(given)
+            JudgeSpec.of(given)

@@ -89,6 +89,18 @@ def test_flags_win_over_what_a_name_stands_for(score: Score) -> None:
     assert all(line["label"] == 1 for line in lines("out") if line.get("explanation") != "the candidate is empty")
 
 
+def test_a_flag_is_for_the_judges_whose_name_does_not_say_it(score: Score) -> None:
+    with endpoint(Answer("Final answer: True")) as server:
+        flags = ("--model_path", "m", "--backend", "openai", "--base_url", server.base_url, "--store", "off")
+        names = "starter,LLMJudge,containment"
+        assert score(EXAMPLES, "--judge", names, *flags, "--limit", 3, "--output_dir", "out", "--quiet")[0] == 0
+    identities = {path.parent.name: json.loads(path.read_text())["identity"] for path in Path("out").glob("*/run.json")}
+    models = {name: each["signature"]["settings"].get("model") for name, each in identities.items()}
+    assert models == {"starter": "starter", "LLMJudge": "m", "containment": None}
+    status, _, err = score(EXAMPLES, "--judge", "starter,containment", "--model_path", "m")
+    assert (status, "the model 'm' was not found" in err) == (1, True)  # which no other judge takes
+
+
 def test_several_judges_are_a_suite(score: Score) -> None:
     status, out, _ = score(EXAMPLES, "--judge", "containment,exact_match", "--output_dir", "out")
     assert status == 0

@@ -133,7 +133,7 @@ def test_a_suite_in_a_config_file(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_cascade_in_a_suite_tells_of_its_stages(score) -> None:
     from bert_judge.judges import RegexJudge
-    from bert_judge.judges.cascade import Certificate, Plan, Stage
+    from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 
     stages = [
         Stage(
@@ -144,7 +144,7 @@ def test_a_cascade_in_a_suite_tells_of_its_stages(score) -> None:
         )
         for metric, high in (("exact_match", Certificate(1.0, 80, 80, 0.95)), ("containment", None))
     ]
-    Plan(tuple(stages), 0.95, 0.1).save("cascade.json")
+    CascadePlan(tuple(stages), 0.95, 0.1).save("cascade.json")
     Path("suite.yaml").write_text(
         "cheap: {judge_type: 'bert_judge.judges.cascade:Cascade', model_path: cascade.json}\nplain: containment\n"
     )
@@ -166,7 +166,7 @@ def test_a_wrong_suite_is_told_in_a_sentence(score, subtests: pytest.Subtests) -
         ("a: nobody_knows", "a of the suite: the model 'nobody_knows' was not found"),
         ("a: {judge_type: Nobody}", "a of the suite: there is no judge 'Nobody'"),
         ("a: {judge_type: RegexJudge, patern: x}", "a of the suite: the specification of a judge sets 'patern'"),
-        ("a: {judge_type: RegexJudge, pattern: '('}", "the judge a: the pattern '(' is no regular expression"),
+        ("a: {judge_type: RegexJudge, pattern: '('}", "the judge a: the pattern '(' is not a regular expression"),
     ]:
         with subtests.test(text=text, said=said):
             Path("suite.yaml").write_text(text)

@@ -21,7 +21,7 @@ from bert_judge.analysis.calibrate import (
 )
 from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.judges import Judge
-from bert_judge.judges.cascade import Cascade, Certificate, Plan, Stage
+from bert_judge.judges.cascade import Cascade, CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import read_judges
 from bert_judge.types import Sample, Signature, Verdict
 
@@ -77,7 +77,7 @@ def side(threshold: float) -> Certificate:
     return Certificate(threshold, 100, 99, 0.95)
 
 
-def plan(*thresholds: tuple[float | None, float | None], abstain: bool = False, **more: object) -> Plan:
+def plan(*thresholds: tuple[float | None, float | None], abstain: bool = False, **more: object) -> CascadePlan:
     """A plan of Readers: (low, high) of each deciding stage, and a last one unless it abstains."""
     stages = [
         Stage(
@@ -90,14 +90,14 @@ def plan(*thresholds: tuple[float | None, float | None], abstain: bool = False, 
         for column, (low, high) in enumerate(thresholds)
     ]
     last = [] if abstain else [Stage("end", judge(len(stages), **more), Reader(len(stages)).signature)]
-    return Plan((*stages, *last), 0.95, 0.1, abstain=abstain)
+    return CascadePlan((*stages, *last), 0.95, 0.1, abstain=abstain)
 
 
 @pytest.fixture
 def load(tmp_path: Path):
     """Saves a plan and loads it as a judge."""
 
-    def made(plan: Plan) -> Cascade:
+    def made(plan: CascadePlan) -> Cascade:
         plan.save(tmp_path / "cascade.json")
         return Cascade(str(tmp_path / "cascade.json"))
 
@@ -191,7 +191,7 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
     made = replace(plan((0.1, None), (None, 0.8)), calibration={"questions": 40, "file": "ü.jsonl"})
     path = tmp_path / "cascade.json"
     made.save(path)
-    assert Plan.load(path) == made
+    assert CascadePlan.load(path) == made
     assert [each.name for each in tmp_path.iterdir()] == ["cascade.json"]
     with pytest.raises(OutputError, match="can't be written"):
         made.save(path / "below")
@@ -224,8 +224,8 @@ HIGH, LOW = ({"threshold": each, "rows": 1, "agreed": 1, "at_least": 0.1} for ea
 
 def test_a_broken_file_is_told_in_a_sentence(tmp_path: Path, subtests: pytest.Subtests) -> None:
     for text, said in [
-        ("", "is no cascade"),
-        ("[1]", "is no cascade"),
+        ("", "is not a cascade"),
+        ("[1]", "is not a cascade"),
         ('{"stages": []}', "it lacks 'format'"),
         (edited(format=9), "its format is not 1"),
         (edited(), "it has 0 stages"),
@@ -233,7 +233,7 @@ def test_a_broken_file_is_told_in_a_sentence(tmp_path: Path, subtests: pytest.Su
         (edited(stages=[{"name": "a"}, STAGE]), "it lacks 'high'"),
         (edited(stages=[STAGE, STAGE], more=1), "more"),
         (edited(stages=[{**STAGE, "high": HIGH, "low": LOW}, STAGE]), "the thresholds of a cross"),
-        (edited(stages=[{**STAGE, "high": {**HIGH, "threshold": "x"}}, STAGE]), "is no cascade"),
+        (edited(stages=[{**STAGE, "high": {**HIGH, "threshold": "x"}}, STAGE]), "is not a cascade"),
         (edited(stages=[{**STAGE, "judge": {"judge_type": "Nobody"}}, STAGE]), "there is no judge 'Nobody'"),
         (None, "can't be read"),
     ]:

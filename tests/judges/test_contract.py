@@ -14,7 +14,7 @@ from bert_judge import BERTJudge, Sample
 from bert_judge.encoder import RuntimeName
 from bert_judge.errors import InputError
 from bert_judge.judges import JUDGES, BERTScore, Cascade, Judge, LLMJudge, RegexJudge, RuleJudge
-from bert_judge.judges.cascade import Certificate, Plan, Stage
+from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from scripted_endpoint import Answer, endpoint
 
 
@@ -25,7 +25,7 @@ def cascade() -> Judge:
         for m, high in (("containment", Certificate(1.0, 100, 100, 0.97)), ("token_f1", None))
     ]
     with tempfile.TemporaryDirectory() as folder:
-        Plan(tuple(stages), 0.95, 0.1).save(f"{folder}/cascade.json")
+        CascadePlan(tuple(stages), 0.95, 0.1).save(f"{folder}/cascade.json")
         return Cascade(f"{folder}/cascade.json")
 
 
@@ -139,7 +139,7 @@ def test_bad_arguments_are_told_in_a_sentence(judge: Judge, subtests: pytest.Sub
         (["q"], ["a"], ["r", "r"], "1 candidates but 2 references"),
         (["q"], "a", ["r"], "candidates is str"),
         (["q"], ["a"], "r", "references is str"),
-        (["q"], ["a"], [[]], r"references\[0\] is empty; at least one right answer"),
+        (["q"], ["a"], [[]], r"references\[0\] is empty; at least one correct answer"),
         (["q"], [7], ["r"], r"candidates\[0\] is 7 \(int\)"),
         (["q"], ["a"], [None], r"references\[0\] is None"),
     ]:

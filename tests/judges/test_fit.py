@@ -71,7 +71,7 @@ def test_an_encoder_is_made_a_judge(encoder: Path, tmp_path: Path) -> None:
     ids=["predict", "signature", "assess"],
 )
 def test_an_encoder_is_no_judge_before(encoder: Path, use: Callable[[BERTJudge], object]) -> None:
-    with pytest.raises(ModelError, match=r"no judge: it is an encoder without a trained classifier; train it with fit"):
+    with pytest.raises(ModelError, match=r"is not a judge: it is an encoder without a trained classifier; train it"):
         use(BERTJudge(str(encoder)))
 
 

@@ -126,7 +126,7 @@ def test_a_verdict_line_names_one_word_and_begins_with_it():
         "False.": False,
     }
     found = {text: find_verdict(text) for text in spellings}
-    assert {text: finding and finding.right for text, finding in found.items()} == spellings
+    assert {text: finding and finding.correct for text, finding in found.items()} == spellings
     assert found["Final answer: True. It names the same city."].after == ". It names the same city."
 
 

@@ -60,7 +60,7 @@ def test_an_entry_that_is_no_text_is_told_with_its_row():
             [{"a": 1}, "a"],
         ),
         "references[1][1] is None; a text was expected.": (None, CANDIDATES, ["a", ["b", None]]),
-        "references[1] is empty; at least one right answer was expected.": (None, CANDIDATES, ["a", []]),
+        "references[1] is empty; at least one correct answer was expected.": (None, CANDIDATES, ["a", []]),
     }
     for sentence, given in said.items():
         with pytest.raises(InputError) as told:

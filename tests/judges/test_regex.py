@@ -240,9 +240,9 @@ def test_predict_tells_bad_arguments(subtests: pytest.Subtests) -> None:
 
 def test_bad_arguments_are_told_in_a_sentence(subtests: pytest.Subtests) -> None:
     for arguments, said in [
-        ({"pattern": "Answer: (.+"}, r"is no regular expression \(missing \) at position"),
+        ({"pattern": "Answer: (.+"}, r"is not a regular expression \(missing \) at position"),
         ({"pattern": "Answer: .+"}, "has no group; put the part that is the answer into parentheses"),
-        ({"pattern": None}, "is no regular expression"),
+        ({"pattern": None}, "is not a regular expression"),
         ({"metric": "rogue"}, "there is no metric 'rogue'; did you mean ROUGE?"),
         ({"metric": "zzz"}, "there is EM, ROUGE, Math-Verify"),
         ({"which": "second"}, "which is 'second'; 'last' or 'first'"),

@@ -34,11 +34,11 @@ CASES = [
     ("max_words", 2, "two words", "now three words", "has 3 words, not at most 2"),
     ("min_characters", 3, "abc", " ab  ", "has 2 characters, not at least 3"),
     ("max_characters", 3, " abc ", "abcd", "has 4 characters, not at most 3"),
-    ("valid_json", True, '{"a": [1, null]}', "{'a': 1}", "is no JSON (Expecting property name"),
-    ("valid_json", True, "1" * 6000, "NaN", "NaN is no number of JSON"),
+    ("valid_json", True, '{"a": [1, null]}', "{'a': 1}", "is not JSON (Expecting property name"),
+    ("valid_json", True, "1" * 6000, "NaN", "NaN is not a JSON number"),
     ("valid_json", True, "true", "[" * 100_000, "nested too deeply"),
     ("json_keys", ["a", "b"], '{"b": 0, "a": 1, "c": 2}', '{"a": 1}', "lacks b"),
-    ("json_keys", ["a"], '{"a": 1}', '["a"]', "is a JSON list, not an object"),
+    ("json_keys", ["a"], '{"a": 1}', '["a"]', "is JSON, but not an object"),
 ]
 
 
@@ -138,7 +138,7 @@ def test_the_signature_changes_with_the_rules_alone(tmp_path: Path) -> None:
 def test_wrong_arguments_are_told_in_a_sentence(subtests: pytest.Subtests) -> None:
     for arguments, said in [
         ({}, "given no rule"),
-        ({"must_match": "("}, "'(', which is no regular expression"),
+        ({"must_match": "("}, "the pattern '(' is not a regular expression"),
         ({"must_contain": ""}, "must_contain of ''; a text that is not empty"),
         ({"max_words": -1}, "max_words of -1; a whole number"),
         ({"json_keys": "a"}, "json_keys of 'a'; a list of keys"),

@@ -22,8 +22,8 @@ from typing import Annotated, Any, Literal
 
 from bert_judge.analysis.results import Row
 from bert_judge.errors import InputError, named_in_errors
-from bert_judge.judges import JUDGES, Judge
-from bert_judge.judges.cascade import Certificate, Plan, Stage
+from bert_judge.judges import Judge
+from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.stats.certified import Counts, fixed_sequence, highest_target, lower_bound, rows_needed
 from bert_judge.types import Sample, Signature, Verdict
@@ -113,7 +113,7 @@ class CascadeResult:
     the thresholds were found on), and the seconds a row of each judge that was asked.
     """
 
-    plan: Plan
+    plan: CascadePlan
     found: Found
     agreed: int
     seconds: Mapping[str, float]
@@ -160,7 +160,7 @@ def calibrate_cascade(
     found = find_thresholds([spec.name for spec in deciding], panel.scores, known, settings)
     if not any(side.certificate for stage in found.stages for side in (stage.high, stage.low)):
         raise InputError(_nothing(found.stages, len(known), settings))
-    plan = Plan(
+    plan = CascadePlan(
         tuple(panel.stage(number, found.stages) for number in range(len(deciding) + (not settings.abstain))),
         settings.target_agreement,
         settings.delta,
@@ -210,7 +210,7 @@ def one_per_question(rows: Sequence[Sample], seed: int) -> list[Sample]:
     return [chance.choice(group) for group in clusters.values()]
 
 
-def stage_counts(records: Iterable[Mapping[str, Any]], plan: Plan) -> list[StageCount]:
+def stage_counts(records: Iterable[Mapping[str, Any]], plan: CascadePlan) -> list[StageCount]:
     """What each stage of a cascade did in a result, from the lines of its `verdicts.jsonl`."""
     decided, labelled, agreed = Counter[str](), Counter[str](), Counter[str]()
     rows = 0
@@ -257,9 +257,8 @@ class _Panel:
             self._made(number)
         result = results[number] if number < len(results) else None
         certificates = (result.high.certificate, result.low.certificate) if result else (None, None)
-        names = {kind: name for name, kind in JUDGES.items()}
-        judge_type = names.get(spec.kind, f"{spec.kind.__module__}:{spec.kind.__qualname__}")
-        return Stage(spec.name, {"judge_type": judge_type, **spec.settings}, self._signatures[number], *certificates)
+        judge = {"judge_type": spec.judge_type, **spec.settings}
+        return Stage(spec.name, judge, self._signatures[number], *certificates)
 
     def _verdicts(self, number: int, rows: Sequence[Sample]) -> list[Verdict]:
         if not rows:
@@ -272,7 +271,7 @@ class _Panel:
         return verdicts
 
     def _made(self, number: int) -> Judge:
-        judge = self._specs[number].make().judge
+        judge = self._specs[number].make()
         self._signatures[number] = Signature.of(judge.signature)
         return judge
 

@@ -2,18 +2,72 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bert_judge.bertscore.baseline import Baseline, read_baseline
+import numpy as np
+from numpy.typing import NDArray
+
 from bert_judge.errors import InputError, ModelError
 from bert_judge.models import STARTER, count_layers, find_model, read_config
 
 OWN_FIGURES = "bertscore.json"
 """A file in a model's folder with its best layer and its baseline: `{"num_layers": 4, "baseline": [[P, R, F1], …]}`."""
+
+BASELINE_HEADER = ["LAYER", "P", "R", "F"]
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Means of P, R and F1 over random pairs of texts, one row for each layer from 0 on, and where they come from."""
+
+    rows: Sequence[Sequence[float]]
+    source: str
+
+    @property
+    def name(self) -> str:
+        """The last part of the source, with eight hexadecimal digits that stand for the numbers."""
+        return f"{Path(self.source).name}@{hashlib.sha256(repr(self.rows).encode()).hexdigest()[:8]}"
+
+    def of(self, layer: int | None, layers: int) -> NDArray[np.float32]:
+        """The row of a layer, or those of all `layers` (None), as rows by 3. Raises InputError where one is missing."""
+        wanted = range(layers) if layer is None else [layer]
+        if len(self.rows) <= max(wanted):
+            raise InputError(
+                f"the baseline ({self.source}) has layers 0 to {len(self.rows) - 1}, but layer {max(wanted)} is read; "
+                "make one for this model with bert-judge bertscore-baseline."
+            )
+        return np.array([self.rows[number] for number in wanted], np.float32)
+
+
+def read_baseline(path: Path) -> Baseline:
+    """Read a baseline file as bert-score has it: CSV with the header LAYER,P,R,F, layers from 0 on.
+
+    Raises InputError where the file can't be read or holds something else.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            header, *rows = [row for row in csv.reader(file) if row] or [[]]
+        if [name.upper() for name in header] != BASELINE_HEADER:
+            raise ValueError(f"its first line is {','.join(header)!r}")
+        if [row[0] for row in rows] != list(map(str, range(len(rows)))) or {len(row) for row in rows} - {4}:
+            raise ValueError("its rows are not the layers 0, 1, 2 …, each with three numbers")
+        numbers = [[float(value) for value in row[1:]] for row in rows]
+        if not all(-1 <= value < 1 for row in numbers for value in row):
+            raise ValueError("it holds a mean that is not from -1 to below 1")
+    except OSError as error:
+        raise InputError(f"the baseline file {path} can't be read ({error.strerror}).") from error
+    except ValueError as error:
+        raise InputError(
+            f"{path} is not a baseline file: {error}; LAYER,P,R,F and a row for each layer were expected."
+        ) from error
+    return Baseline(numbers, str(path))
 
 
 @cache

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bert_judge.bertscore.alignment import Alignment, align_texts
-from bert_judge.bertscore.baseline import Baseline
-from bert_judge.bertscore.defaults import choose_layer, default_model, find_baseline
+from bert_judge.bertscore.defaults import Baseline, choose_layer, default_model, find_baseline
 from bert_judge.bertscore.idf import Idf, Weights, dictionary_weights
 from bert_judge.bertscore.pairs import WINDOW, Pair, PairScore, PairScorer
 from bert_judge.bertscore.plot import check_target, draw, save

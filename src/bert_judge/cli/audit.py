@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
     items = load_items() if options.data is None else items_of(open_input(options.data, options))
     trials = make_trials(spread(items, options.items), options.families)
     with log_shown(not options.quiet):
-        judge = spec.make().judge
+        judge = spec.make()
     signature = Signature.of(judge.signature)
     start = time.monotonic()
     with progress_bar(len(needed_samples(trials)), "judging", options.quiet) as bar:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,7 +64,6 @@ def _parse(arguments: Sequence[str]) -> tuple[CascadeOptions, CascadeSettings, P
     add_flags(group, CascadeOptions)
     parser.flags("what is promised", CascadeSettings)
     values = parser.parse(arguments)
-    sys.path.append(str(Path.cwd()))  # a judge of one's own, module:Class, lies where one works
     return made(CascadeOptions, values), made(CascadeSettings, values), Path(values["output"])
 
 

@@ -93,7 +93,9 @@ def _starter() -> Iterator[str]:
 
     start = time.monotonic()
     judge = BERTJudge()
-    yield f"runs on {judge.runtime}; loaded in {time.monotonic() - start:.1f} s"
+    settings = judge.signature.settings
+    runtime = ", ".join(settings[name] for name in ("runtime", "device", "dtype"))
+    yield f"runs on {runtime}; loaded in {time.monotonic() - start:.1f} s"
     question, reference = "What is the capital of France?", "Paris"
     candidates = ["I'd say it is Paris.", "London."]
     scores = judge.predict([question] * 2, candidates, [reference] * 2)

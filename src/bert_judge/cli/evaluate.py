@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -98,7 +97,6 @@ def _parse(arguments: Sequence[str]) -> tuple[EvaluateOptions, EvaluationSetting
     parser.flags("flags", EvaluateOptions)
     parser.flags("what is measured", EvaluationSettings)
     values = parser.parse(arguments)
-    sys.path.append(str(Path.cwd()))  # a judge of one's own, module:Class, lies where one works
     return made(EvaluateOptions, values), made(EvaluationSettings, values), values["paths"]
 
 
@@ -156,7 +154,7 @@ def _judge_all(
     results = []
     for spec in specs:
         with log_shown(not options.quiet):
-            judge = spec.make().judge
+            judge = spec.make()
         for source, stem in zip(sources, stems, strict=True):
             folder = Path(options.output_dir) / stem / spec.name
             fitted, result = open_result(source, judge, folder, asked, options.overwrite)

@@ -16,7 +16,7 @@ from bert_judge.errors import InputError
 from bert_judge.judges import Judge, LLMJudge
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.pipeline import CandidateRows, Summary, Task, open_result, summarise
-from bert_judge.report.results import task_table
+from bert_judge.report.result_tables import task_table
 
 _EXAMPLES = """examples:
   bert-judge judge --tasks arc_easy_test,mmlu_test --candidate_model Llama-3.2-1B-Instruct
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
     results = []
     for spec in specs:
         with log_shown(not options.quiet):
-            judge = spec.make().judge
+            judge = spec.make()
         results += [_judge(judge, spec.kind.__name__, model, rows, options, command) for model, rows in work]
         if isinstance(judge, LLMJudge) and not options.quiet:
             say(_costs(judge))

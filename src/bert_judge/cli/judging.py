@@ -7,16 +7,15 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 from bert_judge.artifacts import ResultFolder
 from bert_judge.cli import note, progress_bar
 from bert_judge.cli.flags import Parser, add_flags, joined_names, names_in, peek, spellings
 from bert_judge.errors import InputError
-from bert_judge.judges import JUDGES, find_judge
+from bert_judge.judges import JUDGES
 from bert_judge.judges.base import Judge
-from bert_judge.judges.naming import YAML, JudgeSpec, Named, distinct, read_name
+from bert_judge.judges.naming import JudgeSpec, read_name, read_values, renamed, with_flags
 from bert_judge.metrics import METRICS
 from bert_judge.models import STARTER
 from bert_judge.pipeline import Rows, score_source
@@ -25,27 +24,26 @@ JUDGE_FAILED = 5
 """The exit status where the judge failed on rows, which the same command judges again."""
 
 
-def chosen_judges(arguments: Sequence[str]) -> list[Named]:
+def chosen_judges(arguments: Sequence[str]) -> list[JudgeSpec]:
     """The judges that `--judge` names, else `--judge_type`, else the starter; their flags are not known yet."""
     asked = peek(arguments, "judge", "judge_type")
     names, kinds = names_in(asked["judge"] or ()), names_in(asked["judge_type"] or ())
     if names and kinds:
         raise InputError(f"--judge {','.join(names)} and --judge_type {','.join(kinds)} both name the judge; give one.")
-    if any(":" in name or name.endswith(YAML) or name == "Cascade" for name in (*names, *kinds)):
-        sys.path.append(str(Path.cwd()))  # a judge of one's own lies where one works
     for kind in kinds:
         if kind == STARTER or kind in METRICS:
             raise InputError(f"--judge_type takes the class of a judge, which {kind} is not; write --judge {kind}.")
-    named = [Named(kind.rpartition(":")[2], {"judge_type": kind}) for kind in kinds]
-    return named or [read_name(name) for name in names or [STARTER]]
+    if kinds:
+        return renamed(read_values({"judge_type": kind}, kind.rpartition(":")[2]) for kind in kinds)
+    return renamed(map(read_name, names or [STARTER]))
 
 
 def add_judges(
-    parser: Parser, named: Sequence[Named], *, several: str = "", others: bool = False
+    parser: Parser, chosen: Sequence[JudgeSpec], *, several: str = "", others: bool = False
 ) -> Callable[[Mapping[str, Any]], dict[str, JudgeSpec]]:
-    """Add the flags that name judges, and those of the named ones; returns what makes judges of their values.
+    """Add the flags that name judges, and those of the chosen ones; returns what makes judges by name of their values.
 
-    `several` says what comes of several. With `others` the flags of judges that are not named are accepted, too, as
+    `several` says what comes of several. With `others` the flags of judges that are not chosen are accepted, too, as
     scripts for all judges give them, and a note says that they are not used.
     """
     group = parser.add_argument_group("the judge")
@@ -58,18 +56,20 @@ def add_judges(
         metavar="NAME",
         help="its class: one of these names, or module:Class",
     )
+    kinds = {spec.judge_type: spec.kind for spec in chosen}
     taken: set[str] = set()
-    for kind in dict.fromkeys(map(_kind, named)):
-        taken.update(parser.flags(f"what {kind} takes", find_judge(kind), given_only=True, without=taken))
+    for name, kind in kinds.items():
+        taken.update(parser.flags(f"what {name} takes", kind, given_only=True, without=taken))
     owners = _add_flags_of_others(parser, taken) if others else {}
 
     def read(values: Mapping[str, Any]) -> dict[str, JudgeSpec]:
         for flag in (flag for flag in owners if flag in values):
-            kinds = ", ".join(dict.fromkeys(map(_kind, named)))
-            note(f"--{flag} belongs to {' and '.join(owners[flag])} and is not used by {kinds}.")
-        given = {name: values[name] for name in taken if name in values}
-        names = distinct([each.name for each in named])
-        return {name: _with_flags(parser, each, given) for name, each in zip(names, named, strict=True)}
+            note(f"--{flag} belongs to {' and '.join(owners[flag])} and is not used by {', '.join(kinds)}.")
+        specs = with_flags(chosen, {name: values[name] for name in taken if name in values})
+        for spec in specs:
+            for name in spec.lacking:
+                parser.error(f"{spec.judge_type} needs --{name}")
+        return {spec.name: spec for spec in specs}
 
     return read
 
@@ -84,21 +84,6 @@ def _add_flags_of_others(parser: Parser, taken: Set[str]) -> dict[str, list[str]
             if flag not in taken:
                 owners.setdefault(flag, []).append(name)
     return owners
-
-
-def _kind(named: Named) -> str:
-    return str(named.values.get("judge_type") or "BERTJudge")
-
-
-def _with_flags(parser: Parser, named: Named, given: Mapping[str, Any]) -> JudgeSpec:
-    kind = _kind(named)
-    parameters = inspect.signature(find_judge(kind)).parameters
-    values = {**named.values, **{name: value for name, value in given.items() if name in parameters}}
-    for name, parameter in parameters.items():
-        variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-        if parameter.default is parameter.empty and not variadic and name not in values:
-            parser.error(f"{kind} needs --{name}")
-    return JudgeSpec.of(values)
 
 
 def judge_rows(

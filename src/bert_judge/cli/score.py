@@ -17,17 +17,16 @@ from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, columns_in, made, peek
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import add_judges, chosen_judges, judge_rows, say_failed
-from bert_judge.cli.suite import read_suite, write_columns
 from bert_judge.document import Document
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade
-from bert_judge.judges.naming import JudgeSpec, distinct
+from bert_judge.judges.naming import JudgeSpec, distinct, read_suite
 from bert_judge.pipeline import open_result, summarise
 from bert_judge.report import write_report
 from bert_judge.report.cascades import stages_document
 from bert_judge.report.comparison import Compared, comparison_document
-from bert_judge.report.results import result_facts, suite_table
+from bert_judge.report.result_tables import result_facts, suite_table, write_columns
 from bert_judge.sources import Source
 from bert_judge.types import Signature
 
@@ -82,7 +81,7 @@ def main(arguments: Sequence[str]) -> int:
     for name, spec in specs.items():
         with named_in_errors(f"the judge {name}") if len(specs) > 1 or options.suite else nullcontext():
             with log_shown(not options.quiet):
-                judge = spec.make().judge
+                judge = spec.make()
             for job in (job for job in jobs if job.judge == name):
                 fitted, results[job.name] = open_result(job.source, judge, job.folder, job.options, options.overwrite)
                 _judge(job, fitted, results[job.name], options, command)

@@ -1,20 +1,20 @@
-"""What the `utils` of the paper's package have besides ours, and its base of generators; each thin over ours.
+"""What the `utils` of the paper's package have besides ours; each thin over ours.
 
-`from bert_judge.utils import parse_tasks` finds them as well, and `from bert_judge.generators import BaseGenerator`.
+`from bert_judge.utils import parse_tasks` finds them as well.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bert_judge.artifacts import format_number, model_folder, read_list, settings_suffix
 from bert_judge.errors import InputError, MissingExtraError
-from bert_judge.generators import split_trace
 from bert_judge.generators.hf import load_language_model
-from bert_judge.models import choose_device, fastest_dtype, find_model, load_config, quiet_transformers
+from bert_judge.generators.paper import load_hf_tokenizer
+from bert_judge.models import choose_device, fastest_dtype, find_model, load_config
 from bert_judge.tasks import TaskFunction, discover
 from bert_judge.types import Sampling
 from bert_judge.utils import find_dataset
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import torch
 
 __all__ = [
-    "BaseGenerator",
     "build_output_model_name",
     "discover_task_functions",
     "format_number",
@@ -106,14 +105,6 @@ def resolve_torch_dtype(dtype: str | torch.dtype) -> str | torch.dtype:
     return "auto" if dtype == "auto" else found  # type: ignore[return-value]
 
 
-def load_hf_tokenizer(path: str, trust_remote_code: bool = False) -> Any:
-    """The tokenizer of a model."""
-    from transformers import AutoTokenizer
-
-    with quiet_transformers():
-        return AutoTokenizer.from_pretrained(find_model(path, trust_remote_code), trust_remote_code=trust_remote_code)
-
-
 def load_hf_generator(path: str, trust_remote_code: bool = False, dtype: str | torch.dtype = "bfloat16") -> Any:
     """A causal language model. Raises ModelError where it can't be loaded."""
     folder = find_model(path, trust_remote_code)
@@ -132,47 +123,3 @@ def load_vllm_generator(
         raise MissingExtraError("load_vllm_generator", "vllm", "vllm") from error
     folder = find_model(path, trust_remote_code)
     return LLM(str(folder), trust_remote_code=trust_remote_code, dtype=dtype, tensor_parallel_size=tensor_parallel_size)
-
-
-class BaseGenerator:
-    """What generators of one's own are derived from in the paper's package: settings as attributes, and a tokenizer.
-
-    A derived class defines `generate(prompts) -> list[str]`. One for our pipeline derives from
-    `bert_judge.generators.Generator`.
-    """
-
-    def __init__(
-        self,
-        model_path: str,
-        trust_remote_code: bool = False,
-        dtype: str = "bfloat16",
-        enable_thinking: bool = False,
-        think_token: str = "</think>",
-        temperature: float = 0,
-        top_p: float = 1.0,
-        top_k: int = -1,
-        min_p: float = 0.0,
-        presence_penalty: float = 0.0,
-        max_tokens: int = 2048,
-    ) -> None:
-        self.model_path, self.trust_remote_code, self.dtype = model_path, trust_remote_code, dtype
-        self.enable_thinking, self.think_token = enable_thinking, think_token
-        self.temperature, self.top_p, self.top_k, self.min_p = temperature, top_p, top_k, min_p
-        self.presence_penalty, self.max_tokens = presence_penalty, max_tokens
-        self.tokenizer = load_hf_tokenizer(model_path, trust_remote_code)
-        self.tokenizer.truncation_side = "left"
-        if self.tokenizer.pad_token_id is None:
-            self.tokenizer.pad_token_id = self.tokenizer.eos_token_id
-
-    def _apply_chat_template(self, prompts: Sequence[str]) -> list[str]:
-        """Each prompt as the user's turn of a chat, where the tokenizer has a template."""
-        if not self.tokenizer.chat_template:
-            return list(prompts)
-        render: Callable[..., str] = self.tokenizer.apply_chat_template
-        thinks = {"tokenize": False, "add_generation_prompt": True, "enable_thinking": self.enable_thinking}
-        return [render([{"role": "user", "content": prompt}], **thinks) for prompt in prompts]
-
-    def _extract_answers(self, outputs: Sequence[str]) -> list[str]:
-        """What stands behind the reasoning trace of each reply; all of it, if the trace never ends."""
-        answers = (split_trace(output, self.think_token)[1] for output in outputs)
-        return [output.strip() if answer is None else answer for output, answer in zip(outputs, answers, strict=True)]

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Final, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bert_judge.encoder.batching import Batch, pack
+from bert_judge.encoder.output import LOGITS, Output
 from bert_judge.errors import InputError, MissingExtraError
 from bert_judge.models import (
     choose_device,
@@ -38,29 +39,6 @@ Values = NDArray[np.float32]
 RuntimeName = Literal["auto", "torch", "openvino"]
 _DTYPES = ("auto", "float32", "bfloat16", "float16")
 _ENTRY = 256  # bytes that a remembered output takes besides its numbers
-
-
-@dataclass(frozen=True, slots=True)
-class Hidden:
-    """The hidden states of an input's tokens after `layer` layers (0: the embeddings), or of all layers (None).
-
-    Models that end with a norm (T5, mBART, ModernBERT, EuroBERT) apply it to a layer that they are cut at. Of all
-    layers it is applied to each, so that a layer is the same in both ways, unless `final_norm` is False: then the
-    inner layers are as they are within the model.
-    """
-
-    layer: int | None
-    final_norm: bool = True
-
-    def __str__(self) -> str:
-        if self.layer is not None:
-            return f"layer{self.layer}"
-        return "layers" if self.final_norm else "rawlayers"
-
-
-LOGITS: Final = "logits"
-Output = Literal["logits"] | Hidden
-"""The logits of a classification head, or hidden states."""
 
 
 class Runtime(Protocol):

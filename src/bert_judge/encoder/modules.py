@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from bert_judge.encoder.engine import LOGITS, Hidden, Output
+from bert_judge.encoder.output import LOGITS, Hidden, Output
 from bert_judge.errors import ModelError
 from bert_judge.models import count_layers, load_hf_backbone, load_hf_encoder
 

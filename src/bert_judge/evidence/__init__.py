@@ -8,7 +8,8 @@ from bert_judge.evidence.combiner import Combiner
 from bert_judge.evidence.folding import fold
 from bert_judge.evidence.options import find_options, name_option
 from bert_judge.evidence.signals import SIGNALS, Signals, find_signals
-from bert_judge.evidence.spans import Evidence, Span, Word, content_words, find_evidence, touches, word_key, words
+from bert_judge.evidence.spans import Evidence, content_words, find_evidence, touches, word_key, words
+from bert_judge.evidence.word import Span, Word
 
 __all__ = [
     "SIGNALS",

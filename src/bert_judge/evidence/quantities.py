@@ -7,12 +7,10 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence, Set
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from bert_judge.evidence.numbers import shares_in_words
-
-if TYPE_CHECKING:
-    from bert_judge.evidence.spans import Word
+from bert_judge.evidence.word import Word
 
 # Units of one kind, and how many of what all of them are told in, by the keys that words have: no plural s.
 _UNITS = {

@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from bert_judge.evidence.options import name_option
-from bert_judge.evidence.spans import Word, compared_words, content_of, words
+from bert_judge.evidence.spans import compared_words, content_of, words
+from bert_judge.evidence.word import Word
 from bert_judge.metrics import find_choice
 
 _NEGATIONS = frozenset("not never neither nor cannot no isn aren wasn weren doesn don didn".split())

@@ -24,6 +24,7 @@ from typing import NamedTuple
 from bert_judge.evidence.folding import fold
 from bert_judge.evidence.numbers import ORDINALS, SMALL, TENS, numbers_in_words
 from bert_judge.evidence.quantities import DATE, MONTHS, Quantity, find_quantities, find_shares, in_full
+from bert_judge.evidence.word import Span, Word
 
 _FRACTIONS, _EXPONENTS = "\u00bc-\u00be\u2150-\u215e", "\u2070\u00b9\u00b2\u00b3\u2074-\u2079"  # ½ …, ² …
 _SIGN = r"(?:(?<![\w)\]}])-)?"  # no dash between words, and no minus between numbers
@@ -71,26 +72,6 @@ _AND = r"[,;/&+|•*-]|\b(?:and|or)\b"
 _LETTERS = re.compile(rf"(?<![\w'’])[A-Z](?:\s*(?:{_AND})(?:\s|{_AND})*[A-Z](?![\w'’]))+")  # "A, E and I"
 _ASKED = "asked "  # before the key of a value that only repeats the question
 _START = attrgetter("start")
-
-
-class Span(NamedTuple):
-    """Characters `start` to `end` (exclusive) of a text."""
-
-    start: int
-    end: int
-
-
-class Word(NamedTuple):
-    """One word of a text: the key it is compared by, and where it stands."""
-
-    key: str
-    start: int
-    end: int
-
-    @property
-    def span(self) -> Span:
-        """The characters of the word."""
-        return Span(self.start, self.end)
 
 
 class Evidence(NamedTuple):

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 
 from bert_judge.errors import InputError
 from bert_judge.generators.base import BackendGenerator, Generator, KeptGenerator, Options, open_store, split_trace
 from bert_judge.generators.hf import HFGenerator
 from bert_judge.generators.openai import OpenAIGenerator
+from bert_judge.generators.paper import BaseGenerator
 from bert_judge.generators.vllm import VLLMGenerator
 from bert_judge.types import Sampling
 
 __all__ = [
     "GENERATORS",
+    "BaseGenerator",
     "Generator",
     "HFGenerator",
     "KeptGenerator",
@@ -42,10 +43,3 @@ def make_generator(
         hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(GENERATORS)}."
         raise InputError(f"there is no backend {backend!r}; {hint}")
     return GENERATORS[backend](model_path, sampling, options, choices)
-
-
-def __getattr__(name: str) -> object:
-    """The paper's base class, which stands above this package, is imported when it is asked for."""
-    if name == "BaseGenerator":
-        return importlib.import_module("bert_judge.compat.paper").BaseGenerator
-    raise AttributeError(f"module 'bert_judge.generators' has no attribute {name!r}")

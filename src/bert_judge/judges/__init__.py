@@ -1,12 +1,7 @@
-"""Judges, and the table of their names. From outside the package: `--judge_type my_module:MyJudge`."""
+"""Judges, and the table of their names. From outside the package: `--judge my_module:MyJudge`."""
 
 from __future__ import annotations
 
-import difflib
-import importlib
-import inspect
-
-from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge
 from bert_judge.judges.bert import BERTJudge
 from bert_judge.judges.bertscore import BERTScore
@@ -24,7 +19,6 @@ __all__ = [
     "LLMJudge",
     "RegexJudge",
     "RuleJudge",
-    "find_judge",
 ]
 
 JUDGES: dict[str, type[Judge]] = {
@@ -35,26 +29,3 @@ JUDGES: dict[str, type[Judge]] = {
     "RuleJudge": RuleJudge,
     "Cascade": Cascade,
 }
-
-
-def find_judge(name: str) -> type[Judge]:
-    """The class of a judge, by its name in the table or as `module:Class`. Raises InputError with the nearest names."""
-    if name in JUDGES:
-        return JUDGES[name]
-    if ":" not in name:
-        near = difflib.get_close_matches(
-            name.casefold(), {known.casefold(): known for known in JUDGES}, n=1, cutoff=0.4
-        )
-        nearest = next((known for known in JUDGES if near and known.casefold() == near[0]), None)
-        hint = f"did you mean {nearest}?" if nearest else f"there is {', '.join(JUDGES)}."
-        raise InputError(f"there is no judge {name!r}; {hint} One of your own is named module:Class.")
-    module, _, attribute = name.partition(":")
-    try:
-        found = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError, TypeError) as error:
-        raise InputError(f"the judge {name!r} can't be imported: {error}.") from error
-    if not (isinstance(found, type) and issubclass(found, Judge)):
-        raise InputError(f"{name!r} is no judge; a subclass of bert_judge.judges.Judge was expected.")
-    if inspect.isabstract(found):
-        raise InputError(f"{name!r} lacks {', '.join(sorted(found.__abstractmethods__))}, which every judge has.")
-    return found

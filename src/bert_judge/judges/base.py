@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import astuple, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import astuple, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bert_judge.errors import InputError
-from bert_judge.types import Sample, Scale, Signature, Verdict
+from bert_judge.types import Reply, Sample, Scale, Signature, Verdict
 
 if TYPE_CHECKING:
     from bert_judge.sources import ColumnMap
 
 Table = TypeVar("Table")
 
-PATTERN_TIMEOUT = 1.0
-"""Seconds that a regular expression may take on a candidate, where a judge has one."""
+FIRST_WINDOW = 64
+"""Samples that are judged before the first verdict is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,19 @@ class Costs:
     completion_tokens: int = 0
     seconds: float = 0.0
     money: float | None = None
+
+    def plus(self, reply: Reply, seconds: float) -> Costs:
+        """With one more reply, which took these seconds."""
+        costs = replace(self, rows=self.rows + 1, seconds=self.seconds + seconds)
+        if reply.cached:
+            return replace(costs, cached=self.cached + 1)
+        return replace(
+            costs,
+            requests=self.requests + 1,
+            failed=self.failed + (reply.error is not None),
+            prompt_tokens=self.prompt_tokens + reply.prompt_tokens,
+            completion_tokens=self.completion_tokens + reply.completion_tokens,
+        )
 
     def since(self, earlier: Costs) -> Costs:
         """What was used after `earlier`, which are costs of the same judge."""
@@ -84,7 +98,7 @@ class Judge(ABC):
 
         `references` holds a text or several for each candidate. Without `questions` (None or empty), candidates and
         references are compared alone. Each may be a list, an array, a pandas Series or an iterator. Raises InputError
-        where the lengths differ, or where an entry is no text: it says which.
+        where the lengths differ, or where an entry is not a text: it says which.
         """
         samples = make_samples(questions, candidates, references)
         return [verdict.score for verdict in self.fitted(samples).assess(samples)]
@@ -103,7 +117,7 @@ class Judge(ABC):
         as in {"candidate": "model_a"}; others are recognised as in files. A missing candidate is an empty answer, a
         missing question no question. `prefix` stands before the new names; `numbers_as_text` takes numbers for texts.
         Where the judge is undecided, score and label are missing (NaN and NA in pandas, None in datasets). Raises
-        InputError for another kind of table, a column that is missing or there already, and a row that is no sample.
+        InputError for another kind of table, a column that is missing or there already, and a row without a reference.
         """
         from bert_judge.judges.tables import read_table, with_verdicts
 
@@ -116,7 +130,7 @@ def make_samples(
 ) -> list[Sample]:
     """Samples from the three lists that the paper's judges take.
 
-    Raises InputError where the lengths differ or an entry is no text; a question that is missing (None, NaN) is none.
+    Raises InputError where the lengths differ or an entry is not a text. A missing question (None, NaN) is left out.
     """
     given = {"candidates": _entries("candidates", candidates), "references": _entries("references", references)}
     if questions is not None and (asked := _entries("questions", questions)):
@@ -137,24 +151,53 @@ def make_samples(
     ]
 
 
+def windows_of(samples: Iterable[Sample], most: int, first: int = FIRST_WINDOW) -> Iterator[list[Sample]]:
+    """A stream in the windows that are judged at a time: `first` samples, so that the first verdicts come soon, then
+    ever more, up to `most` of them or eight million characters.
+    """
+    from bert_judge.encoder import windows
+
+    def characters(sample: Sample) -> int:
+        return len(sample.candidate) + len(sample.question or "") + sum(map(len, sample.references))
+
+    return windows(samples, characters, 1 << 23, first, most)
+
+
+def read_yaml(path: Path, what: str, read: Callable[[str], Any] | None = None) -> Any:
+    """What a YAML file holds, as `read` (`yaml.safe_load`) has it; errors name it as `what`.
+
+    Raises InputError where it can't be read or is not valid YAML.
+    """
+    import yaml
+
+    try:
+        return (read or yaml.safe_load)(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"the {what} {path} can't be read ({error.strerror}); a YAML file was expected.") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid YAML ({str(error).splitlines()[0]}).") from error
+
+
 def _entries(name: str, values: Any) -> list[Any]:
-    """The entries of a list, an array, a Series or an iterator; of what has no order, or columns, there are none."""
-    if (
-        not isinstance(values, Iterable)
-        or isinstance(values, str | bytes | Mapping | Set)
-        or hasattr(values, "columns")
-    ):
+    if not _is_list(values):
         raise InputError(f"{name} is {type(values).__name__}; a list with one entry for each candidate was expected.")
     return list(values)
 
 
 def _texts(value: Any, place: str) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, Iterable) or isinstance(value, bytes | Mapping | Set):
+    if not _is_list(value):
         return (_text(value, place, "a text, or a list of texts,"),)
     texts = tuple(_text(each, f"{place}[{number}]") for number, each in enumerate(value))
     if not texts:
-        raise InputError(f"{place} is empty; at least one right answer was expected.")
+        raise InputError(f"{place} is empty; at least one correct answer was expected.")
     return texts
+
+
+def _is_list(values: Any) -> bool:
+    """Whether this is a list, an array, a Series or an iterator: it has entries in an order, and no columns."""
+    if isinstance(values, str | bytes | Mapping | Set) or hasattr(values, "columns"):
+        return False
+    return isinstance(values, Iterable)
 
 
 def _text(value: Any, place: str, expected: str = "a text") -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bert_judge.errors import InputError, ModelError
 from bert_judge.evidence import SIGNALS, find_signals
-from bert_judge.judges.base import Judge, make_samples
+from bert_judge.judges.base import FIRST_WINDOW, Judge, make_samples, windows_of
 from bert_judge.models import STARTER, find_model, read_config
 from bert_judge.prompt import JudgeConfig, Prompt, PromptEncoder
 from bert_judge.types import Sample, Scale, Signature, Verdict
@@ -23,20 +23,19 @@ if TYPE_CHECKING:
 
     from bert_judge.training import Mix, TrainConfig
 
-_FIRST_WINDOW, _WINDOW = 64, 1024  # rows: a stream gives its first verdicts soon
-_WINDOW_CHARACTERS = 1 << 23
+_WINDOW = 1024  # rows that are held
 
 
 class BERTJudge(Judge):
-    """A judge of correctness: the score is the probability, in [0, 1], that the candidate is right.
+    """A judge of correctness: the score is the probability, in [0, 1], that the candidate is correct.
 
     Without `model_path` it is the starter judge, which ships inside the package. A model of the paper is named as it
     is on the Hub (`artefactory/BERTJudge`), or by its folder; its scores are those of the paper's package (sigmoid of
     the difference of the two logits), but for texts that hold special tokens, which are plain text here, for
-    empty candidates, which are wrong, and for inputs that are too long, which lose the middle of the candidate unless
-    `truncation="left"`. An encoder without a head is no judge yet: it has nothing but `fit`.
+    empty candidates, which are incorrect, and for inputs that are too long, which lose the middle of the candidate
+    unless `truncation="left"`. An encoder without a classification head can be trained with `fit`, and not asked.
 
-    Raises ModelError where the model can't be found or is no judge, InputError where an argument is wrong.
+    Raises ModelError where the model can't be found or is not a judge, InputError where an argument is wrong.
     """
 
     scale: Scale = "probability"
@@ -57,7 +56,7 @@ class BERTJudge(Judge):
         ] = None,
         batch_tokens: Annotated[int | None, "tokens in a batch (default: what suits the device)"] = None,
         batch_size: Annotated[int | None, "the most rows in a batch (default: no limit)"] = None,
-        threshold: Annotated[float | None, "scores from here on are labelled right (default: the judge's own)"] = None,
+        threshold: Annotated[float | None, "label scores from here on correct (default: the judge's own)"] = None,
     ) -> None:
         from bert_judge.encoder import Engine, load_model
 
@@ -105,16 +104,9 @@ class BERTJudge(Judge):
             },
         )
 
-    @property
-    def runtime(self) -> str:
-        """What runs the encoder: the runtime with its version, the device, and the dtype that it computes in."""
-        self._check_trained()
-        runtime = self._model.runtime
-        return f"{runtime.name}, {runtime.device}, {runtime.dtype}"
-
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        """One verdict a sample, in order. An empty candidate is wrong; a model that returns no number is undecided."""
-        return self._assess(samples, None, _FIRST_WINDOW)
+        """One verdict a sample, in order. An empty candidate is incorrect; without a number the row is undecided."""
+        return self._assess(samples)
 
     def predict(
         self,
@@ -123,11 +115,11 @@ class BERTJudge(Judge):
         references: Sequence[str | Sequence[str]],
         batch_size: int | None = None,
     ) -> list[float | None]:
-        """The probabilities that candidates are right, in their order; `batch_size` caps the rows of a batch."""
+        """The probabilities that candidates are correct, in their order; `batch_size` caps the rows of a batch."""
         if batch_size is not None and batch_size < 1:
             raise InputError(f"batch_size is {batch_size}; a number of at least 1 was expected.")
         samples = make_samples(questions, candidates, references)
-        return [verdict.score for verdict in self._assess(samples, batch_size)]
+        return [verdict.score for verdict in self._assess(samples, batch_size, _WINDOW)]
 
     def fit(
         self,
@@ -153,42 +145,28 @@ class BERTJudge(Judge):
     ) -> BERTJudge:
         """Train on from this model, a judge or an encoder without a head, and return the new judge.
 
-        `dataset` has rows with `question`, `candidate`, `reference` (a text or several) and `label` (1 right, 0 wrong,
-        a probability between them, None undecided), in the forms that `bert_judge.training.read_examples` reads.
+        `dataset` has rows with `question`, `candidate`, `reference` (a text or several) and `label` (1 correct, 0
+        incorrect, a probability between them, None undecided), in the forms that `training.read_examples` reads.
         Without `include_question`, the judge learns to compare candidate and reference alone. `training_mix` says how
         many rows are taken: {task: {model: rows}}. `config` holds further settings; those that are parameters here are
         taken from here. The judge is written into `output_dir`; this one stays as it is.
 
         Raises what `bert_judge.training.train` does, which this calls.
         """
+        given = locals()
         from bert_judge.training import TrainConfig, read_examples, train
 
         form = JudgeConfig.load(find_model(self._name, self._trust_remote_code)).form
-        rows = read_examples(dataset)
         if not include_question:  # the rows keep it: it tells which of them belong to one side of the split
             form = replace(form, forms=("cr",))
-        settings = replace(
-            config or TrainConfig(),
-            num_train_epochs=num_train_epochs,
-            batch_size=batch_size,
-            learning_rate=learning_rate,
-            warmup_ratio=warmup_ratio,
-            lr_scheduler_type=lr_scheduler_type,
-            logging_strategy=logging_strategy,
-            logging_steps=logging_steps,
-            logging_dir=logging_dir,
-            report_to=(report_to,) if isinstance(report_to, str) else tuple(report_to or ()),
-            save_strategy=save_strategy,
-            save_steps=save_steps,
-            save_total_limit=save_total_limit,
-            seed=seed,
-        )
+        given["report_to"] = (report_to,) if isinstance(report_to, str) else tuple(report_to or ())
+        taken = {each.name: given[each.name] for each in fields(TrainConfig) if each.name in given}
         result = train(
             self._name,
-            rows,
+            read_examples(dataset),
             output_dir,
             form,
-            settings,
+            replace(config or TrainConfig(), **taken),
             training_mix=training_mix,
             trust_remote_code=self._trust_remote_code,
         )
@@ -197,16 +175,16 @@ class BERTJudge(Judge):
     def _check_trained(self) -> None:
         if not self._trained:
             raise ModelError(
-                f"{self._name} is no judge: it is an encoder without a trained classifier; train it with fit(...) or "
-                "`bert-judge train`, or name a judge."
+                f"{self._name} is not a judge: it is an encoder without a trained classifier; train it with fit(...) "
+                "or `bert-judge train`, or name a judge."
             )
 
-    def _assess(self, samples: Iterable[Sample], batch_size: int | None, first: int = _WINDOW) -> Iterator[Verdict]:
-        from bert_judge.encoder import windows
-
+    def _assess(
+        self, samples: Iterable[Sample], batch_size: int | None = None, first: int = FIRST_WINDOW
+    ) -> Iterator[Verdict]:
         self._check_trained()
         warned = False
-        for window in windows(samples, _characters, _WINDOW_CHARACTERS, first, _WINDOW):
+        for window in windows_of(samples, _WINDOW, first):
             warned = warned or self._warn_of_form(window)
             prompts = self._prompts.encode(window)
             logits = iter(self._engine.run([p.tokens for group in prompts for p in group], batch_size))
@@ -237,14 +215,14 @@ class BERTJudge(Judge):
     def _combine(self, sample: Sample, logit: float) -> tuple[float, str | None, dict[str, Any]]:
         """The log odds from the logit and, where the judge adds it, the evidence; how, in words and in numbers.
 
-        A judge that reads match marks tells the evidence even if it adds nothing to the logit.
+        A judge that reads match marks reports the evidence even if it adds nothing to the logit.
         """
         combiner = self._config.combiner
         if combiner is None and not self._config.form.marks:
             return logit, None, {"logit": logit}
         signals = find_signals(sample.candidate, sample.references, sample.question)
-        told = {name: round(value, 3) for name, value in zip(SIGNALS, signals.vector(), strict=True) if value}
-        details = {"logit": logit, "evidence": told}
+        found = {name: round(value, 3) for name, value in zip(SIGNALS, signals.vector(), strict=True) if value}
+        details = {"logit": logit, "evidence": found}
         if combiner is None:
             return logit, signals.describe(), details
         return combiner.combine(logit, signals), f"{signals.describe()}, encoder {_sigmoid(logit):.2f}", details
@@ -252,24 +230,20 @@ class BERTJudge(Judge):
     def _warn_of_form(self, samples: Sequence[Sample]) -> bool:
         """Say once that rows come in a form that the judge was not trained for."""
         forms = self._prompts.form.forms
-        strange = {form for form in map(self._prompts.form.form_of, samples) if form not in forms}
-        if strange:
+        untrained = any(self._prompts.form.form_of(sample) not in forms for sample in samples)
+        if untrained:
             warnings.warn(
                 f"some rows have no question, and the judge {self._name} was trained with one: their scores are less "
                 "reliable. Give questions, or use a judge that was trained without.",
                 stacklevel=2,
             )
-        return bool(strange)
+        return untrained
 
 
 def _has_head(folder: Path) -> bool:
     """Whether a model says that it can classify; one that says nothing of itself is looked at when it is loaded."""
     names = read_config(folder).get("architectures")
     return not names or any("SequenceClassification" in str(name) for name in names)
-
-
-def _characters(sample: Sample) -> int:
-    return len(sample.candidate) + len(sample.question or "") + sum(map(len, sample.references))
 
 
 def _sigmoid(x: float) -> float:

@@ -1,4 +1,4 @@
-"""BERTScore as a judge: how similar candidate and reference are, not whether the candidate is right."""
+"""BERTScore as a judge: how similar candidate and reference are, not whether the candidate is correct."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class BERTScore(Judge):
         rescale_with_baseline: Annotated[bool, "rescale so that unrelated texts score about 0"] = False,
         baseline_path: Annotated[str | None, "a baseline file of your own"] = None,
         alignments: Annotated[int, "keep which tokens match, for the report, of the first N rows"] = 0,
-        threshold: Annotated[float | None, "scores from here on are labelled right (default: no labels)"] = None,
+        threshold: Annotated[float | None, "label scores from here on correct (default: no labels)"] = None,
         device: Annotated[str, "auto, cpu, cuda, cuda:1, mps …"] = "auto",
         runtime: Annotated[Literal["auto", "torch", "openvino"], "what runs the encoder"] = "auto",
         compat: Annotated[Literal["bert_score"] | None, "repeat the defects of bert-score 0.3.13"] = None,
@@ -99,7 +99,7 @@ class BERTScore(Judge):
         return Signature.make(scorer.name, scorer.settings, threshold=threshold)
 
     def fitted(self, samples: Iterable[Sample]) -> BERTScore:
-        """This judge with the idf weights of the samples' references, where it wants such; written to `idf_path`."""
+        """This judge with the idf weights of the samples' references, if it uses them; written to `idf_path`."""
         if not self._to_count:
             return self
         judge = copy.copy(self)

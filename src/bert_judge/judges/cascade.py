@@ -13,16 +13,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from bert_judge.artifacts import write_files
 from bert_judge.errors import InputError, named_in_errors
-from bert_judge.judges.base import Costs, Judge
+from bert_judge.judges.base import Costs, Judge, windows_of
 from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.version import __version__
 
-_FIRST_WINDOW, _WINDOW = 64, 4096  # rows that are held: the last of several stages shall get more than a few
-_WINDOW_CHARACTERS = 1 << 23
+_WINDOW = 4096  # rows that are held: the last of several stages should get more than a few
 _FORMAT = 1
 _MIXED: tuple[Scale, ...] = ("score", "probability", "decision")
 
@@ -31,7 +30,7 @@ _MIXED: tuple[Scale, ...] = ("score", "probability", "decision")
 class Certificate:
     """A threshold, and what it rests on: of `rows` labelled rows beyond it `agreed` had the label of its side.
 
-    `at_least` is the exact lower bound of that share, at the level that the plan gives to each test.
+    `at_least` is the exact lower bound of that rate, at the level that the plan gives to each test.
     """
 
     threshold: float
@@ -42,7 +41,7 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A judge of a cascade: scores from `high` on are right, scores up to `low` are wrong, others are passed on.
+    """A judge of a cascade: scores from `high` on are correct, scores up to `low` incorrect, others passed on.
 
     `judge` holds its `judge_type` and flags, `signature` what it was when the thresholds were found. A side without a
     threshold decides nothing; the last stage has neither, unless it abstains.
@@ -55,7 +54,7 @@ class Stage:
     low: Certificate | None = None
 
     def decide(self, score: float | None) -> int | None:
-        """1 (right), 0 (wrong), or None: not sure."""
+        """1 (correct), 0 (incorrect), or None: not sure."""
         if score is None:
             return None
         if self.high and score >= self.high.threshold:
@@ -64,11 +63,11 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CascadePlan:
     """A cascade as it is stored: its stages, and what was promised of the rows decided before the last one.
 
     With confidence 1 - `delta`, at least `target` of them agree with `agree_with` ("people", or the last stage). Where
-    it `abstain`s there is no last stage: every one has thresholds, and what none is sure of stays undecided.
+    it `abstain`s there is no last stage: all have thresholds, and rows that none is sure of stay undecided.
     `calibration` says on which rows the thresholds were found.
     """
 
@@ -90,23 +89,23 @@ class Plan:
         return None if self.abstain else self.stages[-1]
 
     @classmethod
-    def load(cls, path: str | Path) -> Plan:
+    def load(cls, path: str | Path) -> CascadePlan:
         """Read a plan. Raises InputError where there is none, or a broken one."""
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            values = json.loads(Path(path).read_text(encoding="utf-8"))
+            if values.pop("format") != _FORMAT:
+                raise ValueError(f"its format is not {_FORMAT}")
+            plan = cls(**{**values, "stages": tuple(map(_stage, values["stages"]))})
+            plan._check()
         except OSError as error:
             raise InputError(
                 f"the cascade {path} can't be read ({error.strerror}); a file of bert-judge cascade was expected."
             ) from error
-        try:
-            values = json.loads(text)
-            if values.pop("format") != _FORMAT:
-                raise ValueError(f"its format is not {_FORMAT}")
-            plan = cls(**{**values, "stages": tuple(_stage(each) for each in values["stages"])})
-            plan._check()
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
-            raise InputError(f"{path} is no cascade ({reason}); a file of bert-judge cascade was expected.") from error
+            raise InputError(
+                f"{path} is not a cascade ({reason}); a file of bert-judge cascade was expected."
+            ) from error
         return plan
 
     def save(self, path: str | Path) -> None:
@@ -118,19 +117,11 @@ class Plan:
         if not self.deciding:
             raise ValueError(f"it has {len(self.stages)} stages")
         for stage in self.deciding:
-            for side in (stage.high, stage.low):
-                if side and not math.isfinite(side.threshold):
-                    raise ValueError(f"a threshold of {stage.name} is {side.threshold}")
-            if stage.high and stage.low and stage.low.threshold >= stage.high.threshold:
+            sides = [side.threshold for side in (stage.low, stage.high) if side]
+            if not all(map(math.isfinite, sides)):
+                raise ValueError(f"a threshold of {stage.name} is not a number")
+            if len(sides) == 2 and sides[0] >= sides[1]:
                 raise ValueError(f"the thresholds of {stage.name} cross")
-
-
-class StageUse(NamedTuple):
-    """What a stage has done since the cascade was made: rows asked of it, seconds, costs of a language model."""
-
-    rows: int
-    seconds: float
-    costs: Costs | None
 
 
 class Cascade(Judge):
@@ -147,9 +138,9 @@ class Cascade(Judge):
     def __init__(self, model_path: Annotated[str, "the file that bert-judge cascade wrote"]) -> None:
         from bert_judge.judges.naming import JudgeSpec
 
-        self.plan = Plan.load(model_path)
+        self.plan = CascadePlan.load(model_path)
         specs = [JudgeSpec.of(stage.judge) for stage in self.plan.stages]  # all checked before the first is loaded
-        self._judges: tuple[Judge, ...] = tuple(spec.make().judge for spec in specs)
+        self._judges: tuple[Judge, ...] = tuple(spec.make() for spec in specs)
         for stage, judge in zip(self.plan.stages, self._judges, strict=True):
             found = Signature.of(judge.signature)
             if found != stage.signature:
@@ -158,7 +149,7 @@ class Cascade(Judge):
                     f"{model_path} was made for another {stage.name} ({difference}), and its thresholds do not hold "
                     "for this one; run bert-judge cascade again."
                 )
-        self._use = [StageUse(0, 0.0, None)] * len(self._judges)
+        self._use = [Costs()] * len(self._judges)
         self._lock = Lock()
 
     @property
@@ -184,12 +175,12 @@ class Cascade(Judge):
         return next(scale for scale in _MIXED if scale in scales)
 
     @property
-    def use(self) -> tuple[StageUse, ...]:
-        """What each stage has done since the cascade was made."""
+    def use(self) -> tuple[Costs, ...]:
+        """What each stage has used since the cascade was made: rows asked of it, seconds, replies of its model."""
         with self._lock:
             use = list(self._use)
-        costs = [judge.costs for judge in self._judges]
-        return tuple(each._replace(costs=cost) for each, cost in zip(use, costs, strict=True))
+        costs = [judge.costs or Costs() for judge in self._judges]
+        return tuple(replace(c, rows=u.rows, seconds=u.seconds) for u, c in zip(use, costs, strict=True))
 
     def fitted(self, samples: Iterable[Sample]) -> Cascade:
         """The cascade with stages that have read the whole input, where these want to."""
@@ -199,15 +190,12 @@ class Cascade(Judge):
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict a sample, in order. Rows pass through the stages in windows, of up to 4,096."""
-        from bert_judge.encoder import windows
-
-        for window in windows(samples, _characters, _WINDOW_CHARACTERS, _FIRST_WINDOW, _WINDOW):
+        for window in windows_of(samples, _WINDOW):
             yield from self._window(window)
 
     def _window(self, window: Sequence[Sample]) -> Iterator[Verdict]:
         given: list[Verdict | None] = [None] * len(window)
-        passed: list[dict[str, float | None]] = [{} for _ in window]
-        failed: set[int] = set()
+        passed: list[dict[str, Verdict]] = [{} for _ in window]
         waiting = list(range(len(window)))
         try:
             for number, stage in enumerate(self.plan.deciding):
@@ -215,22 +203,23 @@ class Cascade(Judge):
                 for row, verdict in zip(waiting, verdicts, strict=True):
                     label = stage.decide(verdict.score)
                     if label is None:
-                        passed[row][stage.name] = verdict.score
-                        if verdict.failed:
-                            failed.add(row)
+                        passed[row][stage.name] = verdict
                     else:
                         given[row] = _decided(stage, replace(verdict, label=label), passed[row])
                 waiting = [row for row in waiting if given[row] is None]
-        except Exception:  # of a judge of one's own, which can be anything
-            yield from _until_none(given)
+        except Exception:  # of a user's own judge: any kind
+            for found in given:
+                if found is None:
+                    break
+                yield found
             raise
         last = self.plan.last
         rest = self._asked(len(self._judges) - 1, [window[row] for row in waiting]) if last else iter(())
-        for row, (found, earlier) in enumerate(zip(given, passed, strict=True)):
+        for found, earlier in zip(given, passed, strict=True):
             if found is not None:
                 yield found
             else:
-                yield _decided(last, next(rest), earlier) if last else _unsure(earlier, row in failed)
+                yield _decided(last, next(rest), earlier) if last else _unsure(earlier)
 
     def _asked(self, number: int, samples: Sequence[Sample]) -> Iterator[Verdict]:
         """The verdicts of a stage, with its name in what it raises, and its rows and seconds added up."""
@@ -245,36 +234,30 @@ class Cascade(Judge):
                 raise InputError(f"the stage {name} gave too few verdicts; one a row was expected.")
             with self._lock:
                 use = self._use[number]
-                self._use[number] = use._replace(rows=use.rows + 1, seconds=use.seconds + time.monotonic() - start)
+                self._use[number] = replace(use, rows=use.rows + 1, seconds=use.seconds + time.monotonic() - start)
             yield verdict
 
 
-def _until_none(verdicts: Iterable[Verdict | None]) -> Iterator[Verdict]:
-    for verdict in verdicts:
-        if verdict is None:
-            return
-        yield verdict
-
-
-def _decided(stage: Stage, verdict: Verdict, passed: Mapping[str, float | None]) -> Verdict:
+def _decided(stage: Stage, verdict: Verdict, passed: Mapping[str, Verdict]) -> Verdict:
     said = "decided by" if verdict.score is not None else "undecided by"
-    details = {**verdict.details, "stage": stage.name, "stage_score": verdict.score}
     return replace(
         verdict,
         explanation=f"{said} {stage.name}" + (f": {verdict.explanation}" if verdict.explanation else ""),
-        details={**details, **({"passed": dict(passed)} if passed else {})},
+        details={**verdict.details, "stage": stage.name, "stage_score": verdict.score, **_scores(passed)},
     )
 
 
-def _unsure(passed: Mapping[str, float | None], failed: bool) -> Verdict:
-    scores = ", ".join(f"{name} {'undecided' if score is None else f'{score:.3g}'}" for name, score in passed.items())
-    return Verdict(None, None, f"no stage is sure ({scores})", details={"passed": dict(passed)}, failed=failed)
+def _unsure(passed: Mapping[str, Verdict]) -> Verdict:
+    scores = [f"{name} {'undecided' if each.score is None else f'{each.score:.3g}'}" for name, each in passed.items()]
+    failed = any(verdict.failed for verdict in passed.values())
+    return Verdict(None, None, f"no stage is sure ({', '.join(scores)})", details=_scores(passed), failed=failed)
+
+
+def _scores(passed: Mapping[str, Verdict]) -> dict[str, Any]:
+    """What the details say of the stages that passed a row on."""
+    return {"passed": {name: verdict.score for name, verdict in passed.items()}} if passed else {}
 
 
 def _stage(values: Mapping[str, Any]) -> Stage:
     sides = {side: Certificate(**values[side]) if values[side] else None for side in ("high", "low")}
     return Stage(**{**values, **sides, "signature": Signature.of(values["signature"])})
-
-
-def _characters(sample: Sample) -> int:
-    return len(sample.candidate) + len(sample.question or "") + sum(map(len, sample.references))

@@ -4,31 +4,29 @@ from __future__ import annotations
 
 import math
 import time
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import islice
+from dataclasses import fields, replace
 from threading import Lock
 from typing import Annotated, Literal
 
 from bert_judge.errors import InputError
 from bert_judge.evidence import find_evidence
 from bert_judge.generators import KeptGenerator, Options, make_generator, open_store, split_trace
-from bert_judge.judges.base import Costs, Judge, make_samples
+from bert_judge.judges.base import Costs, Judge, make_samples, windows_of
 from bert_judge.judges.llm_prompt import (
     ENDINGS,
     RULES,
-    Finding,
     InstructionType,
-    Question,
+    JudgePrompt,
+    StatedVerdict,
     find_verdict,
     lost_characters,
-    make_question,
+    make_prompt,
 )
 from bert_judge.types import Reply, Sample, Sampling, Scale, Signature, TokenChoice, Verdict
 from bert_judge.version import __version__
 
-_FIRST_WINDOW, _WINDOW = 64, 1024  # rows that are held: a stream gives its first verdicts soon
+_WINDOW = 1024  # rows that are held
 _CHOICES = 32  # the last tokens of a reply, among which its verdict is looked for
 
 
@@ -37,8 +35,8 @@ class LLMJudge(Judge):
 
     The last verdict of a reply counts. Where the backend gives log probabilities the score is
     P(True) / (P(True) + P(False)) of the verdict's token, else 1 or 0; the label is 1 from 0.5 on. A reply without a
-    verdict, with a reasoning trace that never ends, or that never came, is undecided. An empty candidate is wrong
-    without being asked about. Replies are kept in a file, and the same is never asked for twice.
+    verdict, with a reasoning trace that never ends, or that never came, is undecided. An empty candidate is incorrect
+    without a request. Replies are kept in a file, and the same is never asked for twice.
 
     Raises InputError where an argument is wrong, ModelError where the model can't be found or the endpoint refuses
     all requests, MissingExtraError where the backend is not installed, OutputError where the store can't be used.
@@ -55,7 +53,7 @@ class LLMJudge(Judge):
         temperature: Annotated[float, "0 is greedy: always the likeliest token"] = 0.0,
         top_p: Annotated[float, "sample from the likeliest tokens that hold this much probability"] = 1.0,
         top_k: Annotated[int, "sample from this many of the likeliest tokens; 0 is no limit"] = 0,
-        min_p: Annotated[float, "drop tokens less likely than this share of the likeliest one"] = 0.0,
+        min_p: Annotated[float, "drop tokens less likely than this fraction of the likeliest one"] = 0.0,
         presence_penalty: Annotated[float, "taken from the logit of each token that the reply holds already"] = 0.0,
         max_tokens: Annotated[int, "the longest reply in tokens, reasoning included"] = 2048,
         tensor_parallel_size: Annotated[int, "vllm: number of GPUs that share the model"] = 1,
@@ -76,39 +74,17 @@ class LLMJudge(Judge):
         price_in: Annotated[float | None, "what a million prompt tokens cost"] = None,
         price_out: Annotated[float | None, "what a million tokens of replies cost"] = None,
     ) -> None:
+        given = locals()
         _check(instruction_type)
         self._instruction_type: InstructionType = instruction_type
-        self._think_token = think_token
+        self._think_token, self._thinks, self._hard = think_token, enable_thinking, hard_scores
         self._prices = None if price_in is None and price_out is None else (price_in or 0.0, price_out or 0.0)
-        sampling = Sampling(
-            temperature=temperature,
-            top_p=top_p,
-            top_k=top_k,
-            min_p=min_p,
-            presence_penalty=presence_penalty,
-            max_tokens=max_tokens,
-            seed=seed,
-        )
-        options = Options(
-            system_prompt=RULES,
-            enable_thinking=enable_thinking,
-            think_token=think_token,
-            trust_remote_code=trust_remote_code,
-            dtype=dtype,
-            device=device,
-            batch_tokens=batch_tokens,
-            tensor_parallel_size=tensor_parallel_size,
-            base_url=base_url,
-            concurrency=concurrency,
-            requests_per_minute=requests_per_minute,
-            timeout=timeout,
-            retries=retries,
-        )
         self._name = model_path.rstrip("/").split("/")[-1]
-        self._thinks = enable_thinking
-        self._hard = hard_scores
+        sampling = Sampling(**{each.name: given[each.name] for each in fields(Sampling)})
+        taken = {each.name: given[each.name] for each in fields(Options) if each.name in given}
         kept, choices = open_store(store), 0 if hard_scores else _CHOICES
-        self._generator = KeptGenerator(make_generator(backend, model_path, sampling, options, choices), kept)
+        generator = make_generator(backend, model_path, sampling, Options(system_prompt=RULES, **taken), choices)
+        self._generator = KeptGenerator(generator, kept)
         self._costs = Costs()
         self._lock = Lock()
 
@@ -140,7 +116,7 @@ class LLMJudge(Judge):
         return replace(costs, money=(costs.prompt_tokens * price_in + costs.completion_tokens * price_out) / 1e6)
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        """One verdict a sample, in order; the rows of a window are under way at a time."""
+        """One verdict a sample, in order; the requests of up to 1,024 rows are under way together."""
         return self._assess(samples, self._instruction_type)
 
     def predict(
@@ -150,7 +126,7 @@ class LLMJudge(Judge):
         references: Sequence[str | Sequence[str]],
         instruction_type: InstructionType | None = None,
     ) -> list[float | None]:
-        """The labels of candidates, in their order: 1 right, 0 wrong, None undecided.
+        """The labels of candidates, in their order: 1 correct, 0 incorrect, None undecided.
 
         `instruction_type` replaces the judge's own for this call.
         """
@@ -159,38 +135,30 @@ class LLMJudge(Judge):
         return [verdict.label for verdict in self._assess(make_samples(questions, candidates, references), chosen)]
 
     def _assess(self, samples: Iterable[Sample], instruction_type: InstructionType) -> Iterator[Verdict]:
-        stream, size = iter(samples), _FIRST_WINDOW
-        while window := list(islice(stream, size)):
+        for window in windows_of(samples, _WINDOW):
             yield from self._window(window, instruction_type)
-            size = min(2 * size, _WINDOW)
 
     def _window(self, samples: Sequence[Sample], instruction_type: InstructionType) -> Iterator[Verdict]:
-        waiting = deque((sample, _question(sample, instruction_type)) for sample in samples)
-        asked = [question.text for _, question in waiting if question]
-        replies = self._timed(asked)
-        arrived: dict[int, Reply] = {}
-        row = 0
-        while waiting:
-            sample, question = waiting.popleft()
-            if question is None:
+        prompts = [make_prompt(each, instruction_type) if each.candidate.strip() else None for each in samples]
+        replies = self._timed([prompt.text for prompt in prompts if prompt])
+        arrived, row = dict[int, Reply](), 0
+        for sample, prompt in zip(samples, prompts, strict=True):
+            if prompt is None:
                 yield Verdict(0.0, 0, "the candidate is empty", matched_reference=0)
                 continue
             while row not in arrived:
                 arrived.update([next(replies)])
-            yield _verdict(sample, question, arrived.pop(row), self._think_token)
+            yield _verdict(sample, prompt, arrived.pop(row), self._think_token)
             row += 1
 
     def _timed(self, prompts: Sequence[str]) -> Iterator[tuple[int, Reply]]:
         """The replies as they come, with what they cost added up."""
-        replies = self._generator.replies(prompts)
-        while True:
-            start = time.monotonic()
-            found = next(replies, None)
+        start = time.monotonic()
+        for index, reply in self._generator.replies(prompts):
             with self._lock:
-                self._costs = _added(self._costs, found and found[1], time.monotonic() - start)
-            if found is None:
-                return
-            yield found
+                self._costs = self._costs.plus(reply, time.monotonic() - start)
+            yield index, reply
+            start = time.monotonic()
 
 
 def _check(instruction_type: str) -> None:
@@ -198,30 +166,10 @@ def _check(instruction_type: str) -> None:
         raise InputError(f"instruction_type is {instruction_type!r}; {' or '.join(map(repr, ENDINGS))} was expected.")
 
 
-def _question(sample: Sample, instruction_type: InstructionType) -> Question | None:
-    return make_question(sample, instruction_type) if sample.candidate.strip() else None
-
-
-def _added(costs: Costs, reply: Reply | None, seconds: float) -> Costs:
-    costs = replace(costs, seconds=costs.seconds + seconds)
-    if reply is None:
-        return costs
-    if reply.cached:
-        return replace(costs, rows=costs.rows + 1, cached=costs.cached + 1)
-    return replace(
-        costs,
-        rows=costs.rows + 1,
-        requests=costs.requests + 1,
-        failed=costs.failed + (reply.error is not None),
-        prompt_tokens=costs.prompt_tokens + reply.prompt_tokens,
-        completion_tokens=costs.completion_tokens + reply.completion_tokens,
-    )
-
-
-def _verdict(sample: Sample, question: Question, reply: Reply, think_token: str) -> Verdict:
+def _verdict(sample: Sample, prompt: JudgePrompt, reply: Reply, think_token: str) -> Verdict:
     if reply.error is not None:
         return Verdict(None, None, f"no reply: {reply.error}", failed=True)
-    truncated = lost_characters(question, reply.truncated)
+    truncated = lost_characters(prompt, reply.truncated)
     details = {
         "reply": reply.text,
         "finish_reason": reply.finish_reason,
@@ -232,12 +180,12 @@ def _verdict(sample: Sample, question: Question, reply: Reply, think_token: str)
     if isinstance(found, str):
         return Verdict(None, None, found, truncated=truncated, details=details)
     score = _probability_of_true(reply.choices, found)
-    score = float(found.right) if score is None else score
+    score = float(found.correct) if score is None else score
     best = find_evidence(sample.candidate, sample.references).best_reference
     return Verdict(score, int(score >= 0.5), matched_reference=best, truncated=truncated, details=details)
 
 
-def _decided(reply: Reply, think_token: str) -> Finding | str:
+def _decided(reply: Reply, think_token: str) -> StatedVerdict | str:
     """The verdict of a reply, or why there is none."""
     _, answer = split_trace(reply.text, think_token)
     cut = ", as it was cut at its longest" if reply.finish_reason == "length" else ""
@@ -250,12 +198,12 @@ def _decided(reply: Reply, think_token: str) -> Finding | str:
     return found
 
 
-def _probability_of_true(choices: Sequence[TokenChoice], found: Finding) -> float | None:
+def _probability_of_true(choices: Sequence[TokenChoice], found: StatedVerdict) -> float | None:
     """P(True) / (P(True) + P(False)) at the token of the verdict; None where that token is not among the choices."""
     after = ""
     for choice in reversed(choices):
         word = _word(choice.token)
-        if word == str(found.right).casefold() and after.startswith(found.after.rstrip()):
+        if word == str(found.correct).casefold() and after.startswith(found.after.rstrip()):
             true, false = (
                 math.fsum(math.exp(value) for token, value in choice.alternatives.items() if _word(token) == wanted)
                 for wanted in ("true", "false")

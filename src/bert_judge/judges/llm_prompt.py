@@ -43,21 +43,21 @@ _WORD = re.compile(r"\b(true|false)\b", re.IGNORECASE)
 _BARE = re.compile(r"[\s*_`\"'.]*\b(true|false)\b[\s*_`\"'.]*", re.IGNORECASE)
 
 
-class Question(NamedTuple):
-    """The text of a prompt, and where in it the parts of the sample stand, as spans of characters."""
+class JudgePrompt(NamedTuple):
+    """The text of a prompt, and where the parts of the sample stand in it, as spans of characters."""
 
     text: str
     spans: tuple[tuple[str, int, int], ...]
 
 
-class Finding(NamedTuple):
-    """The verdict of a reply, and the text that follows it."""
+class StatedVerdict(NamedTuple):
+    """The verdict that a reply states, and the text that follows it."""
 
-    right: bool
+    correct: bool
     after: str
 
 
-def make_question(sample: Sample, instruction_type: InstructionType) -> Question:
+def make_prompt(sample: Sample, instruction_type: InstructionType) -> JudgePrompt:
     """The prompt of a sample. The key of its fences depends on all texts, so that none of them can hold it."""
     several = len(sample.references) > 1
     parts = [("question", "QUESTION", sample.question)] if sample.question is not None else []
@@ -71,10 +71,10 @@ def make_question(sample: Sample, instruction_type: InstructionType) -> Question
         prompt += f"BEGIN {title} {key}\n"
         spans.append((part, len(prompt), len(prompt) + len(text)))
         prompt += f"{text}\nEND {title} {key}\n\n"
-    return Question(f"{prompt}{ENDINGS[instruction_type]} {_VERDICTS}", tuple(spans))
+    return JudgePrompt(f"{prompt}{ENDINGS[instruction_type]} {_VERDICTS}", tuple(spans))
 
 
-def find_verdict(answer: str) -> Finding | None:
+def find_verdict(answer: str) -> StatedVerdict | None:
     """The verdict of an answer (without its reasoning trace); None if there is none.
 
     It stands in the last line that names True or False after "Final answer:". The line begins with the one word, and
@@ -83,18 +83,18 @@ def find_verdict(answer: str) -> Finding | None:
     lines = [line for line in _LINE.finditer(answer) if _WORD.search(line[1])]
     if not lines:
         bare = _BARE.fullmatch(answer)
-        return Finding(bare[1].lower() == "true", answer[bare.end(1) :]) if bare else None
+        return StatedVerdict(bare[1].lower() == "true", answer[bare.end(1) :]) if bare else None
     text, start = lines[-1][1], lines[-1].start(1)
     first = _WORD.match(text)
     if first is None or len({word.lower() for word in _WORD.findall(text)}) > 1:
         return None
-    return Finding(first[1].lower() == "true", answer[start + first.end() :])
+    return StatedVerdict(first[1].lower() == "true", answer[start + first.end() :])
 
 
-def lost_characters(question: Question, cut: int) -> dict[str, int]:
+def lost_characters(prompt: JudgePrompt, cut: int) -> dict[str, int]:
     """The characters of each part that are lost where the first `cut` ones of a prompt are."""
     lost: dict[str, int] = {}
-    for part, start, end in question.spans:
+    for part, start, end in prompt.spans:
         if cut > start:
             lost[part] = lost.get(part, 0) + min(cut, end) - start
     return {part: count for part, count in lost.items() if count}

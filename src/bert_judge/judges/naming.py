@@ -11,97 +11,160 @@
 from __future__ import annotations
 
 import difflib
+import importlib
 import inspect
+import re
+import sys
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
-from bert_judge.errors import InputError, ModelError
-from bert_judge.judges import JUDGES, find_judge
-from bert_judge.judges.base import Judge
+from bert_judge.errors import InputError, ModelError, did_you_mean, named_in_errors
+from bert_judge.judges import JUDGES
+from bert_judge.judges.base import Judge, read_yaml
 from bert_judge.metrics import METRICS, find_metric
 from bert_judge.models import STARTER, find_model
 
-YAML = (".yaml", ".yml")
-
-
-class NamedJudge(NamedTuple):
-    """A judge, and the short name that tables and paths call it by."""
-
-    judge: Judge
-    name: str
+_SUITE_NAME = re.compile(r"\w[\w.-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeSpec:
-    """A judge that is not made yet: its short name, its class and the arguments of its constructor, all checked."""
+    """A judge that is not loaded yet: its short name, its class and the arguments of its constructor, checked.
+
+    `by_name` are the arguments that the name itself stands for: the model of `starter`, the metric of `containment`.
+    """
 
     name: str
     kind: type[Judge]
     settings: Mapping[str, Any]
+    by_name: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, given: str | Path | Mapping[str, Any]) -> JudgeSpec:
         """Read a text (see the table above) or a mapping with `judge_type` and flags, as a YAML file holds.
 
         The short name is a file's without its ending, the last part of a model's, or the text. Nothing is loaded, but a
-        model on the Hub is looked for. Raises InputError for an unknown judge, flag or value, and for a file that
-        can't be read; ModelError where there is no such model; MissingExtraError where a metric's package is missing.
+        model on the Hub is looked for. Raises InputError for an unknown judge, flag or value, one that is missing, and
+        a file that can't be read; ModelError where there is no such model; MissingExtraError where a metric's package
+        is missing.
         """
-        if isinstance(given, Mapping):
-            return _from_values(given, "the specification of a judge", None)
-        named = read_name(str(given))
-        return _from_values(named.values, str(given), named.name)
+        where = _MAPPING if isinstance(given, Mapping) else str(given)
+        spec = read_values(given) if isinstance(given, Mapping) else read_name(where)
+        for name in spec.lacking:
+            raise InputError(f"{where} does not say {name}, which {spec.judge_type} needs; give it in a YAML file.")
+        return spec
 
-    def make(self) -> NamedJudge:
+    @property
+    def judge_type(self) -> str:
+        """The name of its class: that of the table, or `module:Class`."""
+        names = {kind: name for name, kind in JUDGES.items()}
+        return names.get(self.kind, f"{self.kind.__module__}:{self.kind.__qualname__}")
+
+    @property
+    def lacking(self) -> list[str]:
+        """The arguments that its constructor needs and that are not given."""
+        parameters = _parameters(self.kind).items()
+        return [name for name, each in parameters if each.default is each.empty and name not in self.settings]
+
+    def make(self) -> Judge:
         """Load the judge. Raises what its constructor does."""
-        return NamedJudge(self.kind(**self.settings), self.name)
+        return self.kind(**self.settings)
 
 
-class Named(NamedTuple):
-    """What the name of a judge stands for: its short name, and `judge_type` with the other values that it sets."""
+def read_name(text: str) -> JudgeSpec:
+    """The judge that a text names (see the table above), which may still lack arguments.
 
-    name: str
-    values: Mapping[str, Any]
-
-
-def read_name(text: str) -> Named:
-    """What a text stands for (see the table above); a metric and a model are looked for, values are not checked.
-
-    Raises InputError for an unknown name and a file that can't be read, ModelError where there is no such model,
-    MissingExtraError where a metric's package is missing.
+    Raises what `JudgeSpec.of` does for the others.
     """
     text = text.strip()
     if not text:
-        raise InputError(f"an empty name of a judge was given; {_expected()} was expected.")
-    if text.endswith(YAML):
-        return Named(Path(text).stem, _read_yaml(Path(text)))
+        expected = f"one of {STARTER}, {', '.join(JUDGES)}, a metric, a model, module:Class or a YAML file"
+        raise InputError(f"an empty name of a judge was given; {expected} was expected.")
+    if text.endswith((".yaml", ".yml")):
+        values = read_yaml(Path(text), "judge") or {}
+        if not isinstance(values, Mapping):
+            raise InputError(f"{text} holds a {type(values).__name__}; judge_type and flags by name were expected.")
+        return read_values(values, Path(text).stem, text)
     if text in JUDGES or _is_class(text):
-        return Named(text.rpartition(":")[2], {"judge_type": text})
+        return JudgeSpec(text.rpartition(":")[2], _find_class(text), {})
     if text in METRICS:
         find_metric(text)
-        return Named(text, {"judge_type": "RegexJudge", "pattern": "none", "metric": text})
-    return Named(_find_model(text), {"judge_type": "BERTJudge", "model_path": text})
+        settings = {"pattern": "none", "metric": text}
+        return JudgeSpec(text, JUDGES["RegexJudge"], settings, frozenset(settings))
+    _check_model(text)
+    return JudgeSpec(_last_part(text), JUDGES["BERTJudge"], {"model_path": text}, frozenset(["model_path"]))
 
 
-def make_judge(given: str | Path | Mapping[str, Any]) -> NamedJudge:
-    """The judge of a text or mapping, loaded, with its short name: `judge, name = make_judge("starter")`.
+_MAPPING = "the specification of a judge"
 
-    Raises what `JudgeSpec.of` does, and what the judge's constructor does.
-    """
-    return JudgeSpec.of(given).make()
+
+def read_values(values: Mapping[str, Any], name: str | None = None, where: str = _MAPPING) -> JudgeSpec:
+    """The judge of `judge_type` and flags by name, which may still lack arguments; `where` they stand is for errors."""
+    settings = {str(key).replace("-", "_"): value for key, value in values.items() if value is not None}
+    judge_type = settings.pop("judge_type", "BERTJudge")
+    if not isinstance(judge_type, str):
+        raise InputError(f"{where} sets judge_type to {judge_type!r}; one of {', '.join(JUDGES)} was expected.")
+    kind = _find_class(judge_type)
+    parameters, hints = _parameters(kind), typing.get_type_hints(kind.__init__)
+    for key, value in settings.items():
+        if key not in parameters:
+            hint = did_you_mean(key, parameters)
+            raise InputError(f"{where} sets {key!r}, which {judge_type} does not take; {hint}")
+        settings[key] = _fitting(value, hints.get(key, object), f"{where} sets {key} to {value!r}")
+    return JudgeSpec(name or _last_part(str(settings.get("model_path") or judge_type)), kind, settings)
 
 
 def read_judges(given: Iterable[str | Path | Mapping[str, Any]]) -> list[JudgeSpec]:
-    """The specifications of several judges, with distinct names: a name that comes again gets a number (`starter-2`).
+    """The specifications of several judges, with distinct names. Raises what `JudgeSpec.of` does."""
+    return renamed(map(JudgeSpec.of, given))
 
-    Raises what `JudgeSpec.of` does.
+
+def read_suite(path: Path) -> dict[str, JudgeSpec]:
+    """The judges of a YAML file by name, checked but not loaded: a specification each, as text or as names and values.
+
+    Raises InputError for a file that can't be read, a name that is given twice or can't be a folder's, and what
+    `JudgeSpec.of` raises, with the name.
     """
-    specs = [JudgeSpec.of(each) for each in given]
+    judges: dict[str, JudgeSpec] = {}
+    entries = read_yaml(path, "suite", _entries)
+    if not entries:
+        raise InputError(f"{path} holds no names of judges; lines like `correctness: starter` were expected.")
+    for name, given in entries:
+        if not _SUITE_NAME.fullmatch(name):
+            raise InputError(
+                f"{path} calls a judge {name!r}; a name of letters, digits, '_', '-' and '.' was expected."
+            )
+        if name.casefold() in map(str.casefold, judges):  # some file systems know no case
+            raise InputError(f"{path} calls two judges {name!r}; give each a name of its own.")
+        if not isinstance(given, str | Mapping):
+            raise InputError(f"{path} gives {given!r} as {name}; a judge, or its judge_type and flags, was expected.")
+        with named_in_errors(f"{name} of the suite"):
+            judges[name] = replace(JudgeSpec.of(given), name=name)
+    return judges
+
+
+def with_flags(specs: Sequence[JudgeSpec], flags: Mapping[str, Any]) -> list[JudgeSpec]:
+    """The judges with the values of flags, which win over those of a YAML file.
+
+    A flag is for all judges that take it, but for those whose name says it already: of `starter,LLMJudge` the
+    `model_path` is LLMJudge's. Where the names of all say it, the flag wins.
+    """
+    settings = [dict(spec.settings) for spec in specs]
+    for flag, value in flags.items():
+        takers = [number for number, spec in enumerate(specs) if flag in _parameters(spec.kind)]
+        for number in [number for number in takers if flag not in specs[number].by_name] or takers:
+            settings[number][flag] = value
+    return [replace(spec, settings=own) for spec, own in zip(specs, settings, strict=True)]
+
+
+def renamed(specs: Iterable[JudgeSpec]) -> list[JudgeSpec]:
+    """The same judges, with distinct names."""
+    specs = list(specs)
     names = distinct([spec.name for spec in specs])
     return [replace(spec, name=name) for spec, name in zip(specs, names, strict=True)]
 
@@ -117,32 +180,35 @@ def distinct(names: Sequence[str]) -> list[str]:
     return found
 
 
-def _from_values(values: Mapping[str, Any], where: str, name: str | None) -> JudgeSpec:
-    settings = {str(key).replace("-", "_"): value for key, value in values.items() if value is not None}
-    judge_type = settings.pop("judge_type", "BERTJudge")
-    if not isinstance(judge_type, str):
-        raise InputError(f"{where} sets judge_type to {judge_type!r}; one of {', '.join(JUDGES)} was expected.")
-    kind = find_judge(judge_type)
-    parameters = inspect.signature(kind).parameters
-    hints = typing.get_type_hints(kind.__init__)
-    for key, value in settings.items():
-        if key not in parameters:
-            near = difflib.get_close_matches(key, parameters, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(parameters)}."
-            raise InputError(f"{where} sets {key!r}, which {judge_type} does not take; {hint}")
-        settings[key] = _fitting(value, hints.get(key, object), f"{where} sets {key} to {value!r}")
-    for key, parameter in parameters.items():
-        variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-        if parameter.default is parameter.empty and not variadic and key not in settings:
-            raise InputError(f"{where} does not say {key}, which {judge_type} needs; give it in a YAML file.")
-    model = settings.get("model_path")
-    return JudgeSpec(name or _last_part(str(model or judge_type)), kind, settings)
+def _find_class(judge_type: str) -> type[Judge]:
+    """A judge's class, by its name in the table or as `module:Class`."""
+    if judge_type in JUDGES:
+        return JUDGES[judge_type]
+    module, colon, name = judge_type.partition(":")
+    if not colon:
+        hint = did_you_mean(judge_type, JUDGES)
+        raise InputError(f"there is no judge {judge_type!r}; {hint} One of your own is named module:Class.")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))  # a judge of your own lies where you work
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        raise InputError(f"the judge {judge_type!r} can't be imported: {error}.") from error
+    if not (isinstance(found, type) and issubclass(found, Judge)):
+        raise InputError(f"{judge_type!r} is not a judge; a subclass of bert_judge.judges.Judge was expected.")
+    if inspect.isabstract(found):
+        raise InputError(f"{judge_type!r} lacks {', '.join(sorted(found.__abstractmethods__))}, which every judge has.")
+    return found
+
+
+def _parameters(kind: type[Judge]) -> dict[str, inspect.Parameter]:
+    """What its constructor takes by name."""
+    parameters = inspect.signature(kind).parameters.items()
+    return {name: each for name, each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)}
 
 
 def _fitting(value: Any, annotation: Any, given: str) -> Any:
     """The value as the parameter takes it: `1e-5` is text in YAML, and 5 may stand for a text."""
-    if get_origin(annotation) is Annotated:
-        annotation = get_args(annotation)[0]
     if get_origin(annotation) in (Union, types.UnionType):
         annotation = next(each for each in get_args(annotation) if each is not type(None))
     if get_origin(annotation) is Literal:
@@ -168,18 +234,15 @@ _KINDS: dict[Any, tuple[tuple[type, ...], str]] = {
 }
 
 
-def _read_yaml(path: Path) -> Mapping[str, Any]:
+def _entries(text: str) -> list[tuple[str, Any]]:
+    """Names and values of a mapping in YAML: YAML itself would drop a name that comes twice."""
     import yaml
 
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except OSError as error:
-        raise InputError(f"the judge {path} can't be read ({error.strerror}); a YAML file was expected.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not valid YAML ({str(error).splitlines()[0]}).") from error
-    if not isinstance(values, Mapping):
-        raise InputError(f"{path} holds a {type(values).__name__}; judge_type and flags by name were expected.")
-    return values
+    node = yaml.compose(text, yaml.SafeLoader)
+    if not isinstance(node, yaml.MappingNode):
+        return []
+    loader = yaml.SafeLoader("")
+    return [(str(key.value), loader.construct_object(value, deep=True)) for key, value in node.value]
 
 
 def _is_class(text: str) -> bool:
@@ -188,22 +251,16 @@ def _is_class(text: str) -> bool:
     return bool(colon) and name.isidentifier() and all(map(str.isidentifier, module.split(".")))
 
 
-def _find_model(text: str) -> str:
-    """The last part of a model's name; a wrong one that looks like a judge's is answered with that."""
+def _check_model(text: str) -> None:
+    """Look for a model; a wrong name that looks like a judge's is answered with that."""
     try:
         find_model(text)
     except ModelError as error:
-        known = {name.casefold(): name for name in (STARTER, *JUDGES, *METRICS)}
-        near = difflib.get_close_matches(text.casefold(), known, n=1, cutoff=0.7)
-        if not near:
+        known = (STARTER, *JUDGES, *METRICS)
+        if not difflib.get_close_matches(text.casefold(), map(str.casefold, known), n=1, cutoff=0.7):
             raise
-        raise InputError(f"there is no judge {text!r}; did you mean {known[near[0]]}?") from error
-    return _last_part(text)
+        raise InputError(f"there is no judge {text!r}; {did_you_mean(text, known)}") from error
 
 
 def _last_part(name: str) -> str:
     return Path(name).name or Path(name).resolve().name
-
-
-def _expected() -> str:
-    return f"one of {STARTER}, {', '.join(JUDGES)}, a metric, a model, module:Class or a YAML file"

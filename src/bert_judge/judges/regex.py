@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal, overload
 
 from bert_judge.errors import InputError
-from bert_judge.generators import split_trace
-from bert_judge.judges.base import PATTERN_TIMEOUT, Judge, make_samples
+from bert_judge.judges.base import Judge, make_samples
+from bert_judge.judges.patterns import PATTERN_TIMEOUT, check_seconds, compile_pattern, read_part
 from bert_judge.metrics import MATH_TIMEOUT, METRICS, find_boxed, find_metric, option_letter, strip_markup
 from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.version import __version__
@@ -28,9 +28,9 @@ class RegexJudge(Judge):
 
     The paper takes "EM" for multiple choice, "ROUGE" from 0.5 on for answers from a text, "Math-Verify" for
     mathematics. The score is the metric's, in [0, 1], of the reference that fits best; the label is 1 from `threshold`
-    on. Candidates that are empty, hold no answer, or whose reasoning trace has no end are wrong, with the reason. Where
-    Math-Verify can read none of the references, or where the pattern takes too long, the verdict is undecided. The
-    answer stands in `details`.
+    on. Candidates that are empty, hold no answer, or whose reasoning trace has no end are incorrect, with the reason.
+    Where Math-Verify can read none of the references, or where the pattern takes too long, the verdict is undecided.
+    The answer stands in `details`.
 
     A `pattern` is a regular expression with a group for the answer, "boxed" (`\boxed{…}`, whatever its braces), or
     "none" (the whole candidate). White space, Markdown, `$…$` and a final full stop around an extracted answer do not
@@ -48,8 +48,8 @@ class RegexJudge(Judge):
         metric: Annotated[str, f"what compares it: {', '.join(METRICS)}"] = "EM",
         *,
         which: Annotated[Literal["last", "first"], "the match that counts"] = "last",
-        case_sensitive: Annotated[bool, "the pattern heeds upper and lower case"] = False,
-        threshold: Annotated[float, "scores from here on are labelled right"] = 0.5,
+        case_sensitive: Annotated[bool, "upper and lower case count in the pattern"] = False,
+        threshold: Annotated[float, "label scores from here on correct"] = 0.5,
         timeout: Annotated[float, "seconds that the pattern may take on a candidate"] = PATTERN_TIMEOUT,
         math_timeout: Annotated[float, "Math-Verify: seconds until a pair counts as different"] = MATH_TIMEOUT,
         think_token: Annotated[str, "what closes a reasoning trace"] = "</think>",
@@ -58,10 +58,8 @@ class RegexJudge(Judge):
             raise InputError(f"which is {which!r}; 'last' or 'first' was expected.")
         if not 0 < threshold <= 1:
             raise InputError(f"threshold is {threshold}; a number over 0, up to 1, was expected.")
-        for name, seconds in (("timeout", timeout), ("math_timeout", math_timeout)):
-            if not 0 < seconds <= 3600:
-                raise InputError(f"{name} is {seconds}; a number of seconds over 0, up to 3600, was expected.")
-        self._find = NAMED.get(pattern) or _matcher(pattern, case_sensitive, timeout)
+        check_seconds(timeout=timeout, math_timeout=math_timeout)
+        self._find = NAMED.get(pattern) or _finder(pattern, case_sensitive, timeout)
         self._metric = find_metric(metric)
         self._pattern, self._name, self._which = pattern, metric, which
         self._case_sensitive, self._threshold, self._math_timeout = case_sensitive, threshold, math_timeout
@@ -109,19 +107,13 @@ class RegexJudge(Judge):
         return map(self._verdict, samples)
 
     @overload
-    def predict(
-        self, candidates: Sequence[str], references: Sequence[str | Sequence[str]], /
-    ) -> list[float | None]: ...
+    def predict(self, candidates: Sequence[str], references: Sequence[str | Sequence[str]]) -> list[float | None]: ...
     @overload
     def predict(
         self,
         questions: Sequence[str] | None,
         candidates: Sequence[str],
         references: Sequence[str | Sequence[str]],
-    ) -> list[float | None]: ...
-    @overload
-    def predict(
-        self, *, candidates: Sequence[str], references: Sequence[str | Sequence[str]]
     ) -> list[float | None]: ...
     def predict(self, *given: Any, **named: Any) -> list[float | None]:
         """The scores of candidates, in their order; None where the judge could not decide.
@@ -133,33 +125,23 @@ class RegexJudge(Judge):
         return [verdict.score for verdict in self.assess(make_samples(**texts))]
 
     def _verdict(self, sample: Sample) -> Verdict:
+        text, nothing = read_part(sample.candidate, self._think_token)
         try:
-            answer, reason = self._answer(sample.candidate)
+            answers = [] if nothing else [answer for match in self._find(text) if (answer := self._clean(match))]
         except TimeoutError:
             return Verdict(None, None, f"the pattern took more than {self._timeout:g} s")
-        if answer is None:
-            return Verdict(0.0, 0, reason, matched_reference=0)
-        details = {"answer": answer}
+        if not answers:
+            return Verdict(0.0, 0, nothing or "the pattern does not match", matched_reference=0)
+        answer = answers[-1 if self._which == "last" else 0]
         pairs = [self._compared(answer, reference) for reference in sample.references]
         found = [self._metric.find(*pair, self._math_timeout) for pair in pairs]
-        scores = [-1.0 if finding.score is None else finding.score for finding in found]
+        scores = [-1.0 if result.score is None else result.score for result in found]
         best = max(range(len(scores)), key=scores.__getitem__)
         score, reason = found[best]
+        details = {"answer": answer}
         if score is None:
             return Verdict(None, None, reason, details=details)
         return Verdict(score, int(score >= self._threshold), reason, matched_reference=best, details=details)
-
-    def _answer(self, candidate: str) -> tuple[str | None, str | None]:
-        """The answer of a candidate, or why there is none."""
-        if not candidate.strip():
-            return None, "the candidate is empty"
-        _, text = split_trace(candidate, self._think_token)
-        if text is None:
-            return None, "the candidate's reasoning has no end"
-        answers = [answer for match in self._find(text) if (answer := self._clean(match))]
-        if not answers:
-            return None, "the pattern does not match"
-        return answers[-1 if self._which == "last" else 0], None
 
     def _compared(self, answer: str, reference: str) -> tuple[str, str]:
         """The two texts that the metric gets: of two options, "D" and "D) none of these", their letters."""
@@ -173,20 +155,9 @@ class RegexJudge(Judge):
         return text if self._pattern == "none" else strip_markup(text)
 
 
-def _matcher(pattern: str, case_sensitive: bool, timeout: float) -> Callable[[str], list[str]]:
-    """What finds all matches of a regular expression: of each, the first group that took part in it.
-
-    The package regex can stop in time, which `re` can't: there are patterns that take years on some texts.
-    """
-    import regex
-
-    try:
-        compiled = regex.compile(pattern, 0 if case_sensitive else regex.IGNORECASE)
-    except (regex.error, TypeError) as error:
-        raise InputError(
-            f"the pattern {pattern!r} is no regular expression ({error}); one with a group, 'boxed' or 'none' was "
-            "expected."
-        ) from error
+def _finder(pattern: str, case_sensitive: bool, timeout: float) -> Callable[[str], list[str]]:
+    """What finds all matches of a regular expression: of each, the first group that took part in it."""
+    compiled = compile_pattern(pattern, case_sensitive)
     if not compiled.groups:
         raise InputError(f"the pattern {pattern!r} has no group; put the part that is the answer into parentheses.")
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from bert_judge.errors import InputError
-from bert_judge.generators import split_trace
-from bert_judge.judges.base import PATTERN_TIMEOUT, Judge
+from bert_judge.judges.base import Judge, read_yaml
+from bert_judge.judges.patterns import PATTERN_TIMEOUT, check_seconds, compile_pattern, read_part
 from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.version import __version__
-
-Check = Callable[[str], str | None]
-"""From a text to what is wrong with it, None where the rule holds. Raises TimeoutError where it can't tell in time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +36,15 @@ class Rule:
             expected = KINDS[self.kind].expected
             raise InputError(f"the rule {self.name!r} has {self.kind} of {self.value!r}; {expected} was expected.")
 
-    def check(self, timeout: float) -> Check:
-        """What tests a text. Raises InputError where a pattern is none."""
-        return KINDS[self.kind].make(self, timeout)
+    def broken_by(self, text: str, timeout: float) -> str | None:
+        """How a text breaks the rule; None where it keeps it. Raises TimeoutError, and InputError for a bad pattern."""
+        return KINDS[self.kind].broken_by(self, text, timeout)
 
 
-class Kind(NamedTuple):
-    """A kind of rule: how its test is made, and which values it takes."""
+class RuleKind(NamedTuple):
+    """A kind of rule: how a text breaks one within a time, and which values it takes."""
 
-    make: Callable[[Rule, float], Check]
+    broken_by: Callable[[Rule, str, float], str | None]
     fits: Callable[[Any], bool]
     expected: str
 
@@ -64,7 +61,7 @@ class RuleJudge(Judge):
         - max_words: 50
 
     Upper and lower case do not count otherwise. Of a reasoning trace only what comes after it is read; one without an
-    end is wrong, and so is an empty candidate. A pattern that takes longer than `timeout` on a candidate leaves it
+    end is incorrect, and so is an empty candidate. A pattern that takes longer than `timeout` on a candidate leaves it
     undecided, unless another rule is broken.
 
     Raises InputError where a rule is wrong, or where there is none.
@@ -92,34 +89,26 @@ class RuleJudge(Judge):
         timeout: Annotated[float, "seconds that a pattern may take on a candidate"] = PATTERN_TIMEOUT,
         think_token: Annotated[str, "what closes a reasoning trace"] = "</think>",
     ) -> None:
-        if not 0 < timeout <= 3600:
-            raise InputError(f"timeout is {timeout}; a number of seconds over 0, up to 3600, was expected.")
-        flags = {
-            "must_match": must_match,
-            "must_not_match": must_not_match,
-            "must_contain": must_contain,
-            "must_not_contain": must_not_contain,
-            "starts_with": starts_with,
-            "ends_with": ends_with,
-            "min_words": min_words,
-            "max_words": max_words,
-            "min_characters": min_characters,
-            "max_characters": max_characters,
-            "valid_json": valid_json or None,
-            "json_keys": json_keys or None,
-        }
-        given = [Rule(kind, kind, value, case_sensitive) for kind, value in flags.items() if value is not None]
-        self._rules = (*given, *(read_rules(Path(rules)) if rules else ()))
+        given = locals()
+        check_seconds(timeout=timeout)
+        flags = {kind: given[kind] for kind in KINDS if given[kind] is not False and given[kind] not in (None, ())}
+        self._rules = [Rule(kind, kind, value, case_sensitive) for kind, value in flags.items()]
+        self._rules += read_rules(Path(rules)) if rules else []
         if not self._rules:
             raise InputError("RuleJudge was given no rule; give one as a flag, like --max_words 50, or --rules FILE.")
-        _check_names([rule.name for rule in self._rules])
-        self._checks = [(rule.name, rule.check(timeout)) for rule in self._rules]
+        names = [rule.name for rule in self._rules]
+        for rule in self._rules:
+            if names.count(rule.name) > 1:
+                raise InputError(f"two rules are called {rule.name!r}; give each its own name.")
+            rule.broken_by("", timeout)  # a bad pattern fails here
+        values = [[rule.name, rule.kind, rule.value, rule.case_sensitive] for rule in self._rules]
+        self._digest = hashlib.sha256(json.dumps(values, default=list).encode()).hexdigest()[:16]
         self._file, self._timeout, self._think_token = rules, timeout, think_token
 
     @property
     def variant(self) -> str:
         """The name of the file of rules, if there is one, and a hash of all rules."""
-        return "-".join([Path(self._file).stem if self._file else "rules", self._digest()[:8]])
+        return "-".join([Path(self._file).stem if self._file else "rules", self._digest[:8]])
 
     @property
     def signature(self) -> Signature:
@@ -127,7 +116,7 @@ class RuleJudge(Judge):
         return Signature.make(
             "RuleJudge",
             variant=self.variant,
-            rules=self._digest(),
+            rules=self._digest,
             think_token=self._think_token,
             timeout=self._timeout,
             regex=importlib.metadata.version("regex"),
@@ -139,44 +128,31 @@ class RuleJudge(Judge):
         return map(self._verdict, samples)
 
     def _verdict(self, sample: Sample) -> Verdict:
-        if not sample.candidate.strip():
-            return Verdict(0.0, 0, "the candidate is empty")
-        _, text = split_trace(sample.candidate, self._think_token)
-        if text is None:
-            return Verdict(0.0, 0, "the candidate's reasoning has no end")
+        text, nothing = read_part(sample.candidate, self._think_token)
+        if nothing:
+            return Verdict(0.0, 0, nothing)
         broken, late, holds = list[str](), list[str](), dict[str, bool | None]()
-        for name, check in self._checks:
+        for rule in self._rules:
             try:
-                wrong = check(text)
+                wrong = rule.broken_by(text, self._timeout)
             except TimeoutError:
-                holds[name] = None
-                late.append(f"{name} took more than {self._timeout:g} s")
+                holds[rule.name] = None
+                late.append(f"{rule.name} took more than {self._timeout:g} s")
                 continue
-            holds[name] = wrong is None
+            holds[rule.name] = wrong is None
             if wrong is not None:
-                broken.append(f"{name}: {wrong}")
+                broken.append(f"{rule.name}: {wrong}")
         details = {"rules": holds}
         if broken:
-            return Verdict(0.0, 0, "; ".join(["breaks " + broken[0], *broken[1:], *late]), details=details)
+            return Verdict(0.0, 0, "breaks " + "; ".join([*broken, *late]), details=details)
         if late:
             return Verdict(None, None, "; ".join(late), details=details)
         return Verdict(1.0, 1, details=details)
 
-    def _digest(self) -> str:
-        values = [[rule.name, rule.kind, rule.value, rule.case_sensitive] for rule in self._rules]
-        return hashlib.sha256(json.dumps(values, default=list).encode()).hexdigest()[:16]
-
 
 def read_rules(path: Path) -> list[Rule]:
     """The rules of a YAML file. Raises InputError with what is wrong, and where."""
-    import yaml
-
-    try:
-        entries = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"the rules {path} can't be read ({error.strerror}); a YAML file was expected.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not valid YAML ({str(error).splitlines()[0]}).") from error
+    entries = read_yaml(path, "rules")
     if not isinstance(entries, list) or not entries:
         held = "nothing" if not entries else f"a {type(entries).__name__}"
         raise InputError(f"{path} holds {held}; a list of rules was expected, such as `- max_words: 50`.")
@@ -196,89 +172,56 @@ def _rule(entry: Any, where: str) -> Rule:
     return Rule(str(entry.get("name") or f"{kinds[0]} {value}"), kinds[0], value, case)
 
 
-def _check_names(names: Sequence[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"two rules are called {name!r}; give each its own name.")
+def _pattern_kind(say: Callable[[Rule, Any], str | None]) -> RuleKind:
+    """A rule on the first match of a pattern, which may be None."""
+
+    def broken_by(rule: Rule, text: str, timeout: float) -> str | None:
+        pattern = compile_pattern(rule.value, rule.case_sensitive, f"the rule {rule.name!r}: the pattern")
+        return say(rule, pattern.search(text, timeout=timeout))
+
+    return RuleKind(broken_by, _is_text, "a regular expression")
 
 
-def _matching(rule: Rule, timeout: float) -> Check:
-    found = _finder(rule, timeout)
-    return lambda text: f"{_short(rule.value)} does not match" if found(text) is None else None
+def _text_kind(holds: Callable[[str, str], bool], wrong: str) -> RuleKind:
+    """A rule on where a value stands in a text, both without case unless it counts."""
+
+    def broken_by(rule: Rule, text: str, timeout: float) -> str | None:
+        fold = str if rule.case_sensitive else str.casefold
+        return None if holds(fold(text.strip()), fold(rule.value)) else f"{_short(rule.value)} {wrong}"
+
+    return RuleKind(broken_by, _is_text, "a text that is not empty")
 
 
-def _not_matching(rule: Rule, timeout: float) -> Check:
-    found = _finder(rule, timeout)
+def _length_kind(count: Callable[[str], int], most: bool, unit: str) -> RuleKind:
+    def broken_by(rule: Rule, text: str, timeout: float) -> str | None:
+        found = count(text)
+        good = found <= rule.value if most else found >= rule.value
+        return None if good else f"has {found} {unit}, not at {'most' if most else 'least'} {rule.value}"
 
-    def check(text: str) -> str | None:
-        match = found(text)
-        return None if match is None else f"matches at {_short(match)}"
+    return RuleKind(
+        broken_by,
+        lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0,
+        "a whole number, 0 or more,",
+    )
 
-    return check
 
-
-def _finder(rule: Rule, timeout: float) -> Callable[[str], str | None]:
-    """What finds the first match. The package regex can stop in time, which `re` can't."""
-    import regex
-
+def _not_json(rule: Rule, text: str, timeout: float) -> str | None:
+    keys = [] if rule.value is True else rule.value
     try:
-        compiled = regex.compile(rule.value, 0 if rule.case_sensitive else regex.IGNORECASE)
-    except regex.error as error:
-        raise InputError(
-            f"the rule {rule.name!r} has {rule.value!r}, which is no regular expression ({error})."
-        ) from error
-
-    def find(text: str) -> str | None:
-        match = compiled.search(text, timeout=timeout)
-        return None if match is None else str(match.group())
-
-    return find
-
-
-def _holding(test: Callable[[str, str], bool], wrong: str) -> Callable[[Rule, float], Check]:
-    """Rules on a text in the text: `test(text, value)`, both without case unless it counts."""
-
-    def make(rule: Rule, timeout: float) -> Check:
-        def key(text: str) -> str:
-            return text if rule.case_sensitive else text.casefold()
-
-        value = key(rule.value)
-        return lambda text: None if test(key(text.strip()), value) else f"{_short(rule.value)} {wrong}"
-
-    return make
-
-
-def _counting(count: Callable[[str], int], most: bool, unit: str) -> Callable[[Rule, float], Check]:
-    def make(rule: Rule, timeout: float) -> Check:
-        def check(text: str) -> str | None:
-            found = count(text)
-            good = found <= rule.value if most else found >= rule.value
-            return None if good else f"has {found} {unit}, not at {'most' if most else 'least'} {rule.value}"
-
-        return check
-
-    return make
-
-
-def _json(rule: Rule, timeout: float) -> Check:
-    keys = () if rule.kind == "valid_json" else tuple(rule.value)
-
-    def check(text: str) -> str | None:
-        try:
-            # Numbers as floats: Python refuses to read very long whole ones.
-            value = json.loads(text, parse_int=float, parse_constant=_refuse)
-        except (ValueError, RecursionError) as error:
-            return f"is no JSON ({error if isinstance(error, ValueError) else 'it is nested too deeply'})"
-        if keys and not isinstance(value, dict):
-            return f"is a JSON {_JSON_NAMES.get(type(value), 'number')}, not an object"
-        missing = [key for key in keys if key not in value]
-        return f"lacks {', '.join(missing)}" if missing else None
-
-    return check
+        # Numbers as floats: Python refuses to read very long whole ones.
+        value = json.loads(text, parse_int=float, parse_constant=_refuse)
+    except RecursionError:
+        return "is not JSON (it is nested too deeply)"
+    except ValueError as error:
+        return f"is not JSON ({error})"
+    if keys and not isinstance(value, dict):
+        return "is JSON, but not an object"
+    missing = [key for key in keys if key not in value]
+    return f"lacks {', '.join(missing)}" if missing else None
 
 
 def _refuse(constant: str) -> float:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def _short(text: str, most: int = 60) -> str:
@@ -289,29 +232,22 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and value != ""
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
 def _are_keys(value: Any) -> bool:
     return isinstance(value, list | tuple) and len(value) > 0 and all(map(_is_text, value))
 
 
-_JSON_NAMES = {list: "list", str: "text", bool: "true or false", type(None): "null"}
-_TEXT, _COUNT = "a text that is not empty", "a whole number, 0 or more,"
-
-KINDS: dict[str, Kind] = {
-    "must_match": Kind(_matching, _is_text, "a regular expression"),
-    "must_not_match": Kind(_not_matching, _is_text, "a regular expression"),
-    "must_contain": Kind(_holding(lambda text, value: value in text, "is not in it"), _is_text, _TEXT),
-    "must_not_contain": Kind(_holding(lambda text, value: value not in text, "is in it"), _is_text, _TEXT),
-    "starts_with": Kind(_holding(str.startswith, "is not at its start"), _is_text, _TEXT),
-    "ends_with": Kind(_holding(str.endswith, "is not at its end"), _is_text, _TEXT),
-    "min_words": Kind(_counting(lambda text: len(text.split()), False, "words"), _is_count, _COUNT),
-    "max_words": Kind(_counting(lambda text: len(text.split()), True, "words"), _is_count, _COUNT),
-    "min_characters": Kind(_counting(lambda text: len(text.strip()), False, "characters"), _is_count, _COUNT),
-    "max_characters": Kind(_counting(lambda text: len(text.strip()), True, "characters"), _is_count, _COUNT),
-    "valid_json": Kind(_json, lambda value: value is True, "true"),
-    "json_keys": Kind(_json, _are_keys, "a list of keys"),
+KINDS: dict[str, RuleKind] = {
+    "must_match": _pattern_kind(lambda rule, match: None if match else f"{_short(rule.value)} does not match"),
+    "must_not_match": _pattern_kind(lambda rule, match: f"matches at {_short(match.group())}" if match else None),
+    "must_contain": _text_kind(lambda text, value: value in text, "is not in it"),
+    "must_not_contain": _text_kind(lambda text, value: value not in text, "is in it"),
+    "starts_with": _text_kind(str.startswith, "is not at its start"),
+    "ends_with": _text_kind(str.endswith, "is not at its end"),
+    "min_words": _length_kind(lambda text: len(text.split()), False, "words"),
+    "max_words": _length_kind(lambda text: len(text.split()), True, "words"),
+    "min_characters": _length_kind(lambda text: len(text.strip()), False, "characters"),
+    "max_characters": _length_kind(lambda text: len(text.strip()), True, "characters"),
+    "valid_json": RuleKind(_not_json, lambda value: value is True, "true"),
+    "json_keys": RuleKind(_not_json, _are_keys, "a list of keys"),
 }
 """The kinds of rules, as they are called in files and flags."""

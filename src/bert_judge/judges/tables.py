@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from bert_judge.errors import InputError
 from bert_judge.sources.columns import REQUIRED, ColumnMap, Columns, asked_columns
@@ -19,22 +19,7 @@ if TYPE_CHECKING:
 VERDICT_COLUMNS = ("score", "label", "explanation")
 """What is added to a table, after the prefix."""
 
-_READ = ("question", *REQUIRED)
 Table = TypeVar("Table")
-
-
-class _Kind(NamedTuple):
-    """A kind of table that a package defines. It is told without importing the package: the table has done that."""
-
-    module: str
-    name: str
-
-    def has_made(self, table: object) -> bool:
-        kind = getattr(sys.modules.get(self.module), self.name, None)
-        return kind is not None and isinstance(table, kind)
-
-
-_PANDAS, _DATASETS = _Kind("pandas", "DataFrame"), _Kind("datasets", "Dataset")
 
 
 def read_table(table: object, columns: ColumnMap | None, prefix: str, numbers_as_text: bool) -> list[Sample]:
@@ -45,11 +30,14 @@ def read_table(table: object, columns: ColumnMap | None, prefix: str, numbers_as
         raise InputError(
             f"the table has a column {taken[0]!r} already; choose a prefix for the new ones, as in prefix='judge_'."
         )
-    chosen = _chosen(names, columns)
-    heads = [_head(column, names) for own in chosen.values() for column in own]
+    known = Columns(asked_columns(columns))
+    recognised = known.recognise(names) | known.chosen
+    chosen = {role: own for role, own in recognised.items() if role in ("question", *REQUIRED)}
+    _check_columns(chosen, names)
+    heads = dict.fromkeys(_head(column, names) for own in chosen.values() for column in own)
     reader = RowReader(chosen, numbers_as_text=numbers_as_text)
     samples = []
-    for place, row in enumerate(_rows(table, list(dict.fromkeys(heads)))):
+    for place, row in enumerate(_rows(table, list(heads))):
         sample = reader.read(RawRow(place, row), place + 1)
         if isinstance(sample, BadRow):
             raise InputError(f"the table's row {place} (counted from 0) {sample.reason}.")
@@ -60,35 +48,42 @@ def read_table(table: object, columns: ColumnMap | None, prefix: str, numbers_as
 def with_verdicts(table: Table, verdicts: Sequence[Verdict], prefix: str) -> Table:
     """A new table of the same kind with the columns added."""
     score, label, explanation = (prefix + name for name in VERDICT_COLUMNS)
-    if _PANDAS.has_made(table):
+    if _is_frame(table):
         import pandas as pd
 
-        frame = cast("pd.DataFrame", table)
         added = {
             score: pd.array([math.nan if each.score is None else each.score for each in verdicts], dtype="float64"),
             label: pd.array([each.label for each in verdicts], dtype="Int64"),
             explanation: pd.array([each.explanation for each in verdicts], dtype="string"),
         }
-        return cast("Table", frame.assign(**added))
+        return cast("Table", cast("pd.DataFrame", table).assign(**added))
     from datasets import Value
 
     dataset = cast("Dataset", table)
     dataset = dataset.add_column(score, [each.score for each in verdicts], feature=Value("float64"))
     dataset = dataset.add_column(label, [each.label for each in verdicts], feature=Value("int64"))
-    return cast(
-        "Table",
-        dataset.add_column(explanation, [each.explanation for each in verdicts], feature=Value("string")),
-    )
+    dataset = dataset.add_column(explanation, [each.explanation for each in verdicts], feature=Value("string"))
+    return cast("Table", dataset)
+
+
+def _is_a(table: object, module: str, name: str) -> bool:
+    """Whether a table is of a package's class, without importing the package: what made the table has done that."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind is not None and isinstance(table, kind)
+
+
+def _is_frame(table: object) -> bool:
+    return _is_a(table, "pandas", "DataFrame")
 
 
 def _names(table: object) -> list[str]:
-    if _PANDAS.has_made(table):
+    if _is_frame(table):
         names = list(cast("pd.DataFrame", table).columns)
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise InputError(f"the table has more than one column {twice!r}; rename all but one of them.")
         return [name for name in names if isinstance(name, str)]
-    if _DATASETS.has_made(table):
+    if _is_a(table, "datasets", "Dataset"):
         return list(cast("Dataset", table).column_names)
     raise InputError(
         f"the table is a {type(table).__name__}; a pandas DataFrame or a Dataset of datasets (one split, not streamed) "
@@ -96,24 +91,18 @@ def _names(table: object) -> list[str]:
     )
 
 
-def _chosen(names: Sequence[str], columns: ColumnMap | None) -> dict[str, tuple[str, ...]]:
-    """The columns of question, reference and candidate."""
-    known = Columns(asked_columns(columns))
-    recognised = known.recognise(names) | known.chosen
-    chosen = {role: recognised[role] for role in _READ if role in recognised}
-    for role in _READ:
-        missing = [column for column in chosen.get(role, ()) if _head(column, names) not in names]
-        if role in REQUIRED and role not in chosen:
-            lacking = f"no column for the {role}"
-        elif missing:
-            lacking = f"no column {missing[0]!r}, which was named for the {role}"
-        else:
-            continue
+def _check_columns(chosen: Mapping[str, Sequence[str]], names: Sequence[str]) -> None:
+    """Raise InputError where a role that is needed has no column, or one that is not there."""
+    lacking = {role: f"no column for the {role}" for role in REQUIRED if role not in chosen}
+    for role, own in chosen.items():
+        for column in own:
+            if _head(column, names) not in names:
+                lacking.setdefault(role, f"no column {column!r}, which was named for the {role}")
+    for role, what in lacking.items():
         raise InputError(
-            f"the table has {lacking}: found {', '.join(names) or 'none'}; name one of these, as in "
+            f"the table has {what}: found {', '.join(names) or 'none'}; name one of these, as in "
             f"columns={{'{role}': 'NAME'}}."
         )
-    return chosen
 
 
 def _head(column: str, names: Sequence[str]) -> str:
@@ -121,13 +110,13 @@ def _head(column: str, names: Sequence[str]) -> str:
     return column if column in names else column.partition(".")[0]
 
 
-def _rows(table: object, names: list[str]) -> Iterator[dict[str, object]]:
-    if _DATASETS.has_made(table):
+def _rows(table: object, names: list[str]) -> Iterator[Mapping[str, object]]:
+    if not _is_frame(table):
         yield from cast("Dataset", table).with_format(None).select_columns(names)
         return
     frame = cast("pd.DataFrame", table)
     for values in zip(*(frame[name] for name in names), strict=True):
-        yield {name: _plain(value) for name, value in zip(names, values, strict=True)}
+        yield dict(zip(names, map(_plain, values), strict=True))
 
 
 def _plain(value: object) -> object:

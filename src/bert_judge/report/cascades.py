@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bert_judge.analysis.calibrate import CascadeResult, CascadeSettings, Side, StageCount, StageResult, stage_counts
 from bert_judge.document import Block, Content, Document, Table
-from bert_judge.judges.cascade import Cascade, Plan, StageUse
+from bert_judge.judges.base import Costs
+from bert_judge.judges.cascade import Cascade, CascadePlan
 from bert_judge.stats.certified import upper_bound
 from bert_judge.wording import SAID, percent
 
@@ -84,18 +85,17 @@ def _could(side: Side, settings: CascadeSettings) -> str:
     return f"{target:.2g} could be certified, not {settings.target_agreement:.4g} ({rate:.0%} of its rows then)"
 
 
-def _use_line(count: StageCount, use: StageUse, rows: int) -> list[Content]:
-    costs = use.costs
+def _use_line(count: StageCount, use: Costs, rows: int) -> list[Content]:
     return [
         *(count.name, count.reached, count.decided, percent(count.decided / rows if rows else None)),
         percent(count.agreed / count.labelled if count.labelled else None),
         f"{use.seconds:.1f}" if use.rows else None,
-        costs.requests if costs else "",
-        f"{costs.money:.4f}" if costs and costs.money is not None else "",
+        use.requests if use.requests or use.cached else "",
+        "" if use.money is None else f"{use.money:.4f}",
     ]
 
 
-def _saving(counts: Sequence[StageCount], use: Sequence[StageUse], abstain: bool) -> str:
+def _saving(counts: Sequence[StageCount], use: Sequence[Costs], abstain: bool) -> str:
     """How many rows the last stage was spared, and what it would have taken alone."""
     rows, last = counts[0].reached, counts[-1]
     if abstain:
@@ -107,12 +107,12 @@ def _saving(counts: Sequence[StageCount], use: Sequence[StageUse], abstain: bool
         return said
     alone = use[0].rows / asked.rows
     said += f"; alone it would have taken about {alone * asked.seconds:.1f} s, not {taken:.1f} s"
-    if asked.costs and asked.costs.money:
-        said += f", and {alone * asked.costs.money:.4f} in money, not {asked.costs.money:.4f}"
+    if asked.money:
+        said += f", and {alone * asked.money:.4f} in money, not {asked.money:.4f}"
     return said
 
 
-def _broken(counts: Sequence[StageCount], plan: Plan) -> list[str]:
+def _broken(counts: Sequence[StageCount], plan: CascadePlan) -> list[str]:
     """A note where the labels of the rows speak against the promise, with the confidence that it was given with."""
     early = counts[: len(plan.deciding)]
     labelled, agreed = sum(count.labelled for count in early), sum(count.agreed for count in early)

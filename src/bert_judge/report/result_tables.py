@@ -1,10 +1,13 @@
-"""What `score` and `judge` made, as parts of a document: one result, results side by side."""
+"""What `score` and `judge` made: one result, and results side by side in a table, and in a CSV file."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
-from bert_judge.artifacts import BAD_ROWS, ResultFolder
+from bert_judge.artifacts import BAD_ROWS, ResultFolder, write_files
 from bert_judge.document import Content, Facts, Table
 from bert_judge.pipeline import Summary, summarise
 from bert_judge.wording import bracketed, number, percent
@@ -57,6 +60,19 @@ def task_table(results: Sequence[tuple[str, str, str, Summary]]) -> Table:
     return Table("", ["task", "model", "judge", *_SAID], body, _WILSON if labels else "", left=(0, 1, 2))
 
 
+def write_columns(results: Mapping[str, ResultFolder], folder: Path, *, candidate: bool = True) -> Path:
+    """Write a table with a row for each row of the input and a column for each result: its labels, or its scores if it
+    has none, and the candidate, if it is the same in all.
+
+    It lies beside the folder, so that `FOLDER/*` are results and nothing else. An undecided verdict is an empty cell.
+    Raises OutputError where the file can't be written.
+    """
+    texts = ["id", "question", *(["candidate"] if candidate else []), "gold"]
+    path = folder.parent / f"{folder.resolve().name}-suite.csv"
+    write_files(path.parent, {path.name: _csv_lines(results, texts)})
+    return path
+
+
 _SAID = ("rows", "undecided", "score", "judged correct")
 
 
@@ -78,3 +94,18 @@ def _together(results: Sequence[ResultFolder]) -> str:
 
 def _with_wilson(value: float | None, ends: tuple[float, float] | None) -> str:
     return bracketed(value, ends) + (", 95 % Wilson interval" if value is not None and ends else "")
+
+
+def _csv_lines(results: Mapping[str, ResultFolder], texts: Sequence[str]) -> Iterator[str]:
+    folders = results.values()
+    kinds = ["label" if any(record["label"] is not None for record in each.records()) else "score" for each in folders]
+    yield _csv_line([*texts, *results])
+    for records in zip(*(folder.records() for folder in folders), strict=True):
+        verdicts = (record[kind] for record, kind in zip(records, kinds, strict=True))
+        yield _csv_line([*(records[0].get(text, "") for text in texts), *verdicts])
+
+
+def _csv_line(cells: Iterable[object]) -> str:
+    line = io.StringIO(newline="")
+    csv.writer(line).writerow(cells)
+    return line.getvalue()

@@ -1,0 +1,41 @@
+"""What judges without a model share: which part of a candidate they read, and regular expressions that end in time."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from bert_judge.errors import InputError
+from bert_judge.generators import split_trace
+
+PATTERN_TIMEOUT = 1.0
+"""Seconds that a regular expression may take on a candidate."""
+
+
+def read_part(candidate: str, think_token: str) -> tuple[str, str | None]:
+    """What comes after a candidate's reasoning trace; an empty text with the reason where there is nothing."""
+    if not candidate.strip():
+        return "", "the candidate is empty"
+    _, text = split_trace(candidate, think_token)
+    return ("", "the candidate's reasoning has no end") if text is None else (text, None)
+
+
+@lru_cache
+def compile_pattern(pattern: str, case_sensitive: bool, what: str = "the pattern") -> Any:
+    """A pattern of the package regex, whose searches take a timeout (those of `re` may take years on some texts).
+
+    Raises InputError, which names it as `what`, where it is not a regular expression.
+    """
+    import regex
+
+    try:
+        return regex.compile(pattern, 0 if case_sensitive else regex.IGNORECASE)
+    except (regex.error, TypeError) as error:
+        raise InputError(f"{what} {pattern!r} is not a regular expression ({error}).") from error
+
+
+def check_seconds(**limits: float) -> None:
+    """Raise InputError where a limit of time is not a number of seconds that makes sense."""
+    for name, seconds in limits.items():
+        if not 0 < seconds <= 3600:
+            raise InputError(f"{name} is {seconds}; a number of seconds over 0, up to 3600, was expected.")
