@@ -140,7 +140,7 @@ def test_long_texts_are_cut_at_the_limit_of_the_model(unlimited: Callable[[str],
     assert scorer.signature.settings["trunc"] == f"right{limit}"
     score = next(scorer.score_each([(LONG, ["Paris"])]))
     assert score.truncated == {"candidate": characters_after(path, LONG.strip(), limit)}
-    assert 0 < score.f1[0] < 1
+    assert -1 < score.f1[0] < 1
     assert len(scorer._pairs.reader.read([LONG])[0].tokens.ids) == limit
     other = LONG[: len(LONG) * 9 // 10] + "but London, all the same"
     assert next(scorer.score_each([(LONG, [other])])).f1[0] == pytest.approx(1, abs=1e-5)  # the end is not read
