@@ -15,8 +15,8 @@ import bert_judge
 
 ROOT = Path(bert_judge.__file__).parent
 LADDER = [
-    "types errors addresses version",
-    "models utils artifacts store metrics evidence questions stats",
+    "types errors addresses version wording",
+    "models utils artifacts store metrics evidence questions stats document",
     "generators encoder prompt sources",
     "tasks training bertscore",
     "judges",
@@ -26,16 +26,10 @@ LADDER = [
     "__main__",
 ]
 LEVELS = {name: level for level, names in enumerate(LADDER) for name in names.split()}
-SIDEWAYS = {
-    ("utils", "models"),
-    ("evidence", "metrics"),
-    ("audit", "analysis"),
-    ("server", "report"),
-    ("types", "errors"),
-}
+SIDEWAYS = {("utils", "models"), ("evidence", "metrics"), ("server", "report"), ("types", "errors")}
 HEAVY = (
     *("torch", "transformers", "numpy", "datasets", "pyarrow", "tokenizers", "scipy", "sklearn"),
-    *("openai", "vllm", "matplotlib"),
+    *("openai", "vllm", "matplotlib", "jinja2"),
 )
 
 

@@ -11,7 +11,7 @@ import pytest
 from bert_judge.artifacts import Identity, ResultFolder
 from bert_judge.errors import InputError
 from bert_judge.judges import Judge
-from bert_judge.pipeline import score_source, summarise
+from bert_judge.pipeline import Tally, score_source
 from bert_judge.sources import Source, open_source
 from bert_judge.stats import wilson_interval
 from bert_judge.types import Sample, Signature, Verdict
@@ -130,7 +130,7 @@ def record(label: int | None, gold: int | None = None, score: float | None = 0.5
 def test_the_summary_counts():
     undecided = record(None, 1, score=None)
     rows = [record(1, 1), record(1, 0), record(0, 0), record(0, 1, truncated={"candidate": 2}), record(1), undecided]
-    summary = summarise(rows)
+    summary = Tally(rows).summary()
     assert (summary.rows, summary.judged, summary.undecided, summary.truncated) == (6, 5, 1, 1)
     assert summary.accuracy == 3 / 5
     assert summary.accuracy_interval == wilson_interval(3, 5)
@@ -146,7 +146,7 @@ def test_agreement_is_that_of_scikit_learn():
 
     golds = [1, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0]
     labels = [1, 0, 1, 0, 1, 1, 0, 1, 1, 0, 1]
-    agreement = summarise(map(record, labels, golds)).agreement
+    agreement = Tally(map(record, labels, golds)).summary().agreement
     assert agreement is not None
     assert agreement.accuracy == pytest.approx(accuracy_score(golds, labels))
     assert agreement.f1 == pytest.approx(f1_score(golds, labels))
@@ -154,11 +154,11 @@ def test_agreement_is_that_of_scikit_learn():
 
 
 def test_summaries_without_an_accuracy():
-    assert summarise([]).accuracy is None
-    scores_only = summarise([record(None), record(None)])
+    assert Tally([]).summary().accuracy is None
+    scores_only = Tally([record(None), record(None)]).summary()
     assert (scores_only.judged, scores_only.accuracy, scores_only.accuracy_all) == (2, None, None)
     assert scores_only.agreement is None
-    undecided = summarise([record(None, score=None)] * 3)
+    undecided = Tally([record(None, score=None)] * 3).summary()
     assert (undecided.undecided, undecided.accuracy, undecided.accuracy_interval, undecided.accuracy_all) == (
         *(3, None, None),
         0.0,

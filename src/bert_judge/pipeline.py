@@ -116,7 +116,7 @@ def score_source(
     """
     start = time.time()
     with folder.writing():
-        done, before, tally = folder.rows_done, judge.costs, _Tally(folder.begun_records())
+        done, before, tally = folder.rows_done, judge.costs, Tally(folder.begun_records())
         records = _failed_again(source, judge, folder, texts) if folder.failed else _rest(source, judge, done, texts)
         for done in folder.append(map(tally.counted, records)):
             yield done
@@ -146,13 +146,8 @@ def _failed_again(source: Rows, judge: Judge, folder: ResultFolder, texts: bool)
         yield verdict_record(*next(pairs), texts) if record.get("failed") else record
 
 
-def summarise(records: Iterable[dict[str, Any]]) -> Summary:
-    """Count a result's records (lines of `verdicts.jsonl`), as a stream."""
-    return _Tally(records).summary()
-
-
-class _Tally:
-    """Counts the records of a result as they pass."""
+class Tally:
+    """Counts the records of a result (lines of `verdicts.jsonl`) as they pass."""
 
     def __init__(self, records: Iterable[dict[str, Any]]) -> None:
         self._counts: Counter[str] = Counter()

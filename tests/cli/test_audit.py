@@ -51,7 +51,8 @@ def test_the_starter_prints_and_writes_what_it_found(audit):
         assert not attack or (row["label"], row["gold"]) == (1, 0)
         assert ("plain" in row) == (row["family"] == "case")
     page = Path("out/audit.md").read_text(encoding="utf-8")
-    assert page.startswith("# Audit of `BERTJudge|model:starter")
+    assert page.startswith("# Audit of BERTJudge starter\n")
+    assert "`BERTJudge|model:starter" in page
     assert "| negated |" in page
     assert sorted(path.name for path in Path("out").iterdir()) == ["audit.json", "audit.md", "audit_failures.jsonl"]
 
@@ -87,7 +88,7 @@ def test_a_users_own_rows(audit):
     write_rows("rows.jsonl", ROWS)
     status, out, _ = audit(*CONTAINMENT, "--data", "rows.jsonl", "--output_dir", "out")
     assert status == 0
-    assert "2 questions; plain answers judged correctly: 100.0% of 4" in out
+    assert "2 questions; plain answers judged correctly: 100.0% [51.0, 100.0] of 4" in out
     failures = read_rows("out/audit_failures.jsonl")
     negated = [row["candidate"] for row in failures if row["family"] == "negated"]
     assert len(negated) == 2

@@ -73,11 +73,11 @@ def test_calibrate_and_score(run) -> None:
     write("labelled.jsonl", 500, 1)
     said = run(main, *stages("exact_match", "containment", "test_cascade:Oracle"), "-o", "cascade.json")
     lines = [" ".join(line.split()) for line in said.splitlines()]
-    assert lines[0].startswith("calibrated on 500 questions, a row each of 500 rows in labelled.jsonl; ")
-    assert "promise: 0.95 of the rows decided before the last stage agree with people," in lines
-    assert any(line.startswith("containment right 500 >= 1 ") for line in lines)
-    assert "exact_match decides nothing: leave it out, or lower --target_agreement" in lines
-    assert any(line.startswith("containment calls nothing wrong: 0.7") for line in lines)
+    assert lines[0].startswith("calibrated on 500 questions, one row of each, from 500 rows in labelled.jsonl; ")
+    assert "promise: 0.95 of the rows decided before the last stage agree with human labels," in lines
+    assert any(line.startswith("containment correct 500 >= 1 ") for line in lines)
+    assert "note: exact_match decides nothing: leave it out, or lower --target_agreement" in lines
+    assert any(line.startswith("note: containment judges nothing incorrect: 0.7") for line in lines)
     assert any(line.startswith("Oracle the rest ") for line in lines)
     plan = json.loads(Path("cascade.json").read_text())
     assert [stage["name"] for stage in plan["stages"]] == ["exact_match", "containment", "Oracle"]
@@ -120,7 +120,7 @@ def test_what_no_stage_is_sure_of_stays_undecided(run) -> None:
     scores = json.loads(Path("out/scores.json").read_text())
     undecided = scores.count(None)
     assert 0 < undecided < 100
-    assert f"undecided: {undecided} of 100 rows ({undecided / 100:.1%}), of which no stage was sure" in out
+    assert f"undecided: {undecided} of 100 rows ({undecided / 100:.1%}), on which no stage was certain" in out
 
 
 def test_a_stage_that_dies_midway_loses_nothing(run) -> None:
@@ -162,7 +162,7 @@ def test_an_encoder_as_a_stage(run, make_judge) -> None:
     folder = str(make_judge("bert"))
     Path("small.yaml").write_text(f"model_path: {folder}\nruntime: torch\ndtype: float32\n")
     out = run(main, *stages("containment", "small.yaml", "test_cascade:Oracle"), "--target_agreement", 0.8)
-    assert any(line.split()[:2] == ["small", "right"] for line in out.splitlines())
+    assert any(line.split()[:2] == ["small", "correct"] for line in out.splitlines())
     stage = json.loads(Path("cascade.json").read_text())["stages"][1]
     assert stage["judge"] == {
         "judge_type": "BERTJudge",

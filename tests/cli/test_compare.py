@@ -58,8 +58,8 @@ def line(text: str, start: str) -> list[str]:
 def test_two_models(compare):
     out = compare(*two_models(), "--flips", 1, "--output_dir", "c")
     assert line(out, "a ")[2] == "60.0%"
-    assert line(out, "b less a")[3:5] == ["100", "-13.0"]
-    assert line(out, "b less a")[7:10] == ["15", "2", "0.0023"]
+    assert line(out, "b minus a")[3:5] == ["100", "-13.0"]
+    assert line(out, "b minus a")[7:10] == ["15", "2", "0.0023"]
     assert "a better than b in 15:" in out
     assert "b better than a in 2:" in out
     assert out.count("(14 more; --flips shows more") == out.count("(1 more; --flips shows more") == 1
@@ -72,7 +72,7 @@ def test_two_models(compare):
     records = [json.loads(each) for each in Path("c/disagreements.jsonl").read_text().splitlines()]
     assert len(records) == 17
     assert records[0]["answers"]["b"]["candidate"] == "no way"
-    assert "| b less a |" in Path("c/compare.md").read_text()
+    assert "| b minus a |" in Path("c/compare.md").read_text()
 
 
 def test_the_models_of_a_column_judged_by_two(compare):
@@ -80,7 +80,7 @@ def test_the_models_of_a_column_judged_by_two(compare):
     found = json.loads(Path("c/compare.json").read_text())
     assert [each["judge"] for each in found["models"]] == ["part", "whole", "human labels"]
     assert found["judges"]["rows"] == len(EXAMPLES.read_text().splitlines())
-    assert "True accuracy by human labels" in out
+    assert "Accuracy by human labels" in out
     assert "part, whole" in out
     (pair,) = found["judges"]["pairs"]
     told = pair["dispute"]
@@ -111,12 +111,12 @@ def test_the_same_answers_in_another_order_are_no_other_model(compare):
 
 def test_the_test_of_judges_is_named_and_that_of_evaluate(compare, capsys: pytest.CaptureFixture[str]):
     out = compare(score(EXAMPLES, "part"), score(EXAMPLES, "whole", *EXACT))
-    assert "in brackets: 95 % intervals; p: exact sign-flip test, whole questions" in out
+    assert "in brackets: 95 % intervals; p: exact sign-flip test by question" in out
     assert " of the scores" not in out
-    p = line(out, "whole less part")[-1]
+    p = line(out, "whole minus part")[-1]
     assert bert_judge(["evaluate", "part", "whole", "--resamples", "100", "--figure", "none"]) == 0
     said = capsys.readouterr().out
-    assert "p: exact sign-flip test, whole questions" in said
+    assert "p: exact sign-flip test by question" in said
     assert line(said[said.index("Differences") :], "whole")[-1] == p
 
 
@@ -124,7 +124,7 @@ def test_runs_without_texts(compare):
     rows = [("a", ["yes", "yes", "no"]), ("b", ["yes", "no", "no"])]
     runs = [score(answers(f"{name}.jsonl", texts), name, *CONTAINMENT, "--no_texts") for name, texts in rows]
     out = compare(*runs)
-    assert line(out, "b less a")[3] == "3"
+    assert line(out, "b minus a")[3] == "3"
     assert "id 2" in out
 
 
@@ -137,11 +137,11 @@ def test_many_models_show_neighbours_and_write_all(compare):
     ]
     write_rows("all.jsonl", rows)
     out = compare(score("all.jsonl", "out"), "--by", "model", "--output_dir", "c")
-    assert out.count(" less m") == 6
+    assert out.count(" minus m") == 6
     assert "15 more pairs" in out
     assert "there are only 20 questions" in out
     assert len(json.loads(Path("c/compare.json").read_text())["models"][0]["pairs"]) == 21
-    assert Path("c/compare.md").read_text().count(" less m") == 21
+    assert Path("c/compare.md").read_text().count(" minus m") == 21
 
 
 def test_settings_of_a_file(compare):

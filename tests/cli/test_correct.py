@@ -41,11 +41,11 @@ def test_every_estimate_has_a_line_with_its_interval(run: str, labels: str, caps
     assert correct_command.main([run, "--labels", labels]) == 0
     shown = capsys.readouterr().out
     for name in ("labels only", "judge as it is", r"PPI\+\+", "Rogan-Gladen"):
-        assert re.search(rf"^{name} +\d\d\.\d%  \[\d\d\.\d%, \d\d\.\d%\] +\d+\.\d", shown, re.MULTILINE), shown
+        assert re.search(rf"^{name} +\d\d\.\d% \[\d\d\.\d, \d\d\.\d\] +\d+\.\d", shown, re.MULTILINE), shown
     assert "95 % interval" in shown
     assert "labels  60 of 400 rows, without probabilities, taken as drawn uniformly" in shown
-    assert "judge   BERTJudge" in shown
-    assert "note    there are under 300 labels" in shown
+    assert "judge  BERTJudge" in shown
+    assert "note: there are under 300 labels" in shown
 
 
 def test_json_has_the_same_numbers(run: str, labels: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,7 +54,7 @@ def test_json_has_the_same_numbers(run: str, labels: str, capsys: pytest.Capture
     correct_command.main([run, "--labels", labels, "--confidence", "0.9"])
     shown = capsys.readouterr().out
     ppi = found["corrected"]
-    assert f"{ppi['value']:8.1%}  [{ppi['low']:.1%}, {ppi['high']:.1%}]" in shown
+    assert f"{ppi['value']:.1%} [{100 * ppi['low']:.1f}, {100 * ppi['high']:.1f}]" in shown
     assert "90 % interval" in shown
     assert found["confusion"]["true_positive"] > 30
     assert found["signature"] == {"name": "BERTJudge", "settings": {"version": "1"}}
@@ -75,7 +75,7 @@ def test_labels_of_the_run_suffice(tmp_path: Path, capsys: pytest.CaptureFixture
     shown = capsys.readouterr().out
     assert "labels  400 of 400 rows, of the run itself" in shown
     assert re.search(r"^labels only .*<- take this one$", shown, re.MULTILINE)
-    assert shown.count("take this one") == shown.count("note    all rows are labelled: the accuracy of these rows") == 1
+    assert shown.count("take this one") == shown.count("note: all rows are labelled: the accuracy of these rows") == 1
 
 
 def test_what_is_missing_is_said(run: str, labels: str, subtests: pytest.Subtests) -> None:

@@ -31,7 +31,7 @@ def test_two_results_side_by_side(results: Path, tmp_path: Path, capsys: pytest.
     assert main([*(str(results / metric) for metric in METRICS), "-o", str(path), "--title", "Two <rules>"]) == 0
     assert {each.name for each in path.parent.iterdir()} == {"both.html", "both.md", "both.json"}
     told = capsys.readouterr().out
-    assert all(name in told for name in (*METRICS, "agrees with people", str(path)))
+    assert all(name in told for name in (*METRICS, "agreement with human labels", str(path)))
     assert "<h1>Two &lt;rules&gt;</h1>" in path.read_text(encoding="utf-8")
     assert [judge["name"] for judge in json.loads(path.with_suffix(".json").read_text())["judges"]] == [*METRICS]
 

@@ -146,9 +146,9 @@ def test_the_table(score):
     lines = {" ".join(line.split()) for line in out.splitlines()}
     assert {
         *("rows 4", "judged 4", "undecided 0", "truncated 0"),
-        "accuracy 50.0% [15.0%, 85.0%] 95 % Wilson interval",
+        "accuracy 50.0% [15.0, 85.0], 95 % Wilson interval",
         "agreement with the 3 labels of the file",
-        "accuracy 66.7% [20.8%, 93.9%] 95 % Wilson interval",
+        "accuracy 66.7% [20.8, 93.9], 95 % Wilson interval",
         "F1 0.667",
         "Cohen's kappa 0.400",
         "judge Steady|version:1",
@@ -163,7 +163,7 @@ def test_undecided_rows_are_shown_and_not_wrong(score):
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert {"judged 4", "undecided 2"} <= set(lines)
     assert any(line.startswith("accuracy 100.0% [") for line in lines)
-    assert "66.7% with undecided rows as wrong" in lines
+    assert "66.7% with undecided rows as incorrect" in lines
     assert json.loads(Path("out/scores.json").read_text()) == [1.0, 1.0, None, 1.0, 1.0, None]
 
 
@@ -230,7 +230,7 @@ def test_a_folder_of_tables_with_their_columns_up_to_the_page(score, capsys: pyt
     )
     assert same("out", "files")
     assert main(["compare", "out", "--by", "file"]) == 0
-    assert "b.csv less a.csv" in capsys.readouterr().out
+    assert "b.csv minus a.csv" in capsys.readouterr().out
 
 
 def test_bad_rows_are_set_aside_when_asked(score):

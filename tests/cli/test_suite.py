@@ -79,7 +79,7 @@ def test_a_folder_and_a_column_for_each_judge(score) -> None:
     assert found["overlap"][2] == "1"
     assert found["overlap"][4] == "-"
     both = sum(row["contained"] == row["short"] == "1" for row in table)
-    assert f"right by all 2 with labels: {both} of {len(ROWS)} rows" in out
+    assert f"correct by all 2 with labels: {both} of {len(ROWS)} rows" in out
 
 
 def test_one_of_a_suite_is_what_the_judge_gives_alone(score) -> None:

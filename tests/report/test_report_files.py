@@ -137,9 +137,9 @@ def test_the_page_tells_the_figures_without_a_script(tmp_path: Path):
     text = re.sub(r"<script.*?</script>", "", (tmp_path / "r.html").read_text(encoding="utf-8"), flags=re.DOTALL)
     words = html.unescape(re.sub(r"<[^>]+>", " ", re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL)))
     for expected in (
-        "4 answers, 2 judges; people labelled 3, and 66.7% of these right",
+        "4 answers, 2 judges; 3 with human labels, 66.7% of these correct",
         "66.7% [20.8, 93.9]",
-        "judge: right",
+        "judge: correct",
         "bert-judge score 'my answers.jsonl'",
         "model:large",
         "weights:34cd",
@@ -154,9 +154,9 @@ def test_markdown_and_json_have_the_same_figures(tmp_path: Path):
     found = write_report([run], tmp_path / "r.html")
     text, record = (tmp_path / "r.md").read_text(), json.loads((tmp_path / "r.json").read_text())
     assert found.judges[0].agreement.share.value == record["judges"][0]["agreement"]["share"]["value"] == 0.5
-    assert "| agrees with people | 50.0% [9.5, 90.5] |" in text
+    assert "| agreement with human labels | 50.0% [9.5, 90.5] |" in text
     assert "bert-judge score 'my answers.jsonl'" in text
-    assert "\nbert-judge evaluate has intervals" in text
+    assert "; bert-judge evaluate has intervals" in text
 
 
 def test_each_judge_is_told_with_its_folder(tmp_path: Path):
@@ -170,11 +170,27 @@ def test_each_judge_is_told_with_its_folder(tmp_path: Path):
     ]
     write_report(runs, tmp_path / "r.html", notes=["told before"])
     text, words = (tmp_path / "r.html").read_text(encoding="utf-8"), (tmp_path / "r.md").read_text().replace("\\", "")
-    cards = re.findall(r'<article class="card">.*?</article>', text)
-    for card, told in zip(cards, (f"{tmp_path / 'a1'} and 1 more", str(tmp_path / "b")), strict=True):
+    cards = re.findall(r'<article class="card">.*?</article>', text, re.DOTALL)
+    a1, a2, b = (str(tmp_path / name) for name in ("a1", "a2", "b"))
+    for card, told in zip(cards, (f"{a1} and 1 more", b), strict=True):
         assert f"<dt>result</dt><dd>{told}</dd>" in card
-        assert f", from {told}\n" in words
+    for folders in (f"{a1}, {a2}", b):
+        assert f"- result: `{folders}`\n" in words
     assert "<li>told before</li>" in text
+
+
+def test_the_title_is_the_name_of_the_input(tmp_path: Path):
+    runs = [
+        make_run(tmp_path / "a", answers("a"), says(1)),
+        make_run(
+            tmp_path / "b",
+            answers("b"),
+            says(1),
+            input={"path": "c/gsm8k/Llama_1B/candidates.json", "format": "candidates"},
+        ),
+    ]
+    write_report(runs, tmp_path / "r.html")
+    assert "<h1>answers.jsonl, gsm8k, Llama_1B</h1>" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
 def test_the_same_results_make_the_same_page(tmp_path: Path):

@@ -110,9 +110,9 @@ def _is(row: int, table: VerdictTable, judge: int = 0) -> Any:
 FILTERS: dict[str, tuple[dict[str, str | bool], Callable[[int, VerdictTable], bool]]] = {
     "task": ({"f-0": "task 1"}, lambda row, table: row % 3 == 1),
     "model": ({"f-1": "m2"}, lambda row, table: row % 2 == 1),
-    "right": ({"f-verdict": "right"}, lambda row, table: _is(row, table).label == 1),
+    "correct": ({"f-verdict": "correct"}, lambda row, table: _is(row, table).label == 1),
     "undecided": ({"f-verdict": "undecided"}, lambda row, table: _is(row, table).score is None),
-    "another judge": ({"f-judge": "large", "f-verdict": "wrong"}, lambda row, table: _is(row, table, 1).label == 0),
+    "another judge": ({"f-judge": "large", "f-verdict": "incorrect"}, lambda row, table: _is(row, table, 1).label == 0),
     "agrees": (
         {"f-gold": "judge agrees"},
         lambda row, table: table.rows[row].gold is not None and table.rows[row].gold == _is(row, table).label,
@@ -179,8 +179,8 @@ def test_the_shown_rows_are_summed_up(fresh: Any, made: tuple[Path, VerdictTable
     _counted(fresh, 400)
     labels = [row.label for row in made[1].judges[0].verdicts[1::3] if row and row.label is not None]
     text = fresh.inner_text("#slice")
-    assert text.startswith(f"small: called right {sum(labels) / len(labels):.1%} [")
-    assert re.search(r"agrees with people \d\d\.\d% \[\d\d\.\d, \d\d\.\d\]$", text)
+    assert text.startswith(f"small: judged correct {sum(labels) / len(labels):.1%} [")
+    assert re.search(r"agreement with human labels \d\d\.\d% \[\d\d\.\d, \d\d\.\d\]$", text)
 
 
 def test_pages(fresh: Any):
@@ -275,7 +275,7 @@ def test_nothing_is_wider_than_the_screen(shown: Callable[..., Any], width: int)
 @pytest.mark.parametrize("width", [360, 1400])
 def test_a_table_that_goes_on_has_a_shadow_at_its_edge(shown: Callable[..., Any], width: int):
     page = shown(width=width)
-    box = page.locator(".panel:has(h3:text('Judges among each other')) .scroll")
+    box = page.locator(".panel:has(h3:text('Agreement of judges')) .scroll")
     wider = box.evaluate("each => each.scrollWidth > each.clientWidth")
     assert wider == (width == 360)
 
@@ -290,6 +290,24 @@ def test_a_table_that_goes_on_has_a_shadow_at_its_edge(shown: Callable[..., Any]
     begun = edge()
     box.evaluate("each => { each.scrollLeft = each.scrollWidth }")
     assert (edge() != begun) == wider
+
+
+def test_the_head_of_the_table_stays_in_sight(shown: Callable[..., Any]):
+    page = shown()
+    page.evaluate("scrollTo(0, part('table').tBodies[0].getBoundingClientRect().top + 500)")
+    assert page.locator("#table th").first.bounding_box()["y"] == 0
+    assert page.locator("#table tbody tr").first.bounding_box()["y"] < 0
+
+
+def test_a_verdict_against_the_human_label_is_marked(fresh: Any, made: tuple[Path, VerdictTable]):
+    rows, verdicts = made[1].rows[:25], made[1].judges[0].verdicts
+    against = [
+        None not in (row.gold, said.label) and row.gold != said.label
+        for row, said in zip(rows, verdicts[:25], strict=True)
+    ]
+    cells = fresh.locator("#table tbody td[data-label=small]").all_inner_texts()
+    assert ["≠ human label" in text for text in cells] == against
+    assert any(against)
 
 
 def test_light_and_dark(shown: Callable[..., Any]):

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from bert_judge.analysis.results import Row
 from bert_judge.errors import InputError
-from bert_judge.sources import open_source
-from bert_judge.sources.columns import ColumnMap, Columns, asked_columns
-from bert_judge.sources.files import Input, find_input
-from bert_judge.sources.values import RowReader
-from bert_judge.types import Sample
+from bert_judge.sources import ColumnMap, open_source
 
-_NO_TEXT = "(no text)"
 _Key = TypeVar("_Key", bound=Hashable)
 
 
@@ -83,30 +78,13 @@ def relabelled(rows: Sequence[Row], labels: Labels, columns: bool = False) -> li
 
 
 def _labelled_rows(path: str | Path, columns: ColumnMap | None) -> Iterable[Row]:
-    """The rows of a file with texts or without them; its first row says which it is."""
-    found = find_input(path, None)
-    asked = asked_columns(columns)
-    first = next((raw.values for raw in found.rows() if raw.values is not None), None)
-    if first is None or Columns(asked).learn(first):
-        source = open_source(path, columns=columns, numbers_as_text=True, skip_bad_rows=True)
-        for bad in source.bad_rows:
-            raise InputError(f"{found.where(bad)}; fix it.")
+    """The rows of a file with texts, or with nothing but ids, labels and further columns."""
+    source = open_source(path, columns=columns, numbers_as_text=True, required=())
+    if "candidate" in source.columns:
         return map(Row.unjudged, source)
-    return _without_texts(found, Columns({**asked, "candidate": (_NO_TEXT,), "reference": (_NO_TEXT,)}))
-
-
-def _without_texts(found: Input, columns: Columns) -> Iterator[Row]:
-    """Rows that are nothing but an id and a label, and further columns."""
-    reader = RowReader(columns.chosen, numbers_as_text=True)
-    for number, raw in enumerate(found.rows(), 1):
-        values = {**(raw.values or {}), _NO_TEXT: _NO_TEXT}
-        columns.learn(values)
-        sample = reader.read(raw if raw.values is None else raw._replace(values=values), number)
-        if not isinstance(sample, Sample):
-            raise InputError(f"{found.where(sample)}; fix it.")
-        if "id" not in columns.chosen:
-            raise InputError(f"{found.name} has neither texts nor ids by which its labels could be matched; add them.")
-        yield Row(sample.id, gold=None if sample.gold is None else int(sample.gold), meta={**sample.meta})
+    if "id" not in source.columns:
+        raise InputError(f"{path} has neither texts nor ids by which its labels could be matched; add them.")
+    return (replace(Row.unjudged(each), question=None, references=(), candidate=None) for each in source)
 
 
 def _majority(rows: Iterable[Row], key_of: Callable[[Row], _Key]) -> dict[_Key, Row]:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from bert_judge.addresses import public_command
 from bert_judge.artifacts import check_folder, write_files
-from bert_judge.audit.audit_tables import to_files, to_text
+from bert_judge.audit.audit_document import audit_document, to_files
 from bert_judge.audit.items import items_of, load_items, spread
 from bert_judge.audit.trials import Gate, assess_trials, make_trials, needed_samples
 from bert_judge.cli import log_shown, progress_bar, run, say
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str]) -> int:
         }
         write_files(folder, to_files(audit, run_record))
     if not options.quiet:
-        say(to_text(audit, signature))
+        say(audit_document(audit, signature).text())
         if folder:
             say(f"files  {folder}/: audit.json, audit.md, audit_failures.jsonl")
     for miss in misses:

@@ -17,13 +17,13 @@ from bert_judge.analysis.compare import (
     differing,
     rankings,
 )
-from bert_judge.analysis.compare_tables import Compared, to_markdown, to_text
 from bert_judge.analysis.results import Run, load_run
 from bert_judge.analysis.table import comparison_table
 from bert_judge.artifacts import check_folder, write_files
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.errors import InputError
+from bert_judge.report.comparison import Compared, comparison_document
 from bert_judge.version import __version__
 
 _EXAMPLES = """examples:
@@ -33,8 +33,8 @@ _EXAMPLES = """examples:
   bert-judge compare out-starter out-regex --by model      # both: do they put the models in the same order?
   bert-judge compare out1 out2 --margin 0.01 --flips 20 --output_dir comparison
 
-What is compared is told by the runs: other answers to the same questions are those of models, the same answers by
-other judges make an agreement. Where runs have people's labels, both are held against these, too.
+The runs say what is compared: different answers to the same questions are those of models; the same answers, judged by
+different judges, show how far these agree. Where runs have human labels, both are also compared with these.
 """
 
 
@@ -64,7 +64,8 @@ def main(arguments: Sequence[str]) -> int:
         records = [*(disagreement_records(table) if several else ()), *differing(table)]
         _write(folder, found, runs, records, paths, ["bert-judge", "compare", *arguments])
     if not options.quiet:
-        say(to_text(found, disagreements(table) if several else [], options.flips))
+        apart = disagreements(table) if several else []
+        say(comparison_document(found, "", apart, options.flips, every_pair=False).text())
         if folder:
             say(f"\nfiles  {folder}/: compare.json, compare.md, disagreements.jsonl")
     return 0
@@ -101,7 +102,7 @@ def _write(
     }
     contents = {
         "compare.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
-        "compare.md": to_markdown(found, f"Comparison: {', '.join(paths)}"),
+        "compare.md": comparison_document(found, f"Comparison: {', '.join(paths)}").markdown(),
         "disagreements.jsonl": "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records),
     }
     write_files(folder, contents)

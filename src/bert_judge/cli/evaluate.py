@@ -10,13 +10,11 @@ from typing import Annotated, Any, Literal
 
 from bert_judge.addresses import public_command
 from bert_judge.analysis.evaluate import Evaluation, EvaluationSettings, check_labelled, evaluate, labelled_part
-from bert_judge.analysis.figure import can_draw, figure_bytes, require_matplotlib
 from bert_judge.analysis.labels import Labels, read_labels, relabelled
 from bert_judge.analysis.pairing import file_stem
 from bert_judge.analysis.results import Row, Run, load_run
 from bert_judge.analysis.slices import check_columns
 from bert_judge.analysis.table import collect
-from bert_judge.analysis.tables import to_markdown, to_text
 from bert_judge.analysis.teacher import Teacher, teacher_in_column, teacher_of_run
 from bert_judge.artifacts import ResultFolder, check_folder, write_files
 from bert_judge.cli import log_shown, run, say
@@ -27,6 +25,8 @@ from bert_judge.errors import InputError
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
 from bert_judge.models import STARTER
 from bert_judge.pipeline import open_result
+from bert_judge.report.evaluation import evaluation_document
+from bert_judge.report.paper_figure import can_draw, figure_bytes, require_matplotlib
 from bert_judge.sources import Source
 from bert_judge.sources.files import holds_answers
 from bert_judge.version import __version__
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str]) -> int:
     found = evaluate(table, settings, _teacher(table.rows, options, teacher))
     written = _write(found, folder, suffix, paths, command)
     if not options.quiet:
-        say(to_text(found))
+        say(evaluation_document(found, "").text())
         say(f"\nfiles  {folder}/: {', '.join(written)}")
         if suffix is None and options.figure is None:
             say("no figure: that needs the package matplotlib, `pip install matplotlib`")
@@ -165,11 +165,13 @@ def _judge_all(
 
 def _write(found: Evaluation, folder: Path, suffix: str | None, paths: Sequence[str], command: list[str]) -> list[str]:
     """Write the data, the tables and the figure; returns the files' names."""
-    figure = f"evaluation.{suffix}" if suffix else None
+    figure = f"evaluation.{suffix}" if suffix else ""
     record = {"version": __version__, "command": public_command(command), **_record(found)}
     contents: dict[str, str | bytes] = {
         "evaluation.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
-        "evaluation.md": to_markdown(found, f"Judges against human labels: {', '.join(paths)}", figure),
+        "evaluation.md": evaluation_document(
+            found, f"Judges against human labels: {', '.join(paths)}", figure
+        ).markdown(),
         **({figure: figure_bytes(found, suffix)} if suffix and figure else {}),
     }
     write_files(folder, contents)

@@ -17,6 +17,7 @@ from bert_judge.errors import InputError
 from bert_judge.judges import Judge, LLMJudge
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.pipeline import CandidateRows, Summary, Task, open_result
+from bert_judge.report.result_tables import task_table
 
 _EXAMPLES = """examples:
   bert-judge judge --tasks arc_easy_test,mmlu_test --candidate_model Llama-3.2-1B-Instruct
@@ -44,7 +45,7 @@ class JudgeOptions(OutputOptions):
 class _Result:
     rows: CandidateRows
     model: str
-    judge: str
+    name: str
     folder: ResultFolder
     summary: Summary
 
@@ -63,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
         if isinstance(judge, LLMJudge) and not options.quiet:
             say(_costs(judge))
     if not options.quiet:
-        say(_table(results))
+        say(task_table([(each.rows.task.name, each.model, each.name, each.summary) for each in results]).text())
     if failed := say_failed([result.folder for result in results], "bert-judge judge"):
         return failed
     return 3 if options.fail_on_undecided and any(result.summary.undecided for result in results) else 0
@@ -88,7 +89,7 @@ def _judge(
     fitted, folder = open_result(rows, judge, path, {"no_texts": options.no_texts}, options.overwrite)
     title = f"{name} {rows.task.name} {model}"
     judge_rows(rows, fitted, folder, title, texts=not options.no_texts, quiet=options.quiet, command=command)
-    return _Result(rows, model, name, folder, Summary.of(folder))
+    return _Result(rows, model, f"{name}/{path.name}", folder, Summary.of(folder))
 
 
 def _parse(arguments: Sequence[str]) -> tuple[list[JudgeSpec], JudgeOptions, TaskOptions]:
@@ -99,24 +100,6 @@ def _parse(arguments: Sequence[str]) -> tuple[list[JudgeSpec], JudgeOptions, Tas
     read_judges = add_judges(parser, chosen_judges(arguments), several="several", others=True)
     values = parser.parse(arguments)
     return list(read_judges(values).values()), made(JudgeOptions, values), made(TaskOptions, values)
-
-
-def _table(results: Sequence[_Result]) -> str:
-    """A line for each result."""
-    lines = [
-        f"{'task':22} {'model':26} {'judge':26} {'rows':>7} {'score':>7} {'right':>7}  {'95 % interval':16}undecided"
-    ]
-    for result in results:
-        summary = result.summary
-        right = "-" if summary.accuracy is None else f"{summary.accuracy:.1%}"
-        interval = "" if summary.accuracy_interval is None else "[{:.1%}, {:.1%}]".format(*summary.accuracy_interval)
-        score = "-" if summary.mean_score is None else f"{summary.mean_score:.3f}"
-        judge = f"{result.judge}/{result.folder.folder.name}"
-        lines.append(
-            f"{result.rows.task.name:22} {result.model:26} {judge:26} {summary.rows:7} {score:>7} {right:>7}  "
-            f"{interval:16}{summary.undecided or ''}"
-        )
-    return "\n".join(lines)
 
 
 def _costs(judge: LLMJudge) -> str:

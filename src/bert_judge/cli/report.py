@@ -11,7 +11,7 @@ from bert_judge.analysis.results import find_runs, left_out
 from bert_judge.artifacts import check_folder
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, add_flags, made
-from bert_judge.report.words import tables
+from bert_judge.report.overview import judges_table
 from bert_judge.report.writing import check_path, write_report
 from bert_judge.sources import ColumnMap
 
@@ -19,7 +19,7 @@ _EXAMPLES = """examples:
   bert-judge report out                                      # report.html, report.md and report.json
   bert-judge report out1 out2 -o both.html                   # two judges of the same answers, side by side
   bert-judge report artifacts/scores -o scores.html          # everything that judge wrote: by task and by model
-  bert-judge report out --labels human.jsonl                 # how far the judge agrees with people
+  bert-judge report out --labels human.jsonl                 # agreement with human labels
 
 The page opens from the disk, without a network: filters, search, every answer with its verdicts, and the figures.
 """
@@ -29,9 +29,9 @@ The page opens from the disk, without a network: filters, search, every answer w
 class ReportOptions:
     """What `report` takes besides the results and where the page goes."""
 
-    labels: Annotated[str | None, "file with people's labels, of the same texts or the same ids"] = None
+    labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
     map: Annotated[ColumnMap | None, "columns of that file by name: label=human,id=number"] = None
-    title: Annotated[str | None, "title of the page (default: the input's path)"] = None
+    title: Annotated[str | None, "title of the page (default: the input's name)"] = None
     quiet: Annotated[bool, "print nothing"] = False
 
 
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
         find_runs(values["results"]), path, labels, title=options.title, notes=left_out(values["results"])
     )
     if not options.quiet:
-        say(tables(found)[0].text())
+        say(judges_table(found).text())
         say("".join(f"\nnote: {note}" for note in found.notes) + f"\nfiles  {path}, and beside it .md and .json")
     return 0
 

@@ -11,23 +11,24 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from bert_judge.analysis.compare import compare_models, rankings
-from bert_judge.analysis.compare_tables import Compared, to_text
 from bert_judge.analysis.results import Run, load_run
 from bert_judge.analysis.table import Part, tabulate
-from bert_judge.artifacts import BAD_ROWS, REPORT, RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder
+from bert_judge.artifacts import REPORT, RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder
 from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.cascade import cascade_report
 from bert_judge.cli.flags import Parser, columns_in, made, peek
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import add_judges, chosen_judges, judge_rows, say_failed
 from bert_judge.cli.outputs import OutputOptions
+from bert_judge.document import Document
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade
 from bert_judge.judges.naming import JudgeSpec, distinct, read_suite
-from bert_judge.pipeline import Agreement, Summary, open_result
+from bert_judge.pipeline import Summary, open_result
 from bert_judge.report import write_report
-from bert_judge.report.suite_table import suite_table, write_columns
+from bert_judge.report.cascades import stages_document
+from bert_judge.report.comparison import Compared, comparison_document
+from bert_judge.report.result_tables import result_facts, suite_table, write_columns
 from bert_judge.sources import HELD_BYTES, Source
 from bert_judge.types import Signature
 
@@ -83,7 +84,7 @@ def main(arguments: Sequence[str]) -> int:
             for job in (job for job in jobs if job.judge == name):
                 fitted, results[job.name] = _judge(job, judge, options, command)
                 if isinstance(fitted, Cascade) and len(jobs) > 1 and not options.quiet:
-                    say(f"{job.name}\n{cascade_report(fitted, results[job.name].records())}\n")
+                    say(f"{job.name}\n{stages_document(fitted, results[job.name].records()).text()}\n")
     for job in jobs:
         job.source.release()  # the page holds all rows itself
     if len(jobs) == 1:
@@ -145,7 +146,7 @@ def _say_one(folder: ResultFolder, source: Source, judge: Judge, options: ScoreO
     if not options.quiet:
         say(_report(folder, source, Signature.of(judge.signature), page))
         if isinstance(judge, Cascade):
-            say("\n" + cascade_report(judge, folder.records()))
+            say("\n" + stages_document(judge, folder.records()).text())
 
 
 def _say_several(
@@ -163,7 +164,7 @@ def _say_several(
         say(_comparison(jobs, results, load))
         say(f"\nbert-judge compare {jobs[0].folder} {jobs[1].folder} shows the answers in which they differ")
     else:
-        say(suite_table(results, "judge" if models == 1 else "candidates"))
+        say(suite_table(results, "judge" if models == 1 else "candidates").text())
     named_by_judge = jobs[0].name != jobs[0].candidates
     below = "/".join(["CANDIDATES"] * bool(jobs[0].candidates) + ["JUDGE"] * named_by_judge)
     say(f"\nfiles  {path}{page}, and in {output_dir}/{below}: {VERDICTS}, {SCORES}, {RUN}")
@@ -173,7 +174,7 @@ def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder], load:
     """The models against each other, by each judge."""
     table = tabulate([Part(job.judge, job.candidates, load(results[job.name].folder)) for job in jobs])
     models = compare_models(table)
-    return to_text(Compared(models, rankings(models), None, ()), [], flips=0)
+    return comparison_document(Compared(models, rankings(models), None, ()), "", every_pair=False).text()
 
 
 def _page(
@@ -223,58 +224,15 @@ def _what_is_written(options: ScoreOptions, column: str, source: Source) -> dict
 
 def _report(folder: ResultFolder, source: Source, signature: Signature, page: str) -> str:
     """The table that a person reads."""
-    summary = Summary.of(folder)
-    lines = [
-        _columns_read(source),
-        "",
-        _line("rows", summary.rows, f"{len(source.bad_rows)} set aside in {BAD_ROWS}" if source.bad_rows else ""),
-        _line("judged", summary.judged),
-        _line("undecided", summary.undecided),
-        *([_line("failed", summary.failed, "of these, as the judge failed")] if summary.failed else []),
-        _line("truncated", summary.truncated, "inputs longer than the judge reads" if summary.truncated else ""),
-        _line("mean score", _number(summary.mean_score)),
-        _line("accuracy", _share(summary.accuracy), _interval(summary.accuracy_interval)),
-    ]
-    if summary.undecided:
-        lines.append(_line("", _share(summary.accuracy_all), "with undecided rows as wrong"))
-    if agreement := summary.agreement:
-        lines += [
-            "",
-            _labels(agreement),
-            _line("  accuracy", _share(agreement.accuracy), _interval(agreement.accuracy_interval)),
-            _line("  F1", _number(agreement.f1)),
-            _line("  Cohen's kappa", _number(agreement.kappa)),
-        ]
-    files = f"{folder.folder}/: {VERDICTS}, {SCORES}, {RUN}{page}"
-    return "\n".join([*lines, "", f"judge  {signature.short}", f"files  {files}"])
+    facts = result_facts(Summary.of(folder), len(source.bad_rows))
+    files = f"files  {folder.folder}/: {VERDICTS}, {SCORES}, {RUN}{page}"
+    return Document("", [_columns_read(source), *facts], judges=[("", signature)]).text() + f"\n{files}"
 
 
 def _columns_read(source: Source) -> str:
     read = ", ".join(f"{role} from {name}" for role, name in source.columns.items())
     without = "" if "question" in source.columns else "; no question (name it with --map question=COLUMN)"
     return f"read   {read}{without}"
-
-
-def _labels(agreement: Agreement) -> str:
-    if agreement.rows == agreement.labels:
-        return f"agreement with the {agreement.labels} labels of the file"
-    return f"agreement with {agreement.rows} of the {agreement.labels} labels of the file; the other rows are undecided"
-
-
-def _line(name: str, value: object, remark: str = "") -> str:
-    return f"{name:16} {value!s:>8}  {remark}".rstrip()
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1%}"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
-
-
-def _interval(interval: tuple[float, float] | None) -> str:
-    return "" if interval is None else f"[{interval[0]:.1%}, {interval[1]:.1%}]  95 % Wilson interval"
 
 
 if __name__ == "__main__":

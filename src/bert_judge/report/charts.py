@@ -6,46 +6,42 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from bert_judge.report.figures import Bar, Cell
+from bert_judge.report.figures import Bar
 from bert_judge.stats.calibration import Bin
-from bert_judge.stats.labels import Confusion, wilson_interval
+from bert_judge.stats.labels import wilson_interval
+from bert_judge.wording import bracketed
 
 _WIDTH, _HEIGHT = 340, 200
 _LEFT, _RIGHT, _TOP, _FOOT = 40, 8, 8, 30
-_PARTS = (("right", "labelled right"), ("wrong", "labelled wrong"), ("other", "not labelled"))
+_PARTS = {"right": " labelled correct", "wrong": " labelled incorrect", "other": ""}
 
 
 def histogram(bars: Sequence[Bar], name: str) -> str:
-    """The scores of a judge; bars are stacked by people's labels."""
-    total = sum(bar.right + bar.wrong + bar.other for bar in bars)
-    top, step = _steps(max(bar.right + bar.wrong + bar.other for bar in bars))
+    """The scores of a judge; bars are stacked by human labels."""
+    total = sum(each.right + each.wrong + each.other for each in bars)
+    top, step = _steps(max(each.right + each.wrong + each.other for each in bars))
     low, high = bars[0].low, bars[-1].high
     parts = [
         *(_across(_y(value, top), _count(value)) for value in range(0, top + 1, step)),
-        *(_below(_x((place - low) / (high - low)), f"{place:.3g}") for place in _ticks(low, high)),
+        *(_below(_x(share), f"{low + (high - low) * share:.3g}") for share in (0, 0.25, 0.5, 0.75, 1)),
     ]
     wide = (_WIDTH - _LEFT - _RIGHT) / len(bars)
-    for i, bar in enumerate(bars):
+    for i, each in enumerate(bars):
         base = 0
-        for kind, words in _PARTS:
-            count = getattr(bar, kind)
-            if count:
+        for kind, words in _PARTS.items():
+            if count := getattr(each, kind):
                 y, bottom = _y(base + count, top), _y(base, top)
-                title = (
-                    f"{bar.low:.2f} to {bar.high:.2f}: {count:,} {words}"
-                    if kind != "other"
-                    else (f"{bar.low:.2f} to {bar.high:.2f}: {count:,}")
-                )
                 parts.append(
                     f'<rect class="{kind}" x="{_LEFT + i * wide + 0.5:.1f}" y="{y:.1f}" width="{wide - 1:.1f}" '
-                    f'height="{max(bottom - y, 0.7):.1f}"><title>{title}</title></rect>'
+                    f'height="{max(bottom - y, 0.7):.1f}">'
+                    f"<title>{each.low:.2f} to {each.high:.2f}: {count:,}{words}</title></rect>"
                 )
                 base += count
     return _svg(parts, f"Histogram of {total:,} scores of {name}")
 
 
 def reliability(bins: Sequence[Bin], name: str) -> str:
-    """Mean score against the share that is right, with 95 % intervals; a calibrated judge is on the diagonal."""
+    """Mean score against the rate labelled correct, with 95 % intervals; a calibrated judge is on the diagonal."""
     parts = [_across(_y(value, 1), f"{value:.0%}") for value in (0, 0.25, 0.5, 0.75, 1)]
     parts += [_below(_x(value), f"{value:g}") for value in (0, 0.25, 0.5, 0.75, 1)]
     parts.append(f'<path class="diagonal" d="M{_x(0)} {_y(0, 1)}L{_x(1)} {_y(1, 1)}"/>')
@@ -56,45 +52,12 @@ def reliability(bins: Sequence[Bin], name: str) -> str:
         low, high = wilson_interval(round(each.right * each.rows), each.rows)
         x, radius = _x(each.mean_score), 2.5 + 4 * math.sqrt(each.rows / most)
         parts.append(
-            f'<g class="point"><title>{each.rows:,} rows with a mean score of {each.mean_score:.2f}: {each.right:.1%} '
-            f'are right [{low:.1%}, {high:.1%}]</title><path d="M{x:.1f} {_y(low, 1):.1f}V{_y(high, 1):.1f}"/>'
+            f'<g class="point"><title>{each.rows:,} rows with a mean score of {each.mean_score:.2f}: '
+            f"{bracketed(each.right, (low, high))} correct</title>"
+            f'<path d="M{x:.1f} {_y(low, 1):.1f}V{_y(high, 1):.1f}"/>'
             f'<circle cx="{x:.1f}" cy="{_y(each.right, 1):.1f}" r="{radius:.1f}"/></g>'
         )
     return _svg(parts, f"Reliability of {name}: {len(bins)} bins of scores")
-
-
-def interval(cell: Cell) -> str:
-    """A share as a bar with its interval, for a cell of a table; nothing for a mean score."""
-    if cell.value is None or cell.low is None or cell.high is None:
-        return ""
-    low, high, value = (100 * each for each in (cell.low, cell.high, cell.value))
-    return (
-        '<svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="track" width="100" height="6"/><rect class="value" width="{value:.1f}" height="6"/>'
-        f'<rect class="span" x="{low:.1f}" y="2" width="{max(high - low, 0.6):.1f}" height="2"/></svg>'
-    )
-
-
-def confusion(counts: Confusion, rows: str, columns: str) -> str:
-    """Two by two counts as a table: `rows` names who is at the left, `columns` who is on top."""
-    most = max(1, counts.n)
-    lines = (
-        ("right", (counts.true_positive, True), (counts.false_negative, False)),
-        ("wrong", (counts.false_positive, False), (counts.true_negative, True)),
-    )
-    body = "".join(
-        f'<tr><th scope="row">{escape(rows)}: {name}</th>'
-        + "".join(
-            f'<td class="{"same" if same else "other"}"><b>{count:,}</b> <span>{count / most:.1%}</span></td>'
-            for count, same in cells
-        )
-        + "</tr>"
-        for name, *cells in lines
-    )
-    return (
-        f'<table class="confusion"><thead><tr><td></td><th scope="col">{escape(columns)}: right</th>'
-        f'<th scope="col">{escape(columns)}: wrong</th></tr></thead><tbody>{body}</tbody></table>'
-    )
 
 
 def _svg(parts: Sequence[str], label: str) -> str:
@@ -131,7 +94,3 @@ def _steps(highest: int) -> tuple[int, int]:
 
 def _count(value: int) -> str:
     return f"{value / 1000:g}k" if value >= 10_000 else f"{value:,}"
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    return [low + (high - low) * i / 4 for i in range(5)]

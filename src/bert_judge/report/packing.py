@@ -78,13 +78,13 @@ def shortened(text: str, limit: int | None) -> str:
 
 
 def _squeezed(value: object) -> str:
-    # ASCII alone, so that half characters, which UTF-8 has not, arrive as they are.
+    # ASCII alone, so that lone surrogates, which UTF-8 can't encode, arrive as they are.
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode("ascii"), 6, mtime=0)).decode("ascii")
 
 
 def _verdict(row: Row | None) -> str:
-    """One letter: 1 right, 0 wrong, ? undecided, - a score without a label, and a space where it was not judged."""
+    """One letter: 1 correct, 0 incorrect, ? undecided, - a score without a label; a space where it was not judged."""
     if row is None:
         return " "
     if row.label is not None:

@@ -1,7 +1,7 @@
 "use strict";
 
 // The rows of this page are columns: those that filters read in #columns, the texts in #texts-0, #texts-1 …, each gzip
-// in base64 and read once. A verdict is one letter: 1 right, 0 wrong, ? undecided, - a score alone, space not judged.
+// in base64 and read once. A verdict is one letter: 1 correct, 0 incorrect, ? undecided, - a score alone, space not judged.
 // Texts are a model's: they enter the page as text alone, never as markup.
 
 const part = (id) => document.getElementById(id);
@@ -9,7 +9,7 @@ const facts = JSON.parse(part("facts").textContent);
 const number = new Intl.NumberFormat("en");
 const CHUNKS = Math.ceil(facts.rows / facts.chunk);
 const VERDICTS = {
-  1: ["✓ right", "is-right"], 0: ["✗ wrong", "is-wrong"], "?": ["? undecided", "is-undecided"], "-": ["", "is-none"],
+  1: ["✓ correct", "is-right"], 0: ["✗ incorrect", "is-wrong"], "?": ["? undecided", "is-undecided"], "-": ["", "is-none"],
   " ": ["not judged", "is-none"],
 };
 let columns = null;
@@ -87,6 +87,13 @@ function verdict(judge, row) {
   const [words, kind] = VERDICTS[columns.verdict[judge][row]];
   const score = columns.score[judge][row];
   return make("span", { className: `verdict ${kind}` }, [words, score === null ? "" : score.toFixed(3)].filter(Boolean).join(" "));
+}
+
+// What is to be seen of a verdict besides itself.
+function flags(judge, row) {
+  const said = columns.verdict[judge][row], gold = columns.gold[row];
+  const names = ["01".includes(said) && gold !== " " && gold !== said ? "≠ human label" : "", columns.cut[judge][row] === "1" ? "truncated" : ""];
+  return names.filter(Boolean).map((name) => make("span", { className: "flag" }, name));
 }
 
 function label(row) {
@@ -174,14 +181,14 @@ function sorted(rows) {
 
 // ---- what the rows that are shown have in common ----------------------------------------------------------------
 
-function wilson(right, rows) {
-  const z2 = 1.959963984540054 ** 2, centre = (right + z2 / 2) / (rows + z2);
-  const half = Math.sqrt(z2 * ((right * (rows - right)) / rows + z2 / 4)) / (rows + z2);
+function wilson(correct, rows) {
+  const z2 = 1.959963984540054 ** 2, centre = (correct + z2 / 2) / (rows + z2);
+  const half = Math.sqrt(z2 * ((correct * (rows - correct)) / rows + z2 / 4)) / (rows + z2);
   return [Math.max(0, centre - half), Math.min(1, centre + half)].map((value) => (100 * value).toFixed(1)).join(", ");
 }
 
-function share(right, rows) {
-  return rows ? `${((100 * right) / rows).toFixed(1)}% [${wilson(right, rows)}]` : "none";
+function rate(correct, rows) {
+  return rows ? `${((100 * correct) / rows).toFixed(1)}% [${wilson(correct, rows)}]` : "none";
 }
 
 function tell(filters) {
@@ -190,17 +197,17 @@ function tell(filters) {
   part("count").textContent = all ? `${number.format(facts.rows)} answers` : `${number.format(shown.length)} of ${number.format(facts.rows)} answers`;
   part("f-sort").value = state.sort && state.sort + (state.descending ? "+" : "-");
   part("active-filters").textContent = filters ? `(${filters} set)` : "";
-  let right = 0, told = 0, same = 0, both = 0;
+  let correct = 0, told = 0, same = 0, both = 0;
   for (const row of shown) {
     if (of[row] !== "0" && of[row] !== "1") continue;
     told++;
-    right += of[row] === "1";
+    correct += of[row] === "1";
     if (columns.gold[row] === " ") continue;
     both++;
     same += columns.gold[row] === of[row];
   }
   const name = facts.judges.length > 1 ? `${facts.judges[judge].name}: ` : "";
-  const parts = [told ? `called right ${share(right, told)}` : "", both ? `agrees with people ${share(same, both)}` : ""].filter(Boolean);
+  const parts = [told ? `judged correct ${rate(correct, told)}` : "", both ? `agreement with human labels ${rate(same, both)}` : ""].filter(Boolean);
   part("slice").textContent = parts.length ? name + parts.join(" · ") : "";
 }
 
@@ -220,14 +227,18 @@ function sortButton(name, sort) {
 function showHead() {
   const plain = (name) => make("th", { scope: "col", role: "columnheader" }, name);
   const cells = [plain("#"), plain("question"), plain("reference"), plain("candidate")];
-  if (facts.labels) cells.push(sortButton("people", "gold"));
+  if (facts.labels) cells.push(sortButton("human label", "gold"));
   facts.judges.forEach((judge, i) => cells.push(sortButton(judge.name, String(i))));
-  const kinds = ["n", "", "", "", ...(facts.labels ? ["v"] : []), ...facts.judges.map(() => "v")];
+  const kinds = ["n", "", "", "", ...(facts.labels ? ["v"] : []), ...facts.judges.map(() => "s")];
   const table = part("table");
-  table.style.setProperty("--least", `${42 + 9 * facts.judges.length}rem`);
+  table.style.setProperty("--least", `${41 + 10.4 * facts.judges.length}rem`);
   table.querySelector("colgroup")?.remove();
   table.prepend(make("colgroup", {}, ...kinds.map((kind) => make("col", { className: kind }))));
   table.tHead.replaceChildren(make("tr", { role: "row" }, ...cells));
+}
+
+function fit() {
+  part("table-box").classList.toggle("fits", part("table").scrollWidth <= part("table-box").clientWidth);
 }
 
 function cell(name, kind, ...content) {
@@ -247,11 +258,8 @@ function line(found, place) {
     cell("reference", "wide", clip(reference), others),
     cell("candidate", "wide", clip(candidate)),
   ];
-  if (facts.labels) cells.push(cell("people", "", label(row)));
-  facts.judges.forEach((judge, i) => {
-    const cut = columns.cut[i][row] === "1";
-    cells.push(cell(judge.name, "", verdict(i, row), cut ? make("span", { className: "flag" }, "truncated") : null));
-  });
+  if (facts.labels) cells.push(cell("human label", "", label(row)));
+  facts.judges.forEach((judge, i) => cells.push(cell(judge.name, "", verdict(i, row), ...flags(i, row))));
   return make("tr", { role: "row", onclick: (event) => !getSelection().toString() && showDetail(state.page * state.size + place, event) }, ...cells);
 }
 
@@ -324,7 +332,7 @@ function referenceList({ references, marks, said: says }) {
   const by = (i) => facts.judges.filter((_, judge) => says[judge][1] === i).map((judge) => judge.name);
   const item = (text, i) => {
     const names = by(i), here = marks && marks[0] === i && references.length > 1;
-    const why = here && !names.length ? "shares most words" : names.length && references.length > 1 ? `matched by ${names.join(", ")}` : "";
+    const why = here && !names.length ? "most words in common" : names.length && references.length > 1 ? `matched by ${names.join(", ")}` : "";
     return make("li", { className: here ? "matched" : "" }, make("span", { className: "text" }, ...marked(text, marks && marks[0] === i ? marks[2] : null)),
       why ? make("small", {}, ` ${why}`) : null);
   };
@@ -343,7 +351,7 @@ function pairs(values) {
 
 function saying(found, judge) {
   const [explanation, matched, cut, details] = found.said[judge], { alignment, ...others } = details || {};
-  const head = make("p", {}, make("b", {}, facts.judges[judge].name), verdict(judge, found.row),
+  const head = make("p", {}, make("b", {}, facts.judges[judge].name), verdict(judge, found.row), ...flags(judge, found.row),
     facts.judges[judge].kind !== facts.judges[judge].name ? make("small", {}, facts.judges[judge].kind) : null);
   const facts_ = {
     ...(explanation ? { because: explanation } : {}),
@@ -375,7 +383,7 @@ async function showDetail(place) {
           found.references.length ? referenceList(found) : said(null)),
         side("Candidate", make("p", { className: "text" }, ...marked(found.candidate, found.marks && found.marks[1])))),
       make("div", { className: "says" },
-        facts.labels ? make("div", { className: "say" }, make("p", {}, make("b", {}, "people"), label(found.row))) : null,
+        facts.labels ? make("div", { className: "say" }, make("p", {}, make("b", {}, "human label"), label(found.row))) : null,
         ...facts.judges.map((_, i) => saying(found, i))),
       Object.keys(found.more).length ? make("section", { className: "others" }, make("h3", {}, "Other columns"), pairs(found.more)) : null));
   if (!dialog.open) dialog.showModal();
@@ -404,15 +412,15 @@ function check(id, name) {
 function setUpFilters() {
   const controls = facts.facets.map((facet, i) => choice(`f-${i}`, facet.name, [["", "all"], ...facet.levels.map((level, code) => [code, level])]));
   if (facts.judges.length > 1) controls.push(choice("f-judge", "verdict and score of", facts.judges.map((judge, i) => [i, judge.name])));
-  controls.push(choice("f-verdict", "verdict", [["", "all"], ["1", "right"], ["0", "wrong"], ["?", "undecided"], ["-", "score alone"], [" ", "not judged"]]));
+  controls.push(choice("f-verdict", "verdict", [["", "all"], ["1", "correct"], ["0", "incorrect"], ["?", "undecided"], ["-", "score alone"], [" ", "not judged"]]));
   if (facts.labels) {
-    controls.push(choice("f-gold", "people", [["", "all"], ["same", "judge agrees"], ["other", "judge disagrees"], ["1", "right"], ["0", "wrong"], ["none", "no label"]]));
+    controls.push(choice("f-gold", "human label", [["", "all"], ["same", "judge agrees"], ["other", "judge disagrees"], ["1", "correct"], ["0", "incorrect"], ["none", "no label"]]));
   }
   const limit = (id, name) => make("input", { type: "number", step: "any", id, "aria-label": name, placeholder: name });
   controls.push(make("fieldset", {}, make("legend", {}, "score"), limit("f-low", "from"), "–", limit("f-high", "to")));
   const sorts = [["", "order of the input"], ...facts.judges.flatMap((judge, i) => [[`${i}+`, `${judge.name}: highest first`], [`${i}-`, `${judge.name}: lowest first`]])];
   if (facts.judges.length > 1) sorts.push(["differ+", "judges differ most"]);
-  if (facts.labels) sorts.push(["error+", "farthest from people"]);
+  if (facts.labels) sorts.push(["error+", "farthest from the human label"]);
   controls.push(choice("f-sort", "sort by", sorts), check("f-cut", "truncated"));
   if (facts.judges.length > 1) controls.push(check("f-differ", "judges disagree"));
   controls.push(make("button", { type: "reset" }, "Reset"));
@@ -437,6 +445,7 @@ function listen() {
   part("detail").addEventListener("close", closed);
   part("detail").addEventListener("click", (event) => event.target === part("detail") && part("detail").close());
   document.addEventListener("keydown", pressed);
+  addEventListener("resize", fit);
 }
 
 function pressed(event) {
@@ -477,6 +486,7 @@ async function start() {
   part("filters").hidden = part("table-box").hidden = false;
   listen();
   await apply();
+  fit();
   const wanted = location.hash.match(/^#row=(\d+)$/);
   if (wanted && Number(wanted[1]) <= facts.rows) showDetail(Number(wanted[1]) - 1);
   await complete;

@@ -13,9 +13,9 @@ from bert_judge.analysis.table import collect
 from bert_judge.artifacts import write_files
 from bert_judge.errors import OutputError
 from bert_judge.report.figures import Figures, find_figures
+from bert_judge.report.overview import report_document
 from bert_judge.report.packing import BUDGET, pack
 from bert_judge.report.page import page
-from bert_judge.report.words import to_markdown
 from bert_judge.version import __version__
 
 
@@ -37,15 +37,22 @@ def write_report(
     path = check_path(path)
     table = collect(runs, labels)
     found = find_figures(table, notes)
-    name = title or ", ".join(dict.fromkeys(str(run.input.get("path", run.folder)) for run in runs[:3]))
+    name = title or ", ".join(dict.fromkeys(map(_input_name, runs[:3])))
     record = {"version": __version__, "title": name, **asdict(found)}
     contents = {
         path.name: page(found, pack(table, budget), name),
-        path.with_suffix(".md").name: [to_markdown(found, f"Report: {name}")],
+        path.with_suffix(".md").name: [report_document(found, f"Report: {name}").markdown()],
         path.with_suffix(".json").name: [json.dumps(record, indent=1) + "\n"],
     }
     write_files(path.parent, contents)
     return found
+
+
+def _input_name(run: Run) -> str:
+    """What was judged, in short: the file's name, or the task and the model whose candidates they are."""
+    given = run.input
+    path = Path(given.get("path", run.folder))
+    return f"{path.parent.parent.name}, {path.parent.name}" if given.get("format") == "candidates" else path.name
 
 
 def check_path(path: str | Path) -> Path:

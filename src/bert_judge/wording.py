@@ -1,0 +1,95 @@
+"""How numbers, labels and texts of answers are written, so that a rate looks the same everywhere."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+SAID: Mapping[float | None, str] = {1: "correct", 0: "incorrect", None: "undecided"}
+"""What a label is called."""
+
+LONGEST, LONGEST_LINE = 400, 120
+"""The most characters of an answer's text in a file, and on the terminal."""
+
+_MARKUP = re.compile(r"([\\`*_{}<>#|~&$]|\](?=[(\[:]))")
+
+
+def percent(value: float | None) -> str:
+    """A rate: `66.7%`."""
+    return "-" if value is None else f"{value:.1%}"
+
+
+def number(value: float | None) -> str:
+    """A measure: `0.667`."""
+    return "-" if value is None else f"{value:.3f}"
+
+
+def points(value: float | None) -> str:
+    """A difference of two rates in points: `-6.7`."""
+    return "-" if value is None else f"{value * 100:+.1f}"
+
+
+def p_value(value: float) -> str:
+    """A p-value: `0.0123`."""
+    return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def duration(seconds: float) -> str:
+    """A time: `4.9 s`, `12.0 min`, `3.1 h`."""
+    if seconds < 90:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def bracketed(
+    value: float | None,
+    ends: tuple[float | None, float | None] | None,
+    shown: Callable[[float | None], str] = percent,
+) -> str:
+    """A value with the ends of its interval, if it has one: `66.7% [20.8, 93.9]`."""
+    if value is None or ends is None or None in ends:
+        return shown(value)
+    low, high = (shown(end).removesuffix("%") for end in ends)
+    return f"{shown(value)} [{low}, {high}]"
+
+
+class _Estimate(Protocol):
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+
+
+def interval(found: _Estimate | None, shown: Callable[[float | None], str] = percent) -> str:
+    """An estimate with its interval; `-` for none."""
+    return "-" if found is None else bracketed(found.value, (found.low, found.high), shown)
+
+
+def clipped(text: str | None, most: int) -> str:
+    """A text on one line that a terminal can show; a long one keeps both ends."""
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in text or "(no text)").split())
+    return line if len(line) <= most else f"{line[: most // 2].rstrip()} … {line[-(most // 2) :].lstrip()}"
+
+
+def code(text: str | None, most: int = sys.maxsize) -> str:
+    """A text as code of Markdown, that nothing in it can end, with odd spaces as escapes; at most `most` characters."""
+    if text is None:
+        return "none"
+    shown = visible(text if len(text) <= most else f"{text[: most // 2]} … {text[-(most // 2) :]}")
+    fence = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
+    pad = " " if shown.strip(" `") != shown else ""
+    return f"{fence}{pad}{shown}{pad}{fence}" if shown.strip() else f"`{text!r}`"
+
+
+def visible(text: str) -> str:
+    """A text on one line, with white space and what can't be printed as escapes."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
+def escaped(text: str) -> str:
+    """A text in which nothing is markup of Markdown, on one line."""
+    return _MARKUP.sub(r"\\\1", " ".join(text.split()))
