@@ -156,7 +156,7 @@ def test_a_file_of_labelled_rows(make_judge: Callable[..., Path], capsys: pytest
     line = f"train --model_path {make_judge('bert')} --dataset_path rows.jsonl --output_dir out {QUICK}"
     assert run(f"{line} --no-include_question --contrast --options".replace("--quiet", "")) == 0
     out = capsys.readouterr().out
-    assert "held out" in out
+    assert "held-out" in out
     assert "judge in out" in out
     form = json.loads(Path("out/judge.json").read_text())["form"]
     assert (form["forms"], form["max_tokens"]) == (["cr"], 60)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import logging
 import os
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from bert_judge.addresses import public_text
-from bert_judge.errors import BertJudgeError, OutputError
+from bert_judge.errors import BertJudgeError, OutputError, did_you_mean
 from bert_judge.version import __version__
 
 if TYPE_CHECKING:
@@ -68,9 +67,10 @@ Judge model answers against references with a small encoder: no API, no GPU need
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line; returns the exit status: 0 done, 1 an error that is said in a sentence, 2 wrong usage, 3 rows
-    are undecided (where that was asked for), 4 a judge misses the gate of audit, 5 a judge failed on rows, 130 stopped
-    by Ctrl-C.
+    """Run a command line; returns the exit status.
+
+    0 done, 1 an error with its sentence, 2 wrong usage, 3 rows are undecided (where that was asked for), 4 a judge
+    misses the gate of audit, 5 a judge failed on rows, 130 stopped by Ctrl-C.
     """
     command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     name = f"bert-judge {command}" if command in COMMANDS else "bert-judge"
@@ -146,8 +146,7 @@ def _run(command: str, arguments: Sequence[str]) -> int:
     elif command in COMMANDS:
         return int(importlib.import_module(f"bert_judge.cli.{command.replace('-', '_')}").main(arguments))
     else:
-        near = difflib.get_close_matches(command, COMMANDS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(COMMANDS)}."
+        hint = did_you_mean(command, COMMANDS)
         print(f"bert-judge: there is no command {command!r}; {hint} See bert-judge --help.", file=sys.stderr)
         return 2
     return 0
@@ -159,10 +158,11 @@ def _discard_output() -> None:
 
 
 def _usage() -> str:
-    lines = []
-    for title, commands in GROUPS.items():
-        lines += ["", f"{title}:", *(f"  {name:20} {text}" for name, text in commands.items())]
-    return _USAGE.format(commands="\n".join(lines[1:]))
+    groups = [
+        "\n".join([f"{title}:", *(f"  {name:20} {text}" for name, text in commands.items())])
+        for title, commands in GROUPS.items()
+    ]
+    return _USAGE.format(commands="\n\n".join(groups))
 
 
 def _show_warning(

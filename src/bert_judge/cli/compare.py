@@ -10,13 +10,7 @@ from typing import Annotated, Any, Literal
 
 from bert_judge.addresses import public_command
 from bert_judge.analysis.agree import agree, disagreement_records, disagreements
-from bert_judge.analysis.compare import (
-    ComparisonSettings,
-    ModelsFound,
-    compare_models,
-    differing,
-    rankings,
-)
+from bert_judge.analysis.compare import ComparisonSettings, ModelsFound, compare_models, differing, rankings
 from bert_judge.analysis.results import Run, load_run
 from bert_judge.analysis.table import comparison_table
 from bert_judge.artifacts import check_folder, write_files
@@ -43,7 +37,7 @@ class CompareOptions:
     """What `compare` takes besides the runs."""
 
     by: Annotated[str | None, "column with the name of the model that gave the answer, such as model"] = None
-    what: Annotated[Literal["models", "judges"] | None, "what the runs differ in (default: told by the runs)"] = None
+    what: Annotated[Literal["models", "judges"] | None, "what the runs differ in (default: what the runs say)"] = None
     flips: Annotated[int, "differing answers that are shown, of each kind"] = 10
     output_dir: Annotated[str | None, "folder for compare.json, compare.md and disagreements.jsonl"] = None
     quiet: Annotated[bool, "print nothing"] = False

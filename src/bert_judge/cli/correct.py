@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from typing import Annotated
 
 from bert_judge.analysis.correct import correct
 from bert_judge.analysis.labels import read_labels
 from bert_judge.analysis.results import load_run
 from bert_judge.cli import run, say
-from bert_judge.cli.flags import AddUp, Parser, named_columns
+from bert_judge.cli.flags import Parser, made
 from bert_judge.report.correction import correction_document
+from bert_judge.sources import ColumnMap
 
 _EXAMPLES = """examples:
   bert-judge correct out --labels labels.jsonl
@@ -24,32 +26,33 @@ by chance, or a column probability says with which one each was.
 """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectOptions:
+    """What `correct` takes besides the result."""
+
+    labels: Annotated[str | None, "human labels, besides those in the run itself"] = None
+    map: Annotated[ColumnMap | None, "columns of that file by name: label=is_right"] = None
+    confidence: Annotated[float, "of the intervals"] = 0.95
+    json: Annotated[bool, "print one JSON object"] = False
+
+
 def main(arguments: Sequence[str]) -> int:
     """Match labels and rows, and print every estimate with its interval."""
-    parser = Parser(
-        "bert-judge correct",
-        "FOLDER [--labels FILE] [flags]",
-        "The accuracy of a run without the judge's error, by human labels of some of its rows.",
-        _EXAMPLES,
-    )
+    text = "The accuracy of a run without the judge's error, by human labels of some of its rows."
+    parser = Parser("bert-judge correct", "FOLDER [--labels FILE] [flags]", text, _EXAMPLES)
     parser.add_argument("run", metavar="FOLDER", help="a folder that score or judge wrote")
-    parser.add_argument("--labels", metavar="FILE", help="human labels, besides those in the run itself")
-    parser.add_argument(
-        "--map", type=named_columns, action=AddUp, metavar="NAME=COLUMN,…", help="columns of the file: label=is_right"
-    )
-    parser.add_argument("--confidence", type=float, metavar="X", default=0.95, help="of the intervals (default: 0.95)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    options = parser.parse(arguments)
-    if options["map"] and not options["labels"]:
+    parser.flags("flags", CorrectOptions)
+    values = parser.parse(arguments)
+    options = made(CorrectOptions, values)
+    if options.map and not options.labels:
         parser.error("--map names columns of the file of --labels, which is missing")
-    run = load_run(options["run"])
-    labels = read_labels(options["labels"], options["map"]) if options["labels"] else None
-    found = correct(run, labels, options["confidence"])
-    say(
-        json.dumps({**asdict(found), "signature": asdict(run.signature)})
-        if options["json"]
-        else correction_document(found, run.signature, options["confidence"], labels is not None).text()
-    )
+    run = load_run(values["run"])
+    labels = read_labels(options.labels, options.map) if options.labels else None
+    found = correct(run, labels, options.confidence)
+    if options.json:
+        say(json.dumps({**asdict(found), "signature": asdict(run.signature)}))
+    else:
+        say(correction_document(found, run.signature, options.confidence, labels is not None).text())
     return 0
 
 

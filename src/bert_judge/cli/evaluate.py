@@ -21,6 +21,7 @@ from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import judge_rows, say_failed
+from bert_judge.cli.outputs import OutputOptions
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
 from bert_judge.models import STARTER
@@ -45,8 +46,8 @@ Verdicts are kept in OUTPUT_DIR/FILE/JUDGE: a run that was stopped goes on, and 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvaluateOptions(InputOptions):
-    """What `evaluate` takes besides what it evaluates."""
+class EvaluateOptions(OutputOptions, InputOptions):
+    """What `evaluate` takes besides what it evaluates, and how."""
 
     judges: Annotated[tuple[str, ...] | None, f"judges for the labelled files (default: {STARTER})"] = None
     labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
@@ -55,8 +56,6 @@ class EvaluateOptions(InputOptions):
     figure: Annotated[
         Literal["svg", "png", "pdf", "none"] | None, "format of the figure (default: svg if matplotlib is installed)"
     ] = None
-    overwrite: Annotated[bool, "judge anew where the folder has another result"] = False
-    quiet: Annotated[bool, "no progress bar and no table"] = False
 
 
 def main(arguments: Sequence[str]) -> int:

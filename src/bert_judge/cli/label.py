@@ -22,8 +22,8 @@ _EXAMPLES = """examples:
   bert-judge label out --labels labels.jsonl -n 300 --strategy uniform
   bert-judge label out --labels labels.jsonl --width 0.04
 
-It prints the address of a page that only this machine can open: 1 is right, 0 wrong, s skips, u undoes. Ctrl-C ends;
-the same command goes on. From another machine: ssh -L 8000:127.0.0.1:8000 HOST, and --port 8000.
+It prints the address of a page that only this machine can open: 1 is correct, 0 incorrect, s skips, u undoes.
+Ctrl-C ends; the same command goes on. From another machine: ssh -L 8000:127.0.0.1:8000 HOST, and --port 8000.
 """
 _NUMBER = 200
 
@@ -36,7 +36,8 @@ class LabelOptions:
     number: Annotated[int | None, f"how many (default: {_NUMBER})"] = None
     width: Annotated[float | None, "instead of -n: as many as a 95 % interval of this width takes: 0.04"] = None
     strategy: Annotated[
-        Literal["active", "uniform"] | None, "draw by the judge's uncertainty, or not (default: where it tells one)"
+        Literal["active", "uniform"] | None,
+        "draw by the judge's uncertainty, or not (default: active where its scores tell it)",
     ] = None
     seed: Annotated[int, "another order of the rows"] = 0
     port: Annotated[int, "of the page; 0: any that is free"] = 0

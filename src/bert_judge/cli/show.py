@@ -14,6 +14,7 @@ from bert_judge.analysis.results import Row, Run, find_runs
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.errors import InputError
+from bert_judge.wording import SAID
 
 _EXAMPLES = """examples:
   bert-judge show out --wrong                              # candidates judged incorrect, and why
@@ -23,7 +24,6 @@ _EXAMPLES = """examples:
   bert-judge show out --id 17 --full
 """
 _CLIPPED = 600
-_SAYS = {1: "correct", 0: "incorrect", None: "undecided"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,8 +107,8 @@ def _headline(found: Run, chosen: int, rows: int, wanted: Wanted) -> str:
 def _lines(row: Row, clipped: int | None) -> Iterator[str]:
     """A row as lines: the verdict, then each text under its name."""
     score = "" if row.score is None else f"  {row.score:.3f}"
-    gold = "" if row.gold is None else f"  (human label: {_SAYS[row.gold]})"
-    yield f"{row.id}  {_SAYS[row.label] if row.label is not None or row.score is None else 'no label'}{score}{gold}"
+    gold = "" if row.gold is None else f"  (human label: {SAID[row.gold]})"
+    yield f"{row.id}  {SAID[row.label] if row.label is not None or row.score is None else 'no label'}{score}{gold}"
     texts = [("question", row.question), *(("reference", text) for text in row.references)]
     texts += [("candidate", row.candidate), ("why", row.explanation)]
     if row.truncated:

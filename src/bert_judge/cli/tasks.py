@@ -9,6 +9,7 @@ from typing import Any
 
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, spellings
+from bert_judge.document import Table
 from bert_judge.errors import InputError
 from bert_judge.tasks import Benchmark, BenchmarkTask, TaskFunction, discover
 
@@ -70,18 +71,16 @@ def _record(name: str, task: TaskFunction, rows: Mapping[Benchmark, int | None])
 
 def _table(tasks: Mapping[str, TaskFunction], rows: Mapping[Benchmark, int | None]) -> str:
     """A line for each benchmark, and one for each function of the user's."""
-    lines = [_COLUMNS, *(_line(benchmark, count) for benchmark, count in rows.items())]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    shown = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
-    own = {name: task for name, task in tasks.items() if not isinstance(task, BenchmarkTask)}
-    listed = [f"{name.ljust(max(map(len, own)))}  {_file(task)}" for name, task in own.items()]
-    return "\n".join([*shown, "", _FORMS, *(["", *listed] if own else [])])
-
-
-def _line(source: Benchmark, rows: int | None) -> tuple[str, ...]:
-    several = f"{len(source.config)} configurations" if isinstance(source.config, tuple) else source.config
-    data = f"{source.dataset} ({several})" if several else source.dataset
-    return (source.name, source.split, "-" if rows is None else str(rows), data, source.licence, source.family)
+    body = []
+    for source, count in rows.items():
+        several = f"{len(source.config)} configurations" if isinstance(source.config, tuple) else source.config
+        data = f"{source.dataset} ({several})" if several else source.dataset
+        body.append([source.name, source.split, count, data, source.licence, source.family])
+    own = [[name, _file(task)] for name, task in tasks.items() if not isinstance(task, BenchmarkTask)]
+    tables = [Table("", _COLUMNS, body, f"\n{_FORMS}", left=(0, 1, 3, 4, 5))]
+    if own:
+        tables.append(Table("", ["task of your own", "file"], own, left=(0, 1)))
+    return "\n\n".join(table.text() for table in tables)
 
 
 def _file(task: TaskFunction) -> str | None:

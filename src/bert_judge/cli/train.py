@@ -11,13 +11,15 @@ from bert_judge.artifacts import check_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.tasking import TaskOptions, read_tasks
+from bert_judge.document import Content, Table
 from bert_judge.errors import InputError
 from bert_judge.models import find_model
 from bert_judge.pipeline import build_training_data
 from bert_judge.prompt import InputForm, JudgeConfig
-from bert_judge.training import HeldOutMeasures, TrainConfig, TrainResult, read_examples, train
+from bert_judge.training import TrainConfig, TrainResult, read_examples, train
 from bert_judge.training.rows import is_published, load_labelled, with_hard_labels
 from bert_judge.training.selection import load_mix
+from bert_judge.wording import number
 
 _EXAMPLES = """examples:
   bert-judge train --model_path EuroBERT/EuroBERT-210m --dataset_path labelled.jsonl --output_dir my-judge
@@ -120,23 +122,16 @@ def _read_data(options: TrainOptions) -> Any:
 
 def _report(result: TrainResult) -> str:
     """What a person wants to know of a new judge."""
-    lines = [
-        f"{'':24}{'rows':>8}{'accuracy':>10}{'F1':>8}{'kappa':>8}{'Brier':>8}{'ECE':>8}",
-        _line("held out", result.dev),
-        *(_line(f"  {name}", measures) for name, measures in result.tasks.items()),
-        "",
-        (
-            f"trained on {result.train_rows} rows; {result.undecided_rows} without a label were dropped; "
-            f"temperature {result.temperature:.3f}"
-        ),
-        f"judge in {result.folder}: bert-judge score answers.jsonl --model_path {result.folder}",
+    measures = [("held-out", result.dev), *((f"  {name}", own) for name, own in result.tasks.items())]
+    body: list[list[Content]] = [
+        [name, m.rows, *map(number, (m.accuracy, m.f1, m.kappa, m.brier, m.ece))] for name, m in measures
     ]
-    return "\n".join(lines)
-
-
-def _line(name: str, m: HeldOutMeasures) -> str:
-    shown = ["-" if value is None else f"{value:.3f}" for value in (m.accuracy, m.f1, m.kappa, m.brier, m.ece)]
-    return f"{name:24}{m.rows:8}{shown[0]:>10}" + "".join(f"{value:>8}" for value in shown[1:])
+    table = Table("", ["", "rows", "accuracy", "F1", "kappa", "Brier", "ECE"], body)
+    return (
+        f"{table.text()}\n\ntrained on {result.train_rows} rows; {result.undecided_rows} without a label were dropped; "
+        f"temperature {result.temperature:.3f}\n"
+        f"judge in {result.folder}: bert-judge score answers.jsonl --judge {result.folder}"
+    )
 
 
 if __name__ == "__main__":
