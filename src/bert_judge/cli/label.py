@@ -37,7 +37,7 @@ class LabelOptions:
     width: Annotated[float | None, "instead of -n: as many as a 95 % interval of this width takes: 0.04"] = None
     strategy: Annotated[
         Literal["active", "uniform"] | None,
-        "by the judge's uncertainty, or not (default: active, where scores show it)",
+        "by the judge's uncertainty, or not (default: active where scores show it)",
     ] = None
     seed: Annotated[int, "another order of the rows"] = 0
     port: Annotated[int, "of the page; 0: any that is free"] = 0
