@@ -9,6 +9,7 @@ from bert_judge.errors import InputError, ModelError
 from bert_judge.generators import Generator, KeptGenerator, OpenAIGenerator, Options, make_generator, split_trace
 from bert_judge.store import RecentReplies, ReplyStore
 from bert_judge.types import Reply, Sampling, Signature
+from conftest import Refused
 from scripted_endpoint import Answer, endpoint
 
 
@@ -109,7 +110,7 @@ def test_an_unknown_backend_is_answered_with_the_nearest():
         make_generator("xyz", "m")
 
 
-def test_sampling_is_checked(subtests: pytest.Subtests):
+def test_sampling_is_checked(refused: Refused):
     for given, said in [
         ({"temperature": -1}, "temperature is -1; 0"),
         ({"temperature": float("nan")}, "temperature is nan"),
@@ -120,13 +121,13 @@ def test_sampling_is_checked(subtests: pytest.Subtests):
         ({"presence_penalty": 3}, "presence_penalty is 3"),
         ({"max_tokens": 0}, "max_tokens is 0"),
     ]:
-        with subtests.test(given=given, said=said), pytest.raises(InputError, match=said):
+        with refused(match=said, given=given):
             Sampling(**given)
 
 
-def test_options_are_checked(subtests: pytest.Subtests):
+def test_options_are_checked(refused: Refused):
     for name in ["batch_tokens", "tensor_parallel_size", "concurrency", "timeout", "retries"]:
-        with subtests.test(name=name), pytest.raises(InputError, match=f"{name} is -1; a number of at least"):
+        with refused(match=f"{name} is -1; a number of at least", name=name):
             Options(**{name: -1})
 
 

@@ -24,6 +24,7 @@ from bert_judge.judges.llm import LLMJudge
 from bert_judge.judges.llm_prompt import find_verdict
 from bert_judge.store import STORE_FILE, ReplyStore
 from bert_judge.types import Sample, Verdict
+from conftest import Refused
 from language_models import save_language_model
 from scripted_endpoint import CUT, EMPTY, MALFORMED, Answer, Endpoint, endpoint
 
@@ -417,7 +418,7 @@ def test_the_signature_changes_when_a_number_can(arguments: dict, changes: bool)
     assert plain.variant == "m-soft"
 
 
-def test_bad_arguments_are_told_in_a_sentence(subtests: pytest.Subtests):
+def test_bad_arguments_are_told_in_a_sentence(refused: Refused):
     for arguments, error, said in [
         ({"instruction_type": "loose"}, InputError, "instruction_type is 'loose'; 'soft' or 'strict' was expected"),
         ({"temperature": -1.0}, InputError, "temperature is -1"),
@@ -426,7 +427,7 @@ def test_bad_arguments_are_told_in_a_sentence(subtests: pytest.Subtests):
         ({"base_url": None}, InputError, "no key"),
         ({"backend": "hf"}, ModelError, "'org/m' was not found"),
     ]:
-        with subtests.test(arguments=arguments, error=error, said=said), pytest.raises(error, match=said):
+        with refused(match=said, error=error, arguments=arguments):
             LLMJudge(
                 "org/m", **({"backend": "openai", "base_url": "http://127.0.0.1:1/v1", "store": "off"} | arguments)
             )

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from bert_judge import Sample
-from bert_judge.errors import InputError, MissingExtraError
+from bert_judge.errors import MissingExtraError
 from bert_judge.judges.regex import FINAL_ANSWER, RegexJudge
 from bert_judge.metrics import METRICS
 from bert_judge.types import Verdict
+from conftest import Refused
 
 HANGS = "$9^{9^{9^{9}}}$"
 
@@ -224,7 +225,7 @@ def test_predict_takes_the_papers_form_and_every_judges(subtests: pytest.Subtest
             assert RegexJudge().predict(*given, **named) == [1.0, 0.0]
 
 
-def test_predict_tells_bad_arguments(subtests: pytest.Subtests) -> None:
+def test_predict_tells_bad_arguments(refused: Refused) -> None:
     for given, named, said in [
         ((CANDIDATES,), {}, r"given 1 by position; \(candidates, references\)"),
         ((CANDIDATES,), {"candidates": CANDIDATES}, "given 1 by position, candidates="),
@@ -234,13 +235,13 @@ def test_predict_tells_bad_arguments(subtests: pytest.Subtests) -> None:
         (("a", ["a"]), {}, "candidates is str"),
         (([7], ["a"]), {}, r"candidates\[0\] is 7 \(int\); a text was expected"),
     ]:
-        with subtests.test(given=given, named=named, said=said), pytest.raises(InputError, match=said):
+        with refused(match=said, given=given, named=named):
             RegexJudge().predict(*given, **named)
 
 
-def test_bad_arguments_are_told_in_a_sentence(subtests: pytest.Subtests) -> None:
+def test_bad_arguments_are_told_in_a_sentence(refused: Refused) -> None:
     for arguments, said in [
-        ({"pattern": "Answer: (.+"}, r"is not a regular expression \(missing \) at position"),
+        ({"pattern": "Answer: (.+"}, "is not a regular expression (missing ) at position"),
         ({"pattern": "Answer: .+"}, "has no group; put the part that is the answer into parentheses"),
         ({"pattern": None}, "is not a regular expression"),
         ({"metric": "rogue"}, "there is no metric 'rogue'; did you mean ROUGE?"),
@@ -252,10 +253,8 @@ def test_bad_arguments_are_told_in_a_sentence(subtests: pytest.Subtests) -> None
         ({"math_timeout": 0}, "math_timeout is 0"),
         ({"math_timeout": float("inf")}, "math_timeout is inf"),
     ]:
-        with subtests.test(arguments=arguments, said=said):
-            with pytest.raises(InputError, match=said.replace("?", r"\?")) as told:
-                RegexJudge(**arguments)
-            assert "\n" not in str(told.value)
+        with refused(said, arguments=arguments):
+            RegexJudge(**arguments)
 
 
 def test_a_pattern_that_would_take_years_leaves_the_verdict_undecided() -> None:
