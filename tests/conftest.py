@@ -87,6 +87,27 @@ def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str,
 
 
 @pytest.fixture
+def complaint(command: Callable[..., tuple[int, str, str]]) -> Callable[..., str]:
+    """Runs `bert-judge` with arguments that it must refuse, with this status; gives the one line that it says."""
+
+    def run(*arguments: object, status: int = 1) -> str:
+        found, out, err = command(*arguments)
+        assert (found, out) == (status, ""), err
+        return one_sentence(err)
+
+    return run
+
+
+def one_sentence(error: str) -> str:
+    """The message of a failed command, which is one line, without traceback or progress bar."""
+    lines = error.strip().splitlines()
+    assert len(lines) == 1, error
+    assert lines[0].startswith("bert-judge")
+    assert lines[0].endswith((".", "?"))
+    return lines[0]
+
+
+@pytest.fixture
 def refused(subtests: pytest.Subtests) -> Refused:
     """For a row of a table of bad input: what is called must raise this error, a single line that says this.
 

@@ -110,19 +110,6 @@ def test_a_missing_model_or_baseline_is_told(model: str, tmp_path: Path):
         main([*TEXTS, "-m", model, "--rescale_with_baseline", "-o", str(tmp_path / "a.json")])
 
 
-def test_a_wrong_command_line_is_told(capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests):
-    for given, message in [
-        (["-c", "She", "died", "-r", "x"], "a text without a flag, 'died': put each text in quotation marks"),
-        (["-c", "x"], "the following arguments are required: --ref/-r"),
-        ([*TEXTS, "--rescale"], "there is no flag --rescale"),
-        ([*TEXTS, "-l", "x"], "invalid int value: 'x'"),
-    ]:
-        with subtests.test(given=given, message=message):
-            with pytest.raises(SystemExit, match="2"):
-                main(given)
-            assert message in capsys.readouterr().err
-
-
 def test_help_has_an_example(capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
