@@ -17,46 +17,11 @@ from bert_judge.judges.regex import FINAL_ANSWER, RegexJudge
 from bert_judge.metrics import METRICS
 from bert_judge.types import Verdict
 from conftest import Refused
+from tables import table
 
 HANGS = "$9^{9^{9^{9}}}$"
 
-MULTIPLE_CHOICE = [
-    ("Ribosomes build proteins from RNA.\n\nFinal answer: C", "C", 1),
-    ("Ribosomes build proteins from RNA.\n\n**Final answer:** C", "C", 1),
-    ("The force doubles, so the acceleration does.\nFinal answer: **B) It doubles**.", "B", 1),
-    ("The force doubles.\nFinal answer: B) It doubles", "B) It doubles", 1),
-    ("Final answer: B", "B) It doubles", 1),
-    ("Final answer: D", "B) It doubles", 0),
-    ("FINAL ANSWER: $\\boxed{D}$", "D", 1),
-    ("It can't be A. Final answer: A? No.\n\nFinal answer: E", "E", 1),
-    ("The answer is C.", "C", 0),
-]
-FROM_A_TEXT = [
-    ("Final answer: the Norman conquest of England", "Norman conquest of England", 0.888889, 1),
-    ("Final answer: **in 1066**", "1066", 0.666667, 1),
-    ("Final answer: It was William the Conqueror who won", "William", 0.25, 0),
-    ("The text does not say.\nFinal answer: unanswerable", "Rouen", 0.0, 0),
-]
-GRADE_SCHOOL = [
-    ("She bakes 4 * 12 = 48 muffins and keeps 6.\nFinal answer: 42", "42", 1),
-    ("She pays 3 * $2.50.\nFinal answer: $7.50", "7.5", 1),
-    ("Final answer: 1,250 bricks", "1250", 1),
-    ("Final answer: The train takes 3 hours", "3", 1),
-    ("Final answer: 25%", "0.25", 1),
-    ("Final answer: 41", "42", 0),
-    ("Final answer: forty-two", "42", 0),
-]
-COMPETITION = [
-    (r"The slope is $\boxed{\frac{9}{7}}$.", r"\frac{9}{7}", 1),
-    (r"Hence \[\boxed{\dfrac{9}{7}}\]", r"\frac97", 1),
-    (r"So $x \in \boxed{[-2, 7]}$.", r"[-2,7]", 1),
-    (r"Roots: $\boxed{\left(-\sqrt{3}, \sqrt{3}\right)}$", r"(-\sqrt3,\sqrt3)", 1),
-    (r"We get $\boxed{(x+1)^2}$", r"x^2+2x+1", 1),
-    (r"First $\boxed{2}$, then corrected: $\boxed{\{3, 5\}}$", r"\{5,3\}", 1),
-    (r"It points $\boxed{\text{east}}$", r"\text{east}", 1),
-    (r"The slope is $\boxed{\frac{9}{5}}$.", r"\frac{9}{7}", 0),
-    (r"The slope is $\boxed{\frac{9}{7", r"\frac{9}{7}", 0),
-]
+REPLIES = table("replies")
 
 
 def verdict_of(candidate: str, *references: str, **arguments: Any) -> Verdict:
@@ -65,14 +30,14 @@ def verdict_of(candidate: str, *references: str, **arguments: Any) -> Verdict:
 
 
 def test_multiple_choice(subtests: pytest.Subtests) -> None:
-    for candidate, reference, expected in MULTIPLE_CHOICE:
+    for candidate, reference, expected in REPLIES["multiple_choice"]:
         with subtests.test(candidate=candidate, reference=reference, expected=expected):
             verdict = verdict_of(candidate, reference)
             assert (verdict.score, verdict.label) == (expected, expected)
 
 
 def test_answers_from_a_text(subtests: pytest.Subtests) -> None:
-    for candidate, reference, score, label in FROM_A_TEXT:
+    for candidate, reference, score, label in REPLIES["from_a_text"]:
         with subtests.test(candidate=candidate, reference=reference, score=score, label=label):
             verdict = verdict_of(candidate, reference, metric="ROUGE")
             assert verdict.score == pytest.approx(score, abs=1e-6)
@@ -80,14 +45,14 @@ def test_answers_from_a_text(subtests: pytest.Subtests) -> None:
 
 
 def test_grade_school_mathematics(subtests: pytest.Subtests) -> None:
-    for candidate, reference, expected in GRADE_SCHOOL:
+    for candidate, reference, expected in REPLIES["grade_school"]:
         with subtests.test(candidate=candidate, reference=reference, expected=expected):
             verdict = verdict_of(candidate, reference, metric="Math-Verify")
             assert (verdict.score, verdict.label) == (expected, expected), verdict
 
 
 def test_competition_mathematics(subtests: pytest.Subtests) -> None:
-    for candidate, reference, expected in COMPETITION:
+    for candidate, reference, expected in REPLIES["competition"]:
         with subtests.test(candidate=candidate, reference=reference, expected=expected):
             verdict = verdict_of(candidate, reference, pattern="boxed", metric="Math-Verify")
             assert (verdict.score, verdict.label) == (expected, expected), verdict
