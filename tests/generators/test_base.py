@@ -11,6 +11,7 @@ from bert_judge.store import RecentReplies, ReplyStore
 from bert_judge.types import Reply, Sampling, Signature
 from conftest import Refused
 from scripted_endpoint import Answer, endpoint
+from streams import CountedStream
 
 
 def test_a_reply_is_split_into_trace_and_answer(subtests: pytest.Subtests):
@@ -72,11 +73,11 @@ def test_failed_replies_are_asked_again_and_the_others_are_not(tmp_path: Path):
         assert server.asked == {"good": 1, "bad": 2}
 
 
-class Counting(Generator):
-    """A generator of one's own, which counts how far its prompts were read."""
+class Shouting(Generator):
+    """A generator of one's own: a reply is its prompt in capitals."""
 
-    name = "counting"
-    signature = Signature("counting")
+    name = "shouting"
+    signature = Signature("shouting")
 
     def replies(self, prompts: Iterable[str], arrived=None) -> Iterator[tuple[int, Reply]]:
         for index, prompt in enumerate(prompts):
@@ -87,17 +88,10 @@ class Counting(Generator):
 
 
 def test_a_stream_is_never_read_as_a_whole():
-    read = 0
-
-    def prompts() -> Iterator[str]:
-        nonlocal read
-        for number in range(100_000):
-            read += 1
-            yield f"p{number}"
-
-    stream = KeptGenerator(Counting(), RecentReplies()).replies(prompts())
+    prompts = CountedStream(f"p{number}" for number in range(100_000))
+    stream = KeptGenerator(Shouting(), RecentReplies()).replies(prompts)
     assert next(stream) == (0, Reply("P0"))
-    assert read <= 1024
+    assert prompts.read <= 1024
     found = dict([next(stream) for _ in range(3000)])
     assert all(found[index].text == f"P{index}" for index in found)
     assert len(found) == 3000

@@ -6,7 +6,7 @@ import json
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 
 import pytest
@@ -25,6 +25,7 @@ from bert_judge.judges.cascade import Cascade, CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import read_judges
 from bert_judge.types import Sample, Signature, Verdict
 from conftest import Refused
+from streams import CountedStream
 
 
 class Reader(Judge):
@@ -147,18 +148,11 @@ def test_without_a_last_stage_what_none_is_sure_of_is_undecided(load) -> None:
 
 def test_a_stream_is_never_read_far_ahead(load) -> None:
     cascade = load(plan((0.1, 0.9)))
-    read = 0
-
-    def endless() -> Iterator[Sample]:
-        nonlocal read
-        while True:
-            read += 1
-            yield Sample("0.5 0.7", ("r",))
-
-    assert next(cascade.assess(endless())).label == 1
-    assert read <= 64
-    assert len(list(islice(cascade.assess(endless()), 3000))) == 3000
-    assert read < 12_000
+    endless = CountedStream(repeat(Sample("0.5 0.7", ("r",))))
+    assert next(cascade.assess(endless)).label == 1
+    assert endless.read <= 64
+    assert len(list(islice(cascade.assess(endless), 3000))) == 3000
+    assert endless.read < 12_000
 
 
 def test_a_stage_that_fails_is_named_and_nothing_before_is_lost(load, subtests: pytest.Subtests) -> None:

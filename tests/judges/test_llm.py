@@ -27,6 +27,7 @@ from bert_judge.types import Sample, Verdict
 from conftest import Refused
 from language_models import save_language_model
 from scripted_endpoint import CUT, EMPTY, MALFORMED, Answer, Endpoint, endpoint
+from streams import CountedStream
 
 PARIS = Sample("It is Paris.", ("Paris",), "What is the capital of France?")
 
@@ -229,19 +230,12 @@ def test_the_reference_that_fits_best_is_named():
 
 
 def test_verdicts_come_in_order_and_a_stream_is_not_held():
-    read = 0
-
-    def stream() -> Iterator[Sample]:
-        nonlocal read
-        for sample in numbered(100_000):
-            read += 1
-            yield sample
-
+    stream = CountedStream(numbered(100_000))
     with endpoint(lambda prompt, _: Answer(right_if_even(prompt).text, seconds=random.random() / 50)) as server:
-        verdicts = make(server).assess(stream())
+        verdicts = make(server).assess(stream)
         labels = [next(verdicts).label for _ in range(100)]
         assert labels == [1, 0] * 50
-        assert read <= 64 + 128
+        assert stream.read <= 64 + 128
         verdicts.close()
         assert len(server.bodies) <= 64 + 128
 
