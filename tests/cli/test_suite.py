@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from bert_judge.cli.score import main
 from bert_judge.errors import BertJudgeError, InputError, ModelError, OutputError
-from bert_judge.judges import Judge
 from bert_judge.types import Sample, Verdict
 from conftest import Refused
+from failing_judges import EndpointJudge
 from json_lines import EXAMPLES, read_rows
 
 ROWS = read_rows(EXAMPLES)
@@ -25,17 +25,15 @@ short:
 """
 
 
-class Overlap(Judge):
-    """A similarity: a score without a label; undecided on the second row; breaks while there is a file `broken`."""
+class Overlap(EndpointJudge):
+    """A similarity: a score without a label; undecided on the second row."""
 
     variant = "overlap"
     signature = "Overlap|version:1"
+    fail_at = 7
 
-    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        for number, sample in enumerate(samples):
-            if number == 7 and Path("broken").exists():
-                raise ModelError("the endpoint is gone.")
-            yield Verdict(None if number == 1 else len(sample.candidate) / 1000)
+    def verdict(self, number: int, sample: Sample) -> Verdict:
+        return Verdict(None if number == 1 else len(sample.candidate) / 1000)
 
 
 @pytest.fixture(autouse=True)
@@ -92,13 +90,13 @@ def test_one_of_a_suite_is_what_the_judge_gives_alone(score) -> None:
 
 
 def test_a_judge_that_fails_is_named_and_what_is_done_stays(score) -> None:
-    Path("broken").touch()
+    Path("gone").touch()
     with pytest.raises(ModelError, match=r"^the judge overlap: the endpoint is gone"):
         score("--quiet")
     before = Path("out/contained/run.json").read_text()
     assert Path("out/overlap/verdicts.jsonl.partial").read_text().count("\n") == 7
     assert not Path("out/short").exists()
-    Path("broken").unlink()
+    Path("gone").unlink()
     out = score()
     assert "out/contained holds this result already" in out
     assert Path("out/contained/run.json").read_text() == before
