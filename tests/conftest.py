@@ -37,6 +37,7 @@ CORPUS = [
 ]
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _NO_BROWSER = "there is no Chromium (or no package playwright): pages are NOT tested in a browser"
+NO_RECORDS = ["", "{", "[]", "null", "7", "{}"]  # texts that hold no record in JSON
 MARKERS = ("<|question|>", "<|candidate|>", "<|reference|>")
 ARCHITECTURES = ("bert", "roberta", "xlm-roberta", "deberta-v2", "modernbert", "eurobert")
 

@@ -13,7 +13,7 @@ import pytest
 from bert_judge.artifacts import Identity, ResultFolder, check_folder, verdict_record
 from bert_judge.errors import OutputError
 from bert_judge.types import Sample, Signature, Verdict
-from conftest import Refused
+from conftest import NO_RECORDS, Refused
 
 OURS = Identity(Signature.make("Judge", model="a", dtype="float32"), "1234", {"limit": None, "map": {"id": "x"}})
 ROWS = [{"id": str(number), "score": number / 10, "label": 0} for number in range(5)]
@@ -159,7 +159,7 @@ def test_bad_rows_belong_to_the_result(tmp_path: Path):
 
 
 def test_an_unreadable_run_record_is_told(tmp_path: Path, refused: Refused):
-    for text in ["{", "[]", "{}", '{"identity": 3}', '{"identity": {}}', '{"identity": null}']:
+    for text in [*NO_RECORDS, '{"identity": 3}', '{"identity": {}}', '{"identity": null}']:
         (tmp_path / "run.json").write_text(text)
         with refused("run.json can't be read as the record of a run; remove it", error=OutputError, text=text):
             ResultFolder(tmp_path, OURS)

@@ -17,7 +17,7 @@ from bert_judge import BERTJudge, Sample
 from bert_judge.errors import ModelError
 from bert_judge.models import STARTER_FOLDER, load_tokenizer
 from bert_judge.prompt import InputForm, JudgeConfig, Prompt, PromptEncoder
-from conftest import MARKERS, Refused, make_tokenizer
+from conftest import MARKERS, NO_RECORDS, Refused, make_tokenizer
 
 KINDS = {"WordPiece": "bert", "Unigram": "xlm-roberta", "BPE": "roberta"}
 Q, C, R = MARKERS
@@ -507,11 +507,7 @@ def test_a_folder_without_config_is_the_papers(tmp_path: Path) -> None:
 
 def test_a_broken_config_is_refused(tmp_path: Path, refused: Refused) -> None:
     for text in [
-        "{",
-        "",
-        "[]",
-        "null",
-        "{}",
+        *NO_RECORDS,
         '{"form": {}}',
         '{"form": [], "temperature": 1}',
         '{"form": {"length": 3}, "temperature": 1}',

@@ -402,32 +402,20 @@ def test_the_loss_of_hard_labels_is_that_of_transformers() -> None:
 
 
 def test_accumulated_batches_are_one_batch(plain_encoder: Path, tmp_path: Path) -> None:
-    once, twice = (
-        train(
-            str(plain_encoder),
-            rows(),
-            tmp_path / str(parts),
-            FORM,
-            replace(CONFIG, max_steps=6, batch_size=16 // parts, gradient_accumulation_steps=parts),
-        )
-        for parts in (1, 2)
-    )
+    steps = replace(CONFIG, max_steps=6)
+    halves = replace(steps, batch_size=8, gradient_accumulation_steps=2)
+    once = train(str(plain_encoder), rows(), tmp_path / "once", FORM, replace(steps, batch_size=16))
+    twice = train(str(plain_encoder), rows(), tmp_path / "twice", FORM, halves)
     assert twice.dev_loss == pytest.approx(once.dev_loss, abs=1e-4)
     expected, found = weights(once.folder), weights(twice.folder)
     assert all(found[name] == pytest.approx(values, abs=2e-4) for name, values in expected.items())
 
 
 def test_checkpointing_changes_no_number(plain_encoder: Path, tmp_path: Path) -> None:
-    kept, computed = (
-        train(
-            str(plain_encoder),
-            rows(),
-            tmp_path / str(again),
-            FORM,
-            replace(CONFIG, max_steps=4, gradient_checkpointing=again),
-        )
-        for again in (False, True)
-    )
+    steps = replace(CONFIG, max_steps=4)
+    again = replace(steps, gradient_checkpointing=True)
+    kept = train(str(plain_encoder), rows(), tmp_path / "kept", FORM, steps)
+    computed = train(str(plain_encoder), rows(), tmp_path / "computed", FORM, again)
     assert computed.dev_loss == pytest.approx(kept.dev_loss, abs=1e-6)
 
 

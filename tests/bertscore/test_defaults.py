@@ -18,7 +18,7 @@ from bert_judge import BERTScorer
 from bert_judge.bertscore.defaults import choose_layer, default_model, find_baseline, read_baseline
 from bert_judge.errors import InputError, ModelError
 from bert_judge.models import STARTER_FOLDER
-from conftest import Refused
+from conftest import NO_RECORDS, Refused
 
 
 @cache
@@ -168,9 +168,7 @@ def test_a_model_brings_its_own_figures(own_model: Path) -> None:
 
 def test_broken_figures_of_a_model_are_an_error(own_model: Path, refused: Refused) -> None:
     for content in [
-        "",
-        "[]",
-        "{}",
+        *NO_RECORDS,
         '{"num_layers": 2}',
         '{"baseline": [[0, 0, 0]]}',
         '{"num_layers": "two", "baseline": []}',

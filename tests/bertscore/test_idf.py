@@ -16,7 +16,7 @@ from bert_judge import BERTScorer, bert_score
 from bert_judge.bertscore.idf import Idf
 from bert_judge.errors import InputError, OutputError
 from bert_judge.models import load_tokenizer
-from conftest import Refused
+from conftest import NO_RECORDS, Refused
 
 SENTENCES = ["Paris is the capital", "London is the the capital", "It is Paris, Paris"]
 CANDIDATES = ["the capital is Paris", "London it is, London", "Berlin and Paris"]
@@ -135,10 +135,7 @@ def test_a_file_is_of_its_tokenizer(make_base: Callable[..., Path], tmp_path: Pa
 
 def test_what_is_no_idf_file_is_said(plain: BERTScorer, tmp_path: Path, refused: Refused) -> None:
     for content in [
-        "",
-        "[]",
-        "7",
-        "{}",
+        *NO_RECORDS,
         '{"documents": 3}',
         '{"documents": 3, "tokenizer": "a", "counts": [1]}',
         "\udcff",

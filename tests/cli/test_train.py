@@ -66,6 +66,13 @@ def run(line: str) -> int:
     return main(line.split())
 
 
+def train_on_candidates(flags: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """`train` on a data set that it builds of candidates and their scores, and keeps."""
+    data = "--dataset_path ./artifacts/Dataset --tasks sums_train --tasks_dir my_tasks"
+    line = f"train {flags} {data} --candidates_dir ./artifacts/candidates {QUICK}"
+    assert run(line) == 0, capsys.readouterr().err
+
+
 def test_generate_judge_train_judge(
     server: Endpoint, make_judge: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -81,12 +88,9 @@ def test_generate_judge_train_judge(
     )
     assert scores == [None if n == 7 else float(n % 2) for n in range(40)]
     encoder = make_judge("eurobert")
-    trained = (
-        f"train --model_path {encoder} --trust_remote_code --dataset_path ./artifacts/Dataset {rows} "
-        "--candidates_dir ./artifacts/candidates --candidate_models Model-A,Model-B "
-        f"--label_source LLMJudge/Big-Teacher --output_dir ./artifacts/models/Toy {QUICK}"
-    )
-    assert run(trained) == 0, capsys.readouterr().err
+    labels = "--candidate_models Model-A,Model-B --label_source LLMJudge/Big-Teacher"
+    flags = f"--model_path {encoder} --trust_remote_code {labels} --output_dir ./artifacts/models/Toy"
+    train_on_candidates(flags, capsys)
     kept = json.loads(Path("artifacts/Dataset/sums_train/dataset_dict.json").read_text())
     assert kept["splits"] == ["Model_A", "Model_B"]
     card = Path("artifacts/models/Toy/README.md").read_text(encoding="utf-8")
@@ -186,12 +190,8 @@ def test_every_flag_of_the_papers_train_on_files_that_its_judge_wrote(
     (scores / "scores.json").write_text(json.dumps([1 - n % 2 for n in range(40)]))
     Path("mix.json").write_text(json.dumps({"sums_train": {"Model-A_t0_7_p1_k-1_mp0_pp0_mt2048": 30}}))
     model = make_judge("eurobert")
-    line = (
-        f"train --model_path {model} --dataset_path ./artifacts/Dataset --tasks sums_train --tasks_dir my_tasks "
-        "--candidates_dir ./artifacts/candidates --candidate_models Model_A_t0_7_p1_k-1_mp0_pp0_mt2048 "
-        f"--label_source {labels} --output_dir out {PAPERS_TRAIN} {QUICK}"
-    )
-    assert run(line) == 0, capsys.readouterr().err
+    named = f"--candidate_models Model_A_t0_7_p1_k-1_mp0_pp0_mt2048 --label_source {labels}"
+    train_on_candidates(f"--model_path {model} {named} --output_dir out {PAPERS_TRAIN}", capsys)
     assert json.loads(Path("out/metrics.json").read_text())["data"]
     Path("artifacts/Dataset").rename("datasets/BERTJudge-Toy")  # LOCAL_DATASETS_DIR; on the Hub it would be found, too
     line = f"train --model_path {model} --dataset_path me/BERTJudge-Toy --output_dir out2 {PAPERS_TRAIN} {QUICK}"
