@@ -335,7 +335,7 @@ def test_the_same_command_again_judges_nothing(score):
     times = {path: path.stat().st_mtime_ns for path in Path("out").iterdir()}
     status, out, err = score(EXAMPLES, "--output_dir", "out", "--fail_at", 1, *STEADY)
     assert (status, err) == (0, "")
-    assert "out holds this result already; --overwrite makes it anew." in out
+    assert "out holds this result already; --overwrite redoes it." in out
     assert f"agreement with the {len(ROWS)} labels" in out
     assert {path: path.stat().st_mtime_ns for path in Path("out").iterdir()} == times
 
