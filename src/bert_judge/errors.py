@@ -12,11 +12,13 @@ without a traceback; anything else that escapes is a bug and keeps its traceback
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import re
 import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 
 class BertJudgeError(Exception):
@@ -52,6 +54,14 @@ def _requirement(package: str) -> str:
             if (found := re.match(r"([\w.-]+)(\[[^]]*\])?", line)) and found[1] == package:
                 return found[0]
     return package
+
+
+def import_extra(module: str, feature: str, extra: str, package: str | None = None) -> Any:
+    """A module of an optional package. Raises MissingExtraError, about the feature that needs it, if it is missing."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(feature, package or module, extra) from error
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import os
 import sys
@@ -12,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.errors import InputError, MissingExtraError, ModelError, first_line
+from bert_judge.errors import InputError, ModelError, first_line, import_extra
 
 if TYPE_CHECKING:
     import torch
@@ -115,15 +114,25 @@ def load_hf_backbone(path: str, trust_remote_code: bool = False, dtype: str = "a
     """
     folder = find_model(path, trust_remote_code)
     config = load_config(folder, trust_remote_code)
-    model, missing = _load_weights(folder, config, "AutoModel", dtype, False)
+    model, missing = _load_weights(folder, config, "AutoModel", dtype)
     lacking = [name for name in missing if not name.startswith(_UNREAD)]
     if lacking:
         raise ModelError(f"{folder} lacks weights of its encoder: {_some(lacking)}; a whole model was expected.")
     return (model.get_encoder() if config.is_encoder_decoder else model).eval()
 
 
+def load_language_model(folder: Path, config: PretrainedConfig, dtype: str) -> PreTrainedModel:
+    """Load a causal language model in evaluation mode. Raises InputError for another type, and ModelError."""
+    if dtype not in ("float32", "bfloat16", "float16"):
+        raise InputError(f"dtype is {dtype!r}; 'auto', 'float32', 'bfloat16' or 'float16' was expected.")
+    model, missing = _load_weights(folder, config, "AutoModelForCausalLM", dtype)
+    if missing:
+        raise ModelError(f"{folder} is not a language model: its weights lack {_some(missing)}; is it an encoder?")
+    return model.eval()
+
+
 def _load_weights(
-    folder: Path, config: PretrainedConfig, auto_class: str, dtype: str, other_shapes: bool
+    folder: Path, config: PretrainedConfig, auto_class: str, dtype: str, other_shapes: bool = False
 ) -> tuple[PreTrainedModel, list[str]]:
     """A model from safetensors, and the names of the weights that the files lack (they start at random)."""
     import transformers
@@ -140,12 +149,12 @@ def _load_weights(
                 config=config,
                 dtype=dtype,
                 use_safetensors=True,
-                trust_remote_code=hasattr(config, "auto_map"),
+                trust_remote_code=hasattr(config, "auto_map"),  # permission alone is no reason to run it
                 output_loading_info=True,
                 ignore_mismatched_sizes=other_shapes,
             )
     except (ValueError, OSError, RuntimeError, KeyError, SafetensorError) as error:
-        raise ModelError(f"{folder} can't be loaded as an encoder: {first_line(error)}") from error
+        raise ModelError(f"{folder} can't be loaded: {first_line(error)}") from error
     return model, sorted(info["missing_keys"])
 
 
@@ -232,11 +241,8 @@ def load_tokenizer(folder: Path) -> Tokenizer:
 
     needed = {"sentencepiece": "sentencepiece", "protobuf": "google.protobuf"} if list(folder.glob("*.model")) else {}
     for package, module in needed.items():
-        try:
-            importlib.import_module(module)
-        except ImportError as error:
-            feature = f"the tokenizer of {folder}, a SentencePiece file without a tokenizer.json,"
-            raise MissingExtraError(feature, package, "sentencepiece") from error
+        feature = f"the tokenizer of {folder}, a SentencePiece file without a tokenizer.json,"
+        import_extra(module, feature, "sentencepiece", package)
     try:
         tokenizer: Tokenizer = AutoTokenizer.from_pretrained(folder).backend_tokenizer
         return tokenizer

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bert_judge.artifacts import format_number, model_folder, read_list, settings_suffix
-from bert_judge.errors import InputError, MissingExtraError
-from bert_judge.generators.hf import load_language_model
+from bert_judge.errors import InputError, import_extra
 from bert_judge.generators.paper import load_hf_tokenizer
-from bert_judge.models import choose_device, fastest_dtype, find_model, load_config
+from bert_judge.models import choose_device, fastest_dtype, find_model, load_config, load_language_model
 from bert_judge.tasks import TaskFunction, discover
 from bert_judge.types import Sampling
 from bert_judge.utils import find_dataset
@@ -117,9 +116,8 @@ def load_vllm_generator(
     path: str, trust_remote_code: bool = False, dtype: str = "bfloat16", tensor_parallel_size: int = 1
 ) -> Any:
     """vLLM's own object for a language model. Raises MissingExtraError without vLLM."""
-    try:
-        from vllm import LLM
-    except ImportError as error:
-        raise MissingExtraError("load_vllm_generator", "vllm", "vllm") from error
+    vllm = import_extra("vllm", "load_vllm_generator", "vllm")
     folder = find_model(path, trust_remote_code)
-    return LLM(str(folder), trust_remote_code=trust_remote_code, dtype=dtype, tensor_parallel_size=tensor_parallel_size)
+    return vllm.LLM(
+        str(folder), trust_remote_code=trust_remote_code, dtype=dtype, tensor_parallel_size=tensor_parallel_size
+    )

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bert_judge.errors import ModelError
+from bert_judge.errors import ModelError, first_line
 from bert_judge.generators.base import Options, opening_token
 
-_PLACE = "\ue000prompt\ue000"  # where the prompt goes; private characters, which stand in no template
+_PLACE = "\ue000prompt\ue000"  # where the prompt goes; private characters, which no template contains
 _BLANK = " "
 _SHORTEST_MARKUP = 3  # added tokens of fewer characters, or of blanks, are not markup
 
@@ -25,21 +25,21 @@ class Encoded:
 
 
 class ChatFormat:
-    """A model's way to be asked: its chat template, or plain text if it has none.
+    """How a model is asked: by its chat template, or in plain text if it has none.
 
-    The prompt is data: a special token that stands in its text is encoded as plain text, so that it can't end its turn
-    and begin another. A prompt that is too long loses its start; what the template and the system prompt put around
-    it is never cut. `end_ids` are the tokens that end a turn.
+    The prompt is data: a special token in it is encoded as plain text, so that it can't end its turn and begin another.
+    A prompt that is too long loses its start; what the template and the system prompt put around it is never cut.
+    `end_ids` are the tokens that end a turn.
     """
 
     def __init__(self, tokenizer: Any, options: Options) -> None:
         self._tokenizer = tokenizer
         head, tail = _frame(tokenizer, options)
-        # A template that trims its texts would have taken these blanks away.
+        # A template that trims its texts has removed these blanks.
         kept = head.endswith(_BLANK), tail.startswith(_BLANK)
         self._trims = [trim for trim, keeps in zip((str.lstrip, str.rstrip), kept, strict=True) if not keeps]
         self._head, self._tail = head.removesuffix(_BLANK), tail.removeprefix(_BLANK)
-        # The token that a text begins with, where the tokenizer puts one; never the one that ends a text.
+        # The token that the tokenizer puts before a text, if it does; never one that it puts after it.
         first = tokenizer("a")["input_ids"][:1]
         begins = not tokenizer.chat_template and first == [tokenizer.bos_token_id]
         self._start = tuple(first) if begins else ()
@@ -66,13 +66,11 @@ class ChatFormat:
     def decode(self, ids: Sequence[int]) -> str:
         """The text of a reply, without special tokens, but with the tags of a reasoning trace."""
         shown = [token for token in ids if token not in self._hidden]
-        text: str = self._tokenizer.decode(shown, skip_special_tokens=False)
-        return self._prefill + text
+        return self._prefill + str(self._tokenizer.decode(shown, skip_special_tokens=False))
 
     def token(self, token_id: int) -> str:
         """The text of one token."""
-        text: str = self._tokenizer.decode([token_id], skip_special_tokens=False)
-        return text
+        return str(self._tokenizer.decode([token_id], skip_special_tokens=False))
 
     def _ids(self, text: str) -> tuple[int, ...]:
         cuts = [match.start() + 1 for match in self._markup.finditer(text)]
@@ -82,7 +80,7 @@ class ChatFormat:
         return (*self._start, *(token for part in parts for token in self._encode(part)["input_ids"]))
 
     def _without_start(self, text: str, tokens: int) -> str:
-        """The text without about so many tokens at its start, at least one character less."""
+        """The text without about as many tokens at its start; at least one character shorter."""
         offsets = self._encode(text, return_offsets_mapping=True)["offset_mapping"]
         return text[max(1, offsets[tokens][0]) if tokens < len(offsets) else len(text) :]
 
@@ -91,14 +89,13 @@ class ChatFormat:
 
 
 def load_chat_tokenizer(folder: Path, trust_remote_code: bool) -> Any:
-    """A model's tokenizer with its chat template, that pads on the left. Raises ModelError."""
+    """A model's tokenizer with its chat template, padding on the left. Raises ModelError."""
     from transformers import AutoTokenizer
 
     try:
         return AutoTokenizer.from_pretrained(folder, padding_side="left", trust_remote_code=trust_remote_code)
     except (ValueError, OSError, KeyError, ImportError, AttributeError) as error:
-        reason = str(error).strip().split("\n")[0]
-        raise ModelError(f"{folder} has no tokenizer that can be read: {reason}") from error
+        raise ModelError(f"{folder} has no tokenizer that can be read: {first_line(error)}") from error
 
 
 def _frame(tokenizer: Any, options: Options) -> tuple[str, str]:
@@ -109,10 +106,9 @@ def _frame(tokenizer: Any, options: Options) -> tuple[str, str]:
     if not tokenizer.chat_template:
         return f"{system}\n\n{_BLANK}" if system else _BLANK, _BLANK
     place = f"{_BLANK}{_PLACE}{_BLANK}"
-    prompt = {"role": "user", "content": place}
-    turns = [{"role": "system", "content": system}, prompt] if system else [prompt]
+    turns = [{"role": "system", "content": system}] if system else []
     try:
-        text = _render(tokenizer, turns, options)
+        text = _render(tokenizer, [*turns, {"role": "user", "content": place}], options)
         if system and system.strip() not in text:
             raise ValueError("the template leaves the system's turn out")
     except (ValueError, TemplateError) as error:
@@ -130,8 +126,7 @@ def _frame(tokenizer: Any, options: Options) -> tuple[str, str]:
 
 def _render(tokenizer: Any, turns: list[dict[str, str]], options: Options) -> str:
     thinking = {} if options.enable_thinking is None else {"enable_thinking": options.enable_thinking}
-    text: str = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True, **thinking)
-    return text
+    return str(tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True, **thinking))
 
 
 def _end_ids(tokenizer: Any) -> frozenset[int]:

@@ -1,4 +1,4 @@
-"""What the backends on this machine share: prompts become token ids, and token ids replies."""
+"""What the backends that run on this machine share: prompts become token ids, and token ids replies."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ from bert_judge.types import Reply, TokenChoice
 
 
 class LocalGenerator(BackendGenerator):
-    """A model on this machine, of which a backend runs batches.
-
-    The chat template is applied here, so that all of them ask the same and cut long prompts the same.
-    """
+    """A model on this machine. The chat template is applied here, so that all backends ask, and cut, alike."""
 
     window: ClassVar[int]  # prompts that are encoded together
     _format: ChatFormat
@@ -37,11 +34,11 @@ class LocalGenerator(BackendGenerator):
                 else:
                     fitting[index] = encoded
             for rows in self._batches(fitting):
-                found = dict(zip(rows, self._run([fitting[row] for row in rows]), strict=True))
-                for index, reply in found.items():
-                    if arrived:
-                        arrived(index, reply)
-                yield from found.items()
+                found = list(zip(rows, self._run([fitting[row] for row in rows]), strict=True))
+                if arrived:
+                    for each in found:
+                        arrived(*each)
+                yield from found
 
     @abstractmethod
     def _batches(self, prompts: Mapping[int, Encoded]) -> Iterable[Sequence[int]]:
@@ -53,7 +50,7 @@ class LocalGenerator(BackendGenerator):
     def _reply(
         self, prompt: Encoded, ids: Sequence[int], tokens: int, cut: bool, steps: Sequence[Mapping[int, float]]
     ) -> Reply:
-        """A reply out of its ids; `steps` are the log probabilities of the likeliest ids at its last places."""
+        """A reply from its ids; `steps` are the log probabilities of the likeliest ids at its last positions."""
         text_of = self._format.token
         choices = tuple(
             TokenChoice(text_of(token), {text_of(other): value for other, value in likeliest.items()})

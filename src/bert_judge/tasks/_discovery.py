@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bert_judge.errors import InputError
+from bert_judge.errors import InputError, first_line
 from bert_judge.tasks._benchmark import BenchmarkTask
 
 if TYPE_CHECKING:
@@ -61,10 +61,8 @@ def _modules(package: str, folder: Path) -> Iterator[ModuleType]:
             try:
                 yield importlib.import_module(f"{package}.{file.stem}")
             except Exception as error:  # a file of the user's can raise anything
-                reason = str(error).strip().split("\n")[0]
-                raise InputError(
-                    f"the file of tasks {file} can't be imported: {type(error).__name__}: {reason}."
-                ) from error
+                what = f"{type(error).__name__}: {first_line(error)}"
+                raise InputError(f"the file of tasks {file} can't be imported: {what}.") from error
 
 
 def _package(folder: Path) -> str:
