@@ -1,11 +1,11 @@
-"""Tasks: questions with their references. A task is a function without arguments that returns a dataset of both.
+"""Tasks: a task is a function without arguments that returns a dataset of questions and references.
 
     from bert_judge.tasks import discover
 
     dataset = discover()["gsm8k_test_soft"]()   # a datasets.Dataset with the columns question and reference
 
-Each file of this folder holds the benchmarks of one family, and a file that is put beside them, or into the folder of
-`--tasks_dir`, adds its own tasks. Files whose names begin with an underscore hold none.
+Each file of this folder has the benchmarks of one family; a file that is put beside them, or into the folder of
+`--tasks_dir`, adds its own tasks. Files whose names begin with an underscore have none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A task out of a file: any rows with a question and a reference."""
+"""A task from a file: any rows with a question and a reference."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ _ROLES = ("question", "reference")
 
 
 def from_file(path: str | Path, columns: ColumnMap | None = None) -> Dataset:
-    """A dataset with `question` and `reference` out of a file, as a task returns it.
+    """A dataset with `question` and `reference` from a file, as a task returns it.
 
-    The file is whatever `bert_judge.sources.open_source` reads: JSON lines, JSON, CSV, parquet, a folder of such files,
-    or one that `save_to_disk` wrote. `columns` maps "question" and "reference" to its columns; a role that it does not
-    name is recognised. References are texts, or lists of texts where some row has several.
+    The file is anything that `bert_judge.sources.open_source` reads. `columns` maps "question" and "reference" to its
+    columns; a role without one is recognised. References are texts, or lists of texts where some row has several.
 
-    Raises InputError with the row and what is wrong with it.
+    Raises InputError, which names the row and what is wrong with it.
     """
     from datasets import Dataset
 
