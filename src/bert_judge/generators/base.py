@@ -27,7 +27,7 @@ _WINDOW = 1024  # prompts looked up at a time, so that a stream is never held as
 class Options:
     """What generators take besides model and sampling; each backend reads those that concern it."""
 
-    system_prompt: Annotated[str | None, "what stands before each prompt, in the system's turn"] = None
+    system_prompt: Annotated[str | None, "the system prompt, put before each prompt"] = None
     enable_thinking: Annotated[bool | None, "switch the model's reasoning on (default: as the model has it)"] = None
     think_token: Annotated[str, "what closes a reasoning trace"] = "</think>"
     trust_remote_code: Annotated[bool, "hf, vllm: run the model's own code if its architecture is unknown"] = False
@@ -97,9 +97,9 @@ class Generator(ABC):
 class BackendGenerator(Generator):
     """A generator of the table of backends.
 
-    `choices` says of how many of a reply's last tokens the log probabilities are kept; `settings` are fields of
-    Sampling and Options by name, as the paper's package has them. Raises InputError for another name, and what the
-    backend raises where the model can't be used.
+    `choices` is the number of last tokens of a reply whose log probabilities are kept; `settings` are fields of
+    Sampling and Options by name, as in the paper's package. Raises InputError for another name, and what the backend
+    raises where the model can't be used.
     """
 
     backend: ClassVar[str]
@@ -131,7 +131,7 @@ class BackendGenerator(Generator):
 
     @abstractmethod
     def _load(self) -> Mapping[str, object]:
-        """Make the model ready; returns what of it changes a reply, for the signature."""
+        """Load the model; returns everything about it that changes a reply, for the signature."""
 
 
 def open_store(name: str | None) -> Replies:
@@ -183,7 +183,7 @@ class KeptGenerator(Generator):
 def split_trace(text: str, think_token: str = "</think>") -> tuple[str, str | None]:
     """A reply in two: its reasoning trace, and its answer; the answer is None where the trace was never closed.
 
-    A trace may begin with its opening tag (`<think>` for `</think>`), or the tag stood in the prompt. The last closing
+    A trace may begin with its opening tag (`<think>` for `</think>`), which may also be in the prompt. The last closing
     tag counts, since a trace may quote one. Without a `think_token` the whole reply is the answer.
     """
     if not think_token:

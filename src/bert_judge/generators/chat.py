@@ -99,7 +99,7 @@ def load_chat_tokenizer(folder: Path, trust_remote_code: bool) -> Any:
 
 
 def _frame(tokenizer: Any, options: Options) -> tuple[str, str]:
-    """What stands before and after the prompt."""
+    """The text before and after the prompt."""
     from jinja2 import TemplateError
 
     system = options.system_prompt
@@ -110,11 +110,11 @@ def _frame(tokenizer: Any, options: Options) -> tuple[str, str]:
     try:
         text = _render(tokenizer, [*turns, {"role": "user", "content": place}], options)
         if system and system.strip() not in text:
-            raise ValueError("the template leaves the system's turn out")
+            raise ValueError("the template leaves the system prompt out")
     except (ValueError, TemplateError) as error:
         if not system:
             raise ModelError(f"the chat template of the model can't be used: {error}") from error
-        # Some templates (Gemma's, say) have no turn for the system.
+        # Some templates (such as Gemma's) have no system turn.
         text = _render(tokenizer, [{"role": "user", "content": f"{system}\n\n{place}"}], options)
     head, found, tail = text.partition(_PLACE)
     if not found or _PLACE in tail:

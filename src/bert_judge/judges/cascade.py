@@ -256,7 +256,7 @@ def _unsure(passed: Mapping[str, Verdict]) -> Verdict:
 
 
 def _scores(passed: Mapping[str, Verdict]) -> dict[str, Any]:
-    """What the details say of the stages that passed a row on."""
+    """The scores of the stages that passed a row on, for the details."""
     return {"passed": {name: verdict.score for name, verdict in passed.items()}} if passed else {}
 
 

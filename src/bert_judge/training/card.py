@@ -1,4 +1,4 @@
-"""The card of a trained judge: what the Hub shows, and what a person needs to know before trusting a score."""
+"""The card of a trained judge: what the Hub shows, and what users need to know before they trust a score."""
 
 from __future__ import annotations
 
