@@ -10,8 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from bert_judge.generators.base import ALTERNATIVES
-from bert_judge.generators.chat import ChatFormat, Encoded, load_chat_tokenizer
-from bert_judge.generators.local import LocalGenerator, content_hash
+from bert_judge.generators.local import ChatFormat, Encoded, LocalGenerator, content_hash, load_chat_tokenizer
 from bert_judge.models import (
     choose_device,
     fastest_dtype,

@@ -12,8 +12,7 @@ from dataclasses import asdict
 
 from bert_judge.errors import ModelError, first_line, import_extra
 from bert_judge.generators.base import ALTERNATIVES
-from bert_judge.generators.chat import ChatFormat, Encoded
-from bert_judge.generators.local import LocalGenerator, content_hash
+from bert_judge.generators.local import ChatFormat, Encoded, LocalGenerator, content_hash
 from bert_judge.models import find_model
 from bert_judge.types import Reply
 

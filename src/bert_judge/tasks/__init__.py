@@ -17,8 +17,7 @@ from pathlib import Path
 
 from bert_judge.tasks import context_extraction, math_problems, multiple_choice
 from bert_judge.tasks._benchmark import Benchmark, BenchmarkTask, Item, Reading, make_tasks
-from bert_judge.tasks._discovery import TaskFunction, discover, unknown_task
-from bert_judge.tasks._files import from_file
+from bert_judge.tasks._discovery import TaskFunction, discover, from_file, unknown_task
 from bert_judge.tasks._prompts import FORMS, ask_choice, ask_context, lettered, shuffled
 
 __all__ = [

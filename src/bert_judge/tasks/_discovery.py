@@ -1,4 +1,4 @@
-"""Finding tasks: the functions of the files in this folder, and in a folder of the user's."""
+"""Finding tasks: the functions of the files in this folder and in a user's, and files of questions."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bert_judge.errors import InputError, first_line
+from bert_judge.sources import ColumnMap, open_source
 from bert_judge.tasks._benchmark import BenchmarkTask
 
 if TYPE_CHECKING:
@@ -44,6 +45,26 @@ def discover(tasks_dir: str | Path | None = None, package: str = "bert_judge.tas
                 f"{tasks_dir} has no tasks; a Python file with a public function that takes no arguments was expected."
             )
     return {name: task for name, (task, _) in found.items()}
+
+
+def from_file(path: str | Path, columns: ColumnMap | None = None) -> Dataset:
+    """A dataset with `question` and `reference` from a file, as a task returns it.
+
+    The file is anything that `bert_judge.sources.open_source` reads. `columns` maps "question" and "reference" to its
+    columns; a role without one is recognised. References are texts, or lists of texts where some row has several.
+
+    Raises InputError, which names the row and what is wrong with it.
+    """
+    from datasets import Dataset
+
+    roles = ("question", "reference")
+    if unknown := set(columns or {}).difference(roles):
+        raise InputError(f"the map names {min(unknown)!r}; a task has only a question and a reference.")
+    unread = dict.fromkeys(("candidate", "id", "label"), "")
+    rows = list(open_source(Path(path).expanduser(), columns={**(columns or {}), **unread}, required=roles))
+    several = any(len(row.references) > 1 for row in rows)
+    references = [list(row.references) if several else row.references[0] for row in rows]
+    return Dataset.from_dict({"question": [row.question for row in rows], "reference": references})
 
 
 def unknown_task(name: str, known: Iterable[str]) -> InputError:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +26,11 @@ from bert_judge.training.held_out import HeldOutMeasures
 from bert_judge.training.rows import Example
 from bert_judge.version import __version__
 
-METRICS, CARD, STATES, RUNS = "metrics.json", "README.md", "states", "runs"
+METRICS, STATES, RUNS = "metrics.json", "states", "runs"
 _RESULT = (METRICS, CONFIG_NAME, "config.json", "model.safetensors")
+_PARTS = {"q": "question", "c": "candidate answer", "r": "reference answer"}
+_COMBINED = ", combined with the evidence (equal numbers, the chosen option, shared words),"
+_COUNTED = {"task": "by_task", "model": "by_model", "label source": "by_label_source"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +136,29 @@ def _read_json(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def make_card(name: str, record: Mapping[str, Any]) -> str:
+    """The card of the judge that a record (`metrics.json`) describes, in Markdown with a head in YAML."""
+    from jinja2 import Environment, StrictUndefined
+
+    template = Path(__file__).with_name("card.md.jinja").read_text(encoding="utf-8")
+    page = Environment(undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True).from_string(template)
+    forms = [[_PARTS[letter] for letter in form] for form in record["form"]["forms"]]
+    return page.render(
+        record,
+        name=name,
+        parts=[f"{', '.join(form[:-1])} and {form[-1]}" for form in forms],
+        measured={**record["tasks"], "**all**": record["dev"]},
+        combined=_COMBINED if record["combiner"] else "",
+        counted={title: record["data"][key] for title, key in _COUNTED.items() if record["data"][key]},
+        cell=lambda text: text.replace("|", "\\|").replace("\n", " "),
+        count="{:,}".format,
+        percent="{:.0%}".format,
+        number=lambda value: "" if value is None else f"{value:.3f}",
+        json=partial(json.dumps, ensure_ascii=False),
+        shell=shlex.join,
+    )
 
 
 def check_hub(repository: str) -> None:

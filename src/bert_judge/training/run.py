@@ -14,9 +14,8 @@ from bert_judge.errors import InputError, OutputError
 from bert_judge.evidence import Combiner, find_signals
 from bert_judge.models import find_model, max_input_tokens, quiet_transformers
 from bert_judge.prompt import InputForm, JudgeConfig, PromptEncoder
-from bert_judge.training.card import make_card
 from bert_judge.training.config import TrainConfig
-from bert_judge.training.folder import CARD, RUNS, TrainingFolder, TrainResult, check_hub, identity, push
+from bert_judge.training.folder import RUNS, TrainingFolder, TrainResult, check_hub, identity, make_card, push
 from bert_judge.training.held_out import calibrate, measure, measure_tasks
 from bert_judge.training.rows import Example, labels_of
 from bert_judge.training.selection import Mix, TrainingRows, check_form, choose_rows, describe, drop_questions
@@ -166,7 +165,7 @@ class _Training:
                 tokenizer.save_pretrained(path)
                 combiner = Combiner(**record["combiner"]) if record["combiner"] else None
                 JudgeConfig(form=form, temperature=record["temperature"], combiner=combiner).save(path)
-                (path / CARD).write_text(make_card(path.resolve().name, record), encoding="utf-8")
+                (path / "README.md").write_text(make_card(path.resolve().name, record), encoding="utf-8")
                 self.folder.close(record)
         except OSError as error:
             raise OutputError(
