@@ -819,7 +819,7 @@ def test_a_share_of_nothing_and_of_everything() -> None:
     ],
 )
 def test_rows_of_both_kinds_are_needed(tmp_path: Path, made: list[Sample]) -> None:
-    with pytest.raises(InputError, match=r"labelled (training|development) rows .*(hold one label only|are too few)"):
+    with pytest.raises(InputError, match=r"labelled (training|held-out) rows .*(hold one label only|are too few)"):
         train("no-such-model", made, tmp_path / "out", FORM, CONFIG)  # said before a model is looked for
     assert not (tmp_path / "out").exists()
 
