@@ -71,5 +71,8 @@ def _with_hard_labels(values: Sequence[float], labels: Sequence[float]) -> tuple
     """Values with labels of 0 and 1; where some are soft, each row is repeated with a hundred labels."""
     if not is_soft(labels):
         return list(values), [int(label) for label in labels]
-    golds = [int(copy < round(label * _COPIES)) for label in labels for copy in range(_COPIES)]
+    golds = []
+    for label in labels:
+        correct = round(label * _COPIES)
+        golds += [1] * correct + [0] * (_COPIES - correct)
     return [value for value in values for _ in range(_COPIES)], golds
