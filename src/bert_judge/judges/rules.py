@@ -69,8 +69,8 @@ class RuleJudge(Judge):
     def __init__(
         self,
         rules: Annotated[str | None, "YAML file of rules"] = None,
-        must_match: Annotated[str | None, "regular expression that the candidate matches"] = None,
-        must_not_match: Annotated[str | None, "regular expression that it does not match"] = None,
+        must_match: Annotated[str | None, "regular expression that is found in the candidate"] = None,
+        must_not_match: Annotated[str | None, "regular expression that is not found in it"] = None,
         must_contain: Annotated[str | None, "text that the candidate contains"] = None,
         must_not_contain: Annotated[str | None, "text that it does not contain"] = None,
         starts_with: Annotated[str | None, "text that the candidate starts with"] = None,
