@@ -14,7 +14,7 @@ import pytest
 
 from bert_judge.errors import InputError, MissingExtraError, ModelError
 from bert_judge.generators import HFGenerator, Options, VLLMGenerator
-from bert_judge.generators.chat import ChatFormat
+from bert_judge.generators.local import ChatFormat
 from bert_judge.types import Reply, Sampling, Signature
 from language_models import TEMPLATE, save_language_model
 
@@ -271,7 +271,11 @@ def test_the_signature_names_what_changes_a_reply(chat_model: Path, plain_model:
 @pytest.mark.parametrize(
     ("break_it", "error", "said"),
     [
-        (lambda folder: (folder / "model.safetensors").unlink(), ModelError, "no weights as safetensors"),
+        (
+            lambda folder: (folder / "model.safetensors").unlink(),
+            ModelError,
+            "has no weights; model.safetensors was expected",
+        ),
         (lambda folder: (folder / "model.safetensors").write_bytes(b"x"), ModelError, "can't be loaded"),
         (lambda folder: (folder / "tokenizer.json").write_text("{"), ModelError, "no tokenizer that can be read"),
         (lambda folder: (folder / "config.json").write_text("{"), ModelError, "not valid JSON"),
