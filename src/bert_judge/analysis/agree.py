@@ -5,23 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bert_judge.analysis.measures import BootstrapSettings, Estimate
 from bert_judge.analysis.pairing import check_matched
 from bert_judge.analysis.results import Row
 from bert_judge.analysis.table import JudgeColumn, VerdictTable
 from bert_judge.stats.agreement import RankCorrelation, interval_alpha, kendall_tau, majority, nominal_alpha
+from bert_judge.stats.arrays import Integers, Numbers, np
 from bert_judge.stats.labels import kappa_terms, ratio
 from bert_judge.stats.paired import Differences
 from bert_judge.stats.resampling import bootstrap_interval
 from bert_judge.types import Signature
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,14 +153,12 @@ def disagreement_records(table: VerdictTable) -> Iterator[dict[str, Any]]:
 
 def _shared(table: VerdictTable) -> list[int]:
     """The places of answers that two or more judges judged."""
-    import numpy as np
-
     count = np.sum([judge.judged for judge in table.judges], axis=0)
     places: list[int] = np.flatnonzero(count > 1).tolist()
     return places
 
 
-def _or_none(labels: Labels) -> list[int | None]:
+def _or_none(labels: Integers) -> list[int | None]:
     return [None if label < 0 else label for label in labels.tolist()]
 
 
@@ -190,8 +183,6 @@ def _pair(
     table: VerdictTable, first: JudgeColumn, second: JudgeColumn, settings: BootstrapSettings
 ) -> tuple[JudgePair, str | None]:
     """Two judges, and a sentence where they have few answers in common."""
-    import numpy as np
-
     both = first.judged & second.judged
     ours, theirs = ([row for row in judge.verdicts if row is not None] for judge in (first, second))
     note = check_matched([table.rows[i] for i in both.nonzero()[0].tolist()], ours, theirs, (first.name, second.name))
@@ -217,16 +208,14 @@ def _pair(
 
 
 def _drawn(
-    of: Callable[[NDArray[np.float64]], float | None], clusters: Sequence[str], settings: BootstrapSettings
+    of: Callable[[Numbers], float | None], clusters: Sequence[str], settings: BootstrapSettings
 ) -> Estimate | None:
     """A statistic of weighted rows with its interval by question; None where it is undefined."""
-    import numpy as np
-
     value = of(np.ones(len(clusters))) if clusters else None
     if value is None:
         return None
 
-    def drawn(weights: NDArray[np.float64]) -> float:
+    def drawn(weights: Numbers) -> float:
         found = of(weights)
         return float("nan") if found is None else found
 
@@ -234,7 +223,7 @@ def _drawn(
     return Estimate(value, *(between or (None, None)))
 
 
-def _dispute(labels: Labels, golds: Labels, clusters: Sequence[str], settings: BootstrapSettings) -> Dispute | None:
+def _dispute(labels: Integers, golds: Integers, clusters: Sequence[str], settings: BootstrapSettings) -> Dispute | None:
     """Which of two judges is correct by human labels; None where there are none."""
     labelled = golds >= 0
     if not labelled.any():
@@ -250,8 +239,6 @@ def _dispute(labels: Labels, golds: Labels, clusters: Sequence[str], settings: B
 
 def _score_alpha(judges: Sequence[JudgeColumn]) -> float | None:
     """Krippendorff's alpha of scores; None where a judge's are no probabilities."""
-    import numpy as np
-
     if any(judge.scale != "probability" for judge in judges):
         return None
     return interval_alpha(np.stack([judge.scores for judge in judges]))

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from bert_judge.analysis.measures import BootstrapSettings, Estimate
 from bert_judge.analysis.pairing import check_matched, numbered, question_of
@@ -18,14 +18,11 @@ from bert_judge.analysis.results import Row
 from bert_judge.analysis.table import DIFFERENT, JudgeColumn, VerdictTable
 from bert_judge.errors import InputError
 from bert_judge.stats.agreement import RankCorrelation, kendall_tau
+from bert_judge.stats.arrays import Numbers, Truths, np
 from bert_judge.stats.labels import wilson_interval
 from bert_judge.stats.paired import LEVEL, Differences, holm, mcnemar
 from bert_judge.stats.resampling import bootstrap_interval
 from bert_judge.types import Signature
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 MARGIN = 0.02
 """Accuracies that differ by less than this are taken as equal, where nothing else is asked."""
@@ -207,15 +204,13 @@ class _Models:
     signature: Signature | None
     measure: ModelMeasure
     rows: Sequence[Row]
-    values: NDArray[np.float64]
+    values: Numbers
     clusters: Sequence[str]
     places: Mapping[str, Mapping[tuple[Any, int], int]]
 
     @classmethod
     def by_judge(cls, table: VerdictTable, judge: JudgeColumn) -> _Models:
         """By the labels of a judge where every model has some, else by its scores."""
-        import numpy as np
-
         places = _places(table, judge.judged)
         measure, values = ACCURACY, np.where(judge.labels >= 0, judge.labels, np.nan)
         if _without(values, places):
@@ -237,8 +232,6 @@ class _Models:
     @classmethod
     def by_people(cls, table: VerdictTable) -> _Models | None:
         """By human labels; None unless every model has some."""
-        import numpy as np
-
         places = _places(table, np.ones(len(table.rows), bool))
         values = np.where(table.golds >= 0, table.golds, np.nan)
         if _without(values, places):
@@ -246,7 +239,7 @@ class _Models:
         return cls(HUMAN_LABELS, None, TRUE_ACCURACY, table.rows, values, table.clusters, places)
 
 
-def _places(table: VerdictTable, there: NDArray[np.bool_]) -> dict[str, dict[tuple[Any, int], int]]:
+def _places(table: VerdictTable, there: Truths) -> dict[str, dict[tuple[Any, int], int]]:
     """Where each model's answers are, by the question; by the id where a row has no texts that could be matched."""
     bare = any(row.candidate is None for row in table.rows)
     models: dict[str, list[int]] = {}
@@ -263,10 +256,8 @@ def _at(rows: Sequence[Row], places: Sequence[int]) -> list[Row]:
     return [rows[place] for place in places]
 
 
-def _without(values: NDArray[np.float64], places: Mapping[str, Mapping[Any, int]]) -> list[str]:
+def _without(values: Numbers, places: Mapping[str, Mapping[Any, int]]) -> list[str]:
     """The models none of whose answers has a value."""
-    import numpy as np
-
     return [model for model, own in places.items() if not np.isfinite(values[list(own.values())]).any()]
 
 
@@ -288,8 +279,6 @@ def _compare(models: _Models, settings: ComparisonSettings) -> ModelsFound:
 
 
 def _model(models: _Models, name: str, pairs: Sequence[PairFound], settings: ComparisonSettings) -> ModelFound:
-    import numpy as np
-
     everywhere = list(models.places[name].values())
     told = [place for place in everywhere if math.isfinite(models.values[place])]
     values, clusters = models.values[told], [models.clusters[place] for place in told]
@@ -321,8 +310,6 @@ def _side(model: str, pair: PairFound) -> int:
 
 def _pair(models: _Models, first: str, second: str, settings: ComparisonSettings) -> tuple[PairFound | None, list[str]]:
     """Two models, and what there is to note; None where no question has values for both."""
-    import numpy as np
-
     ours, theirs = models.places[first], models.places[second]
     matched = np.asarray([(place, theirs[name]) for name, place in ours.items() if name in theirs], int).reshape(-1, 2)
     found = [_at(models.rows, places) for places in (matched[:, 0].tolist(), [*ours.values()], [*theirs.values()])]

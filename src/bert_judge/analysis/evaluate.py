@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from bert_judge.analysis.measures import BootstrapSettings, Estimate, measure
 from bert_judge.analysis.results import Row
@@ -17,6 +17,7 @@ from bert_judge.analysis.slices import Slice, is_small, slices
 from bert_judge.analysis.table import JudgeColumn, VerdictTable
 from bert_judge.analysis.teacher import Teacher, TeacherErrors, teacher_errors
 from bert_judge.errors import InputError
+from bert_judge.stats.arrays import ArrayLike, Integers, Numbers, Truths, np
 from bert_judge.stats.calibration import Bin, reliability
 from bert_judge.stats.discrimination import (
     RiskCoverage,
@@ -31,10 +32,6 @@ from bert_judge.stats.discrimination import (
 from bert_judge.stats.labels import Confusion
 from bert_judge.stats.paired import Differences, holm
 from bert_judge.types import Scale, Signature
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
 
 OWN_LABELS = "its own"
 _MEANING: Mapping[Scale, str] = {
@@ -206,8 +203,6 @@ def evaluate(
 
 def _labelling(judge: JudgeColumn, table: VerdictTable, threshold: float | None) -> tuple[JudgeColumn, str]:
     """A judge with labels, and where these are from: its own, a threshold, or one that is chosen on other rows."""
-    import numpy as np
-
     scored = np.isfinite(judge.scores)
     scores = judge.scores[scored]
     if threshold is not None:
@@ -225,7 +220,7 @@ def _labelling(judge: JudgeColumn, table: VerdictTable, threshold: float | None)
     return replace(judge, labels=labels), "scores from a threshold on that was chosen on other rows"
 
 
-def _of(clusters: Sequence[str], chosen: NDArray[np.bool_]) -> list[str]:
+def _of(clusters: Sequence[str], chosen: Truths) -> list[str]:
     return [clusters[place] for place in chosen.nonzero()[0].tolist()]
 
 
@@ -236,8 +231,6 @@ def _judge(
     table: VerdictTable,
     settings: EvaluationSettings,
 ) -> JudgeEvaluation:
-    import numpy as np
-
     scored, decided = np.isfinite(judge.scores), judge.labels >= 0
     wrong = decided & (judge.labels != table.golds)
     confidence, told = _confidence(judge), scored & decided
@@ -257,10 +250,8 @@ def _judge(
     )
 
 
-def _confidence(judge: JudgeColumn) -> NDArray[np.float64]:
+def _confidence(judge: JudgeColumn) -> Numbers:
     """How sure a judge is of its labels: the label's probability, or how far the score is from where labels change."""
-    import numpy as np
-
     scores = judge.scores
     if judge.probable:
         return np.where(judge.labels == 1, scores, 1 - scores)
@@ -270,7 +261,7 @@ def _confidence(judge: JudgeColumn) -> NDArray[np.float64]:
 
 
 def _thresholds(
-    scores: NDArray[np.float64], golds: NDArray[np.int64], clusters: Sequence[str], settings: EvaluationSettings
+    scores: Numbers, golds: Integers, clusters: Sequence[str], settings: EvaluationSettings
 ) -> list[ChosenThreshold]:
     """The thresholds for each purpose, on the rows that have a score."""
     if len(set(clusters)) < 2:
@@ -289,12 +280,8 @@ def _thresholds(
     return found
 
 
-def _worst(
-    judge: JudgeColumn, wrong: NDArray[np.bool_], table: VerdictTable, confidence: NDArray[np.float64], most: int
-) -> list[Row]:
+def _worst(judge: JudgeColumn, wrong: Truths, table: VerdictTable, confidence: Numbers, most: int) -> list[Row]:
     """The disagreements of which the judge was surest, one a question; with the label and columns of the input."""
-    import numpy as np
-
     places = np.flatnonzero(wrong)
     found: dict[str, Row] = {}
     for place in places[np.argsort(-confidence[places], kind="stable")].tolist():

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from bert_judge.errors import InputError
+from bert_judge.stats.arrays import Integers, Numbers, Truths, np
 from bert_judge.stats.calibration import bin_of
 from bert_judge.stats.discrimination import Ranking
 from bert_judge.stats.inputs import factorise
@@ -20,12 +21,8 @@ from bert_judge.stats.labels import kappa_terms
 from bert_judge.stats.resampling import RESAMPLES, draw_clusters, percentile_interval
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from bert_judge.analysis.table import JudgeColumn
 
-    Numbers = NDArray[np.float64]
 
 ECE_BINS = 15
 _AUROC_WORK = 4_000_000  # rows times resamples that AUROC may sort through
@@ -137,7 +134,7 @@ class Measured(NamedTuple):
 
 
 def measure(
-    golds: NDArray[np.int64],
+    golds: Integers,
     judges: Sequence[JudgeColumn],
     clusters: Sequence[Hashable],
     resamples: int = RESAMPLES,
@@ -148,8 +145,6 @@ def measure(
     The draws are those of `stats.bootstrap_interval` with the same seed, and the same for all judges. AUROC takes fewer
     of them where there are over 2,000 rows (at least 200).
     """
-    import numpy as np
-
     columns = [_columns(golds, judge) for judge in judges]
     of_row, count = factorise(clusters)
     for_auroc = max(_FEWEST, min(resamples, _AUROC_WORK // max(1, len(golds))))
@@ -186,15 +181,13 @@ def measure(
 
 
 def rate(
-    above: NDArray[np.bool_],
-    below: NDArray[np.bool_],
+    above: Truths,
+    below: Truths,
     clusters: Sequence[Hashable],
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Estimate | None:
     """How many of the rows `below` are `above`, too, with its interval; None where there are none."""
-    import numpy as np
-
     of_row, count = factorise(clusters)
     columns = np.stack([above & below, below], axis=1).astype(float)
     per_cluster = _by_cluster(columns, of_row, count)
@@ -211,16 +204,12 @@ def estimated(value: float, draws: Numbers) -> Estimate | None:
 
 def _interval(draws: Numbers) -> tuple[float, float] | None:
     """The 95 % percentile interval; None where under a half of the draws are defined, or all are the same."""
-    import numpy as np
-
     found = percentile_interval(draws, 0.95)
     return found if found and np.ptp(draws[np.isfinite(draws)]) > 0 else None
 
 
-def _columns(golds: NDArray[np.int64], judge: JudgeColumn) -> Numbers:
+def _columns(golds: Integers, judge: JudgeColumn) -> Numbers:
     """What is summed, in an array of shape (rows, 7 + bins)."""
-    import numpy as np
-
     positive, labelled, decided = golds == 1, judge.labels == 1, judge.labels >= 0
     scored = np.isfinite(judge.scores) & judge.probable
     scores = np.where(scored, judge.scores, 0.0)
@@ -232,16 +221,12 @@ def _columns(golds: NDArray[np.int64], judge: JudgeColumn) -> Numbers:
     return np.column_stack([*cells, ~decided, scored, squared, excess]).astype(float)
 
 
-def _by_cluster(columns: Numbers, of_row: NDArray[np.int64], count: int) -> Numbers:
-    import numpy as np
-
+def _by_cluster(columns: Numbers, of_row: Integers, count: int) -> Numbers:
     return np.column_stack([np.bincount(of_row, column, count) for column in columns.T])
 
 
 def _draws(count: int, resamples: int, seed: int) -> Iterator[Numbers]:
     """How often each cluster is drawn, in arrays of shape (some draws, clusters)."""
-    import numpy as np
-
     drawn = draw_clusters(count, resamples, seed)
     while some := list(islice(drawn, max(1, _CHUNK // count))):
         yield np.asarray(some, float)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, permutations
 from os.path import commonprefix
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from bert_judge.analysis.labels import Labels, relabelled
 from bert_judge.analysis.pairing import answer_sets, described, numbered, row_names, run_names
@@ -20,11 +20,8 @@ from bert_judge.analysis.results import Row, Run
 from bert_judge.analysis.slices import Facet, check_columns, facets
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import distinct
+from bert_judge.stats.arrays import Integers, Numbers, Truths, np
 from bert_judge.types import Scale, Signature
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 DIFFERENT = "different judges"
 """The judge of a table in which each model has one of its own."""
@@ -41,14 +38,12 @@ class JudgeColumn:
     name: str
     runs: Sequence[Run]
     verdicts: Sequence[Row | None]
-    scores: NDArray[np.float64]
-    labels: NDArray[np.int64]
+    scores: Numbers
+    labels: Integers
 
     @classmethod
     def of(cls, name: str, runs: Sequence[Run], verdicts: Sequence[Row | None]) -> JudgeColumn:
         """A column of these verdicts."""
-        import numpy as np
-
         scores = [np.nan if row is None or row.score is None else row.score for row in verdicts]
         labels = [-1 if row is None or row.label is None else row.label for row in verdicts]
         return cls(name, runs, verdicts, np.asarray(scores, float), np.asarray(labels, np.int64))
@@ -69,13 +64,11 @@ class JudgeColumn:
         return self.scale == "probability" and any(row is not None and row.score is not None for row in self.verdicts)
 
     @cached_property
-    def judged(self) -> NDArray[np.bool_]:
+    def judged(self) -> Truths:
         """Which of the answers it judged."""
-        import numpy as np
-
         return np.asarray([row is not None for row in self.verdicts], bool)
 
-    def part(self, places: NDArray[np.int64]) -> JudgeColumn:
+    def part(self, places: Integers) -> JudgeColumn:
         """What it says of the answers at these places."""
         verdicts = [self.verdicts[place] for place in places.tolist()]
         return replace(self, verdicts=verdicts, scores=self.scores[places], labels=self.labels[places])
@@ -96,10 +89,8 @@ class VerdictTable:
     notes: Sequence[str] = ()
 
     @cached_property
-    def golds(self) -> NDArray[np.int64]:
+    def golds(self) -> Integers:
         """The human labels, -1 where there is none."""
-        import numpy as np
-
         return np.asarray([-1 if row.gold is None else row.gold for row in self.rows], np.int64)
 
     @cached_property
@@ -108,12 +99,10 @@ class VerdictTable:
         return [row.cluster for row in self.rows]
 
     @cached_property
-    def disagree(self) -> NDArray[np.bool_]:
+    def disagree(self) -> Truths:
         """The answers to which judges give different labels."""
-        import numpy as np
-
         labels = np.stack([judge.labels for judge in self.judges])
-        found: NDArray[np.bool_] = (labels == 1).any(axis=0) & (labels == 0).any(axis=0)
+        found: Truths = (labels == 1).any(axis=0) & (labels == 0).any(axis=0)
         return found
 
     @cached_property
@@ -123,8 +112,6 @@ class VerdictTable:
 
     def part(self, places: Iterable[int]) -> VerdictTable:
         """The table of the answers at these places."""
-        import numpy as np
-
         chosen = np.asarray(list(places), np.int64)
         rows, models = ([every[place] for place in chosen.tolist()] for every in (self.rows, self.models))
         return replace(self, rows=rows, models=models, judges=[judge.part(chosen) for judge in self.judges])

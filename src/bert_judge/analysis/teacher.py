@@ -11,6 +11,7 @@ from bert_judge.analysis.results import Row, Run
 from bert_judge.analysis.slices import Slice, is_small
 from bert_judge.analysis.table import VerdictTable
 from bert_judge.errors import InputError
+from bert_judge.stats.arrays import np
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,6 @@ def teacher_of_run(rows: Sequence[Row], run: Run) -> Teacher:
 
 def teacher_errors(teacher: Teacher, table: VerdictTable, parts: Sequence[Slice]) -> list[TeacherErrors]:
     """Where each judge makes its teacher's errors, on all rows and slice by slice."""
-    import numpy as np
-
     taught = np.asarray([-1 if label is None else label for label in teacher.labels], np.int64)
     found = []
     for part in [Slice("all", "all rows", range(len(table.rows))), *parts]:

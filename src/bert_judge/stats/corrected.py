@@ -10,16 +10,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from bert_judge.errors import InputError
+from bert_judge.stats.arrays import ArrayLike, Integers, Numbers, Truths, np
 from bert_judge.stats.inputs import check_fraction, factorise
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
-
-    Numbers = NDArray[np.float64]
 
 FEW_LABELS, FEW_ERRORS = 300, 30
 """With fewer labels, or fewer of the judge's errors among them, normal intervals are too narrow."""
@@ -50,9 +45,9 @@ class LabelledSample:
     """
 
     predictions: Numbers
-    rows: NDArray[np.int64]
+    rows: Integers
     golds: Numbers
-    clusters: NDArray[np.int64]
+    clusters: Integers
     weights: Numbers
 
     @classmethod
@@ -69,8 +64,6 @@ class LabelledSample:
 
         Raises InputError for no labels, other lengths, golds other than 0 and 1 and probabilities that are not over 0.
         """
-        import numpy as np
-
         all_rows, places, labels = np.asarray(predictions, float), np.asarray(rows, int), np.asarray(golds, float)
         chances = np.ones(len(places)) if probabilities is None else np.asarray(probabilities, float)
         total = len(all_rows)
@@ -104,8 +97,6 @@ def labels_only(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEst
     The predictions are not used. Weighted or clustered rows count as the effective number of labels, which would have
     the same variance without weights and clusters (Korn and Graubard, 1998).
     """
-    import numpy as np
-
     return _by_stratum(sample, [np.ones(sample.total, bool)], confidence, "labels only, Jeffreys' interval")
 
 
@@ -116,8 +107,6 @@ def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float 
     prediction. A tuning of 0 uses the labels alone, None minimises the variance; as labelled rows are among all rows
     here, it is the paper's times N / (N - n). The interval is normal: too narrow for few labels or errors of the judge.
     """
-    import numpy as np
-
     weights = sample.weights / sample.weights.sum()
     ours = sample.predictions[sample.rows]
     centred = (sample.predictions - sample.predictions.mean()) / sample.total
@@ -151,8 +140,6 @@ def corrected(sample: LabelledSample, scores: ArrayLike | None = None, confidenc
 
     `sample.predictions` are the judge's labels; `scores`, of shape (all rows,), replace them in `power_tuned`.
     """
-    import numpy as np
-
     if not suffices(sample):
         return stratified(sample, confidence)
     if scores is not None:
@@ -165,8 +152,6 @@ def suffices(sample: LabelledSample) -> bool:
 
     The predictions are the judge's labels.
     """
-    import numpy as np
-
     _check_labels(sample)
     clusters = sample.clusters[sample.rows]
     errors = clusters[sample.predictions[sample.rows] != sample.golds]
@@ -183,8 +168,6 @@ def rogan_gladen(
     Carpenter, 2020), and [0, 1] where the judge may be no better than chance. None where labels are of one class, or
     the judge is no better than chance on them. Raises InputError for other predictions.
     """
-    import numpy as np
-
     _check_labels(sample)
     called, right = sample.predictions[sample.rows], sample.golds == 1
     if right.all() or not right.any():
@@ -212,12 +195,8 @@ def rogan_gladen(
     return _clipped(value, low, high, "Rogan-Gladen, interval under Jeffreys' priors")
 
 
-def _by_stratum(
-    sample: LabelledSample, strata: Iterable[NDArray[np.bool_]], confidence: float, method: str
-) -> AccuracyEstimate:
+def _by_stratum(sample: LabelledSample, strata: Iterable[Truths], confidence: float, method: str) -> AccuracyEstimate:
     """The rate of correct rows in each stratum, weighted by its rows; a stratum is an array of shape (all rows,)."""
-    import numpy as np
-
     found, influence = [], np.zeros(sample.total)
     for stratum in strata:
         among = stratum[sample.rows]
@@ -277,7 +256,6 @@ def _weights(chances: Numbers, total: int) -> Numbers:
     (Efraimidis and Spirakis, 2006): after a while row i has been drawn with probability 1 - exp(-t p_i). The weights
     are the inverses of these, with the t for which they add up to `total`.
     """
-    import numpy as np
     from scipy.optimize import brentq
 
     if len(chances) == total or np.ptp(chances) == 0:
@@ -292,8 +270,6 @@ def _weights(chances: Numbers, total: int) -> Numbers:
 
 def _design_effect(sample: LabelledSample, influence: Numbers) -> float:
     """How much larger the variance is as rows of a cluster are alike (Kish, 1965); at least 1."""
-    import numpy as np
-
     alone = float(influence @ influence)
     together = np.bincount(sample.clusters, influence)
     return max(1.0, float(together @ together) / alone) if alone > 0 else 1.0
@@ -301,8 +277,6 @@ def _design_effect(sample: LabelledSample, influence: Numbers) -> float:
 
 def _spread(sample: LabelledSample, values: Numbers) -> Numbers:
     """Values of labelled rows among zeros for all others."""
-    import numpy as np
-
     spread = np.zeros(sample.total)
     spread[sample.rows] = values
     return spread
@@ -310,8 +284,6 @@ def _spread(sample: LabelledSample, values: Numbers) -> Numbers:
 
 def _check_labels(sample: LabelledSample) -> None:
     """Raise InputError unless the predictions are labels."""
-    import numpy as np
-
     if not np.isin(sample.predictions, (0, 1)).all():
         raise InputError("a prediction is neither 0 nor 1; the judge's labels were expected.")
 

@@ -7,16 +7,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from bert_judge.errors import InputError
+from bert_judge.stats.arrays import Numbers
 from bert_judge.stats.inputs import check_fraction
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-Count = TypeVar("Count", float, "NDArray[np.float64]")
+Count = TypeVar("Count", float, "Numbers")
 
 
 @dataclass(frozen=True, slots=True)

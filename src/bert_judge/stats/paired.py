@@ -9,17 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from bert_judge.errors import InputError
+from bert_judge.stats.arrays import ArrayLike, Numbers, np
 from bert_judge.stats.inputs import check_fraction, factorise
 from bert_judge.stats.resampling import RESAMPLES, bootstrap_interval
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
-
-    Numbers = NDArray[np.float64]
 
 FEW = 30
 """With fewer questions that differ, the bootstrap of labels is too narrow; see `Differences.interval`."""
@@ -45,8 +39,6 @@ class Differences:
 
         Raises InputError for no rows, other lengths, and numbers that are not finite.
         """
-        import numpy as np
-
         one, two = np.asarray(first, float), np.asarray(second, float)
         names: Sequence[Hashable] = range(len(one)) if clusters is None else clusters
         if not len(one) == len(two) == len(names):
@@ -159,8 +151,6 @@ class Differences:
 
     def _adjusted(self) -> Differences:
         """With two more rows, one of each sign."""
-        import numpy as np
-
         return Differences(np.append(self.sums, [1.0, -1.0]), np.append(self.rows, [1.0, 1.0]), self.labels)
 
 
@@ -210,7 +200,6 @@ def _sign_flip(sums: Numbers) -> float:
 
     The sum is twice that of the numbers with a plus, less all; its distribution is built size by size.
     """
-    import numpy as np
     from scipy.stats import binom
 
     sizes, counts = np.unique(np.abs(sums[sums != 0]).round().astype(int), return_counts=True)
