@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -13,7 +14,7 @@ from bert_judge.analysis.results import Row
 from bert_judge.analysis.table import JudgeColumn, VerdictTable
 from bert_judge.stats.agreement import RankCorrelation, interval_alpha, kendall_tau, majority, nominal_alpha
 from bert_judge.stats.arrays import Integers, Numbers, np
-from bert_judge.stats.labels import kappa_terms, ratio
+from bert_judge.stats.labels import Confusion, ratio
 from bert_judge.stats.paired import Differences
 from bert_judge.stats.resampling import bootstrap_interval
 from bert_judge.types import Signature
@@ -200,27 +201,26 @@ def _pair(
         only_first=only_first,
         only_second=only_second,
         both_wrong=both_wrong,
-        agreement=_drawn(lambda w: ratio(float(w @ cells[:, [0, 3]].sum(axis=1)), float(w.sum())), clusters, settings),
-        kappa=_drawn(lambda w: ratio(*kappa_terms(*(w @ cells))), clusters, settings),
+        agreement=_drawn(lambda counts: counts.accuracy, cells, clusters, settings),
+        kappa=_drawn(lambda counts: counts.kappa, cells, clusters, settings),
         scores=kendall_tau(first.scores[both], second.scores[both]),
         dispute=_dispute(labels, table.golds[decided], clusters, settings),
     ), note
 
 
 def _drawn(
-    of: Callable[[Numbers], float | None], clusters: Sequence[str], settings: BootstrapSettings
+    of: Callable[[Confusion], float | None], cells: Numbers, clusters: Sequence[str], settings: BootstrapSettings
 ) -> Estimate | None:
-    """A statistic of weighted rows with its interval by question; None where it is undefined."""
-    value = of(np.ones(len(clusters))) if clusters else None
-    if value is None:
-        return None
+    """A measure of two judges' labels with its interval by question; `cells` has a column for each way to label."""
 
     def drawn(weights: Numbers) -> float:
-        found = of(weights)
-        return float("nan") if found is None else found
+        found = of(Confusion(*(weights @ cells)))
+        return math.nan if found is None else found
 
-    between = bootstrap_interval(drawn, clusters, resamples=settings.resamples, seed=settings.seed)
-    return Estimate(value, *(between or (None, None)))
+    value = of(Confusion(*cells.sum(axis=0)))
+    if value is None:
+        return None
+    return Estimate.of(value, bootstrap_interval(drawn, clusters, resamples=settings.resamples, seed=settings.seed))
 
 
 def _dispute(labels: Integers, golds: Integers, clusters: Sequence[str], settings: BootstrapSettings) -> Dispute | None:
@@ -230,10 +230,13 @@ def _dispute(labels: Integers, golds: Integers, clusters: Sequence[str], setting
         return None
     ones, twos = (labels == golds)[:, labelled].astype(int)
     data = Differences.of(ones, twos, [clusters[i] for i in labelled.nonzero()[0].tolist()])
-    between = data.interval(resamples=settings.resamples, seed=settings.seed) or (None, None)
-    difference = Estimate(data.mean, *between)
     return Dispute(
-        len(ones), data.clusters, int((ones > twos).sum()), int((twos > ones).sum()), difference, data.p_value()
+        len(ones),
+        data.clusters,
+        int((ones > twos).sum()),
+        int((twos > ones).sum()),
+        Estimate.of(data.mean, data.interval(resamples=settings.resamples, seed=settings.seed)),
+        data.p_value(),
     )
 
 

@@ -295,7 +295,7 @@ def _model(models: _Models, name: str, pairs: Sequence[PairFound], settings: Com
         name,
         len(everywhere),
         len(everywhere) - len(told),
-        Estimate(float(values.mean()), *(interval or (None, None))),
+        Estimate.of(float(values.mean()), interval),
         float(values.sum() / len(everywhere)) if models.measure is ACCURACY else None,
         (1 + sides.count(-1), len(compared) - sides.count(1)),
     )
@@ -320,7 +320,7 @@ def _pair(models: _Models, first: str, second: str, settings: ComparisonSettings
         return None, [*notes, f"{first} and {second} have no question with a value for both."]
     ones, twos = models.values[told].T
     data = Differences.of(ones, twos, [models.clusters[place] for place in told[:, 0].tolist()])
-    difference = Estimate(data.mean, *(data.interval(resamples=settings.resamples, seed=settings.seed) or (None, None)))
+    difference = Estimate.of(data.mean, data.interval(resamples=settings.resamples, seed=settings.seed))
     labels = models.measure.labels
     margin = settings.margin if settings.margin or not labels else MARGIN
     only_first, only_second, p_value = int((ones > twos).sum()), int((twos > ones).sum()), data.p_value()

@@ -1,6 +1,6 @@
 """The measures of judges against human labels, with their intervals, for several judges on the same rows at once.
 
-All but AUROC follow from sums over rows: counts of labels, squared errors, excesses of bins. Drawing questions anew
+All but AUROC follow from sums over rows: counts of labels, squared errors, excesses of bins. Drawing other questions
 changes the sums alone, so a bootstrap is a product of matrices, and 100,000 rows take seconds.
 """
 
@@ -10,14 +10,14 @@ import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from bert_judge.errors import InputError
 from bert_judge.stats.arrays import Integers, Numbers, Truths, np
 from bert_judge.stats.calibration import bin_of
 from bert_judge.stats.discrimination import Ranking
 from bert_judge.stats.inputs import factorise
-from bert_judge.stats.labels import kappa_terms
+from bert_judge.stats.labels import Confusion
 from bert_judge.stats.resampling import RESAMPLES, draw_clusters, percentile_interval
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ECE_BINS = 15
 _AUROC_WORK = 4_000_000  # rows times resamples that AUROC may sort through
-_FEWEST = 200
+_FEWEST_FOR_AUROC = 200
 _CHUNK = 4_000_000  # weights that are in memory at a time
 
 
@@ -54,65 +54,46 @@ class Estimate:
     low: float | None = None
     high: float | None = None
 
+    @classmethod
+    def of(cls, value: float, interval: tuple[float, float] | None) -> Estimate:
+        """A value with its interval, where there is one."""
+        return cls(value, *(interval or (None, None)))
+
 
 class Sums(NamedTuple):
-    """Sums over rows in arrays of one shape, one entry a draw: of labels by gold, of squared errors, of excesses."""
+    """Sums over rows in arrays of one shape, one entry a draw: of labels, of squared errors, of excesses by bin."""
 
-    true_positive: Numbers
-    false_positive: Numbers
-    false_negative: Numbers
-    true_negative: Numbers
+    counts: Confusion  # of arrays
     undecided: Numbers
     scored: Numbers
     squared: Numbers
     excess: Numbers  # with one more dimension, of the bins
 
-    @property
-    def correct(self) -> Numbers:
-        """Rows with the label that people gave."""
-        return self.true_positive + self.true_negative
-
-    @property
-    def decided(self) -> Numbers:
-        """Rows with a label."""
-        return self.correct + self.false_positive + self.false_negative
-
     @classmethod
     def of(cls, columns: Numbers) -> Sums:
         """From the columns of `_columns`, summed: an array of shape (draws, columns)."""
-        tp, fp, fn, tn, undecided, scored, squared = columns.T[:7]
-        return cls(tp, fp, fn, tn, undecided, scored, squared, columns[:, 7:])
+        undecided, scored, squared = columns.T[4:7]
+        return cls(Confusion(*columns.T[:4]), undecided, scored, squared, columns[:, 7:])
 
 
 class _Measure(NamedTuple):
     """How a measure follows from sums, NaN where undefined; its title in tables."""
 
     title: str
-    of: Callable[[Sums], Numbers]
+    of: Callable[[Sums], Any]
     of_probabilities: bool = False
 
 
-def _recall(s: Sums) -> Numbers:
-    return s.true_positive / (s.true_positive + s.false_negative)
-
-
-def _balanced(s: Sums) -> Numbers:
-    return (_recall(s) + s.true_negative / (s.true_negative + s.false_positive)) / 2
-
-
-def _kappa(s: Sums) -> Numbers:
-    above, below = kappa_terms(s.true_positive, s.false_positive, s.false_negative, s.true_negative)
-    return above / below
-
-
 MEASURES: Mapping[str, _Measure] = {
-    "accuracy": _Measure("accuracy", lambda s: s.correct / s.decided),
-    "accuracy_all": _Measure("accuracy, undecided as incorrect", lambda s: s.correct / (s.decided + s.undecided)),
-    "balanced_accuracy": _Measure("balanced accuracy", _balanced),
-    "precision": _Measure("precision", lambda s: s.true_positive / (s.true_positive + s.false_positive)),
-    "recall": _Measure("recall", _recall),
-    "f1": _Measure("F1", lambda s: 2 * s.true_positive / (s.decided + s.true_positive - s.true_negative)),
-    "kappa": _Measure("Cohen's kappa", _kappa),
+    "accuracy": _Measure("accuracy", lambda s: s.counts.accuracy),
+    "accuracy_all": _Measure(
+        "accuracy, undecided as incorrect", lambda s: s.counts.correct / (s.counts.n + s.undecided)
+    ),
+    "balanced_accuracy": _Measure("balanced accuracy", lambda s: s.counts.balanced_accuracy),
+    "precision": _Measure("precision", lambda s: s.counts.precision),
+    "recall": _Measure("recall", lambda s: s.counts.recall),
+    "f1": _Measure("F1", lambda s: s.counts.f1),
+    "kappa": _Measure("Cohen's kappa", lambda s: s.counts.kappa),
     "brier": _Measure("Brier score", lambda s: s.squared / s.scored, of_probabilities=True),
     "ece": _Measure("ECE", lambda s: abs(s.excess).sum(axis=-1) / s.scored, of_probabilities=True),
 }
@@ -147,7 +128,7 @@ def measure(
     """
     columns = [_columns(golds, judge) for judge in judges]
     of_row, count = factorise(clusters)
-    for_auroc = max(_FEWEST, min(resamples, _AUROC_WORK // max(1, len(golds))))
+    for_auroc = max(_FEWEST_FOR_AUROC, min(resamples, _AUROC_WORK // max(1, len(golds))))
     ranked = [Ranking.of(judge.scores, golds) for judge in judges]
     per_cluster = _by_cluster(np.hstack(columns), of_row, count)
     sums: list[Numbers] = []
@@ -174,7 +155,7 @@ def measure(
         accuracy = MEASURES["accuracy_all"].of
         first, first_draws = accuracy(whole[0]), accuracy(drawn_sums[0])
         differences = [
-            Estimate(float((accuracy(one) - first)[0]), *(_interval(accuracy(drawn) - first_draws) or (None, None)))
+            Estimate.of(float((accuracy(one) - first)[0]), _interval(accuracy(drawn) - first_draws))
             for one, drawn in zip(whole, drawn_sums, strict=True)
         ]
     return Measured(estimates, differences)
@@ -199,7 +180,7 @@ def rate(
 
 def estimated(value: float, draws: Numbers) -> Estimate | None:
     """A value with the interval of its draws; None where it is undefined."""
-    return Estimate(float(value), *(_interval(draws) or (None, None))) if math.isfinite(value) else None
+    return Estimate.of(float(value), _interval(draws)) if math.isfinite(value) else None
 
 
 def _interval(draws: Numbers) -> tuple[float, float] | None:
