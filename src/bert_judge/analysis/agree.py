@@ -108,7 +108,7 @@ def agree(table: VerdictTable, settings: BootstrapSettings | None = None) -> Jud
     """How far judges agree on the answers that two or more judged. Raises InputError where two have none in common."""
     settings = settings or BootstrapSettings()
     made = [_pair(table, *both, settings) for both in combinations(table.judges, 2)]
-    shared = table.part(_shared(table))
+    shared = table.part(np.flatnonzero(np.sum([judge.judged for judge in table.judges], axis=0) > 1))
     several = len(table.judges) > 2
     labels = [_or_none(judge.labels) for judge in shared.judges]
     votes = [majority(told) if several else None for told in zip(*labels, strict=True)]
@@ -152,13 +152,6 @@ def disagreement_records(table: VerdictTable) -> Iterator[dict[str, Any]]:
         }
 
 
-def _shared(table: VerdictTable) -> list[int]:
-    """The places of answers that two or more judges judged."""
-    count = np.sum([judge.judged for judge in table.judges], axis=0)
-    places: list[int] = np.flatnonzero(count > 1).tolist()
-    return places
-
-
 def _or_none(labels: Integers) -> list[int | None]:
     return [None if label < 0 else label for label in labels.tolist()]
 
@@ -191,7 +184,7 @@ def _pair(
     labels = np.stack([first.labels[decided], second.labels[decided]])
     cells = np.eye(4)[2 * labels[0] + labels[1]]
     both_wrong, only_second, only_first, both_right = map(int, cells.sum(axis=0))
-    clusters = [table.clusters[i] for i in decided.nonzero()[0].tolist()]
+    clusters = table.clusters[decided]
     return JudgePair(
         first.name,
         second.name,
@@ -209,7 +202,7 @@ def _pair(
 
 
 def _drawn(
-    of: Callable[[Confusion], float | None], cells: Numbers, clusters: Sequence[str], settings: BootstrapSettings
+    of: Callable[[Confusion], float | None], cells: Numbers, clusters: Integers, settings: BootstrapSettings
 ) -> Estimate | None:
     """A measure of two judges' labels with its interval by question; `cells` has a column for each way to label."""
 
@@ -223,13 +216,13 @@ def _drawn(
     return Estimate.of(value, bootstrap_interval(drawn, clusters, resamples=settings.resamples, seed=settings.seed))
 
 
-def _dispute(labels: Integers, golds: Integers, clusters: Sequence[str], settings: BootstrapSettings) -> Dispute | None:
+def _dispute(labels: Integers, golds: Integers, clusters: Integers, settings: BootstrapSettings) -> Dispute | None:
     """Which of two judges is correct by human labels; None where there are none."""
     labelled = golds >= 0
     if not labelled.any():
         return None
     ones, twos = (labels == golds)[:, labelled].astype(int)
-    data = Differences.of(ones, twos, [clusters[i] for i in labelled.nonzero()[0].tolist()])
+    data = Differences.of(ones, twos, clusters[labelled])
     return Dispute(
         len(ones),
         data.clusters,

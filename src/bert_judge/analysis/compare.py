@@ -18,7 +18,7 @@ from bert_judge.analysis.results import Row
 from bert_judge.analysis.table import DIFFERENT, JudgeColumn, VerdictTable
 from bert_judge.errors import InputError
 from bert_judge.stats.agreement import RankCorrelation, kendall_tau
-from bert_judge.stats.arrays import Numbers, Truths, np
+from bert_judge.stats.arrays import Integers, Numbers, Truths, np
 from bert_judge.stats.labels import wilson_interval
 from bert_judge.stats.paired import LEVEL, Differences, holm, mcnemar
 from bert_judge.stats.resampling import bootstrap_interval
@@ -154,12 +154,12 @@ def compare_models(table: VerdictTable, settings: ComparisonSettings | None = No
     Raises InputError where two models have no question in common, and where a judge gave no label and no score.
     """
     settings = settings or ComparisonSettings()
-    groups = [*(_Models.by_judge(table, judge) for judge in table.judges), _Models.by_people(table)]
+    groups = [*(_Models.by_judge(table, judge) for judge in table.judges), _Models.by_labels(table)]
     return [_compare(group, settings) for group in groups if group and len(group.places) > 1]
 
 
 def rankings(found: Sequence[ModelsFound]) -> list[Rankings]:
-    """Kendall's tau between the rankings of three or more models by each two judges (or people)."""
+    """Kendall's tau between the rankings of three or more models by each two judges (or human labels)."""
     result = []
     for one, two in combinations(found, 2):
         theirs = {model.name: model.value.value for model in two.models}
@@ -178,24 +178,23 @@ def differing(table: VerdictTable) -> Iterator[dict[str, Any]]:
             answers = {model: places[name] for model, places in models.places.items() if name in places}
             if len({value for place in answers.values() if math.isfinite(value := models.values[place])}) > 1:
                 first = models.rows[next(iter(answers.values()))]
-                told = {model: _answer_record(models.rows[place]) for model, place in answers.items()}
                 yield {
                     "judge": models.judge,
                     "question": first.question,
                     "references": first.references,
-                    "answers": told,
+                    "answers": {model: _answer_record(models.rows[place]) for model, place in answers.items()},
                 }
 
 
 def _answer_record(row: Row) -> dict[str, Any]:
     """What a file of differences says of one answer."""
-    told = {"id": row.id, "candidate": row.candidate, "score": row.score, "label": row.label, "gold": row.gold}
-    return {name: value for name, value in told.items() if value is not None or name in ("score", "label")}
+    given = {name: getattr(row, name) for name in ("id", "candidate", "score", "label", "gold")}
+    return {name: value for name, value in given.items() if value is not None or name in ("score", "label")}
 
 
 @dataclass(frozen=True, eq=False)
 class _Models:
-    """Models by one judge, or by people: where each one's answers are, by their questions, and the value of each.
+    """Models by one judge, or by human labels: where each one's answers are, by their questions, and their values.
 
     `rows` and `values` (NaN: none) have an entry for each answer of the table, `places` point at these.
     """
@@ -205,7 +204,7 @@ class _Models:
     measure: ModelMeasure
     rows: Sequence[Row]
     values: Numbers
-    clusters: Sequence[str]
+    clusters: Integers
     places: Mapping[str, Mapping[tuple[Any, int], int]]
 
     @classmethod
@@ -230,7 +229,7 @@ class _Models:
         return cls(judge.name, signature, measure, rows, values, table.clusters, places)
 
     @classmethod
-    def by_people(cls, table: VerdictTable) -> _Models | None:
+    def by_labels(cls, table: VerdictTable) -> _Models | None:
         """By human labels; None unless every model has some."""
         places = _places(table, np.ones(len(table.rows), bool))
         values = np.where(table.golds >= 0, table.golds, np.nan)
@@ -247,13 +246,10 @@ def _places(table: VerdictTable, there: Truths) -> dict[str, dict[tuple[Any, int
         models.setdefault(table.models[place], []).append(place)
     found = {}
     for model, own in models.items():
-        names = numbered(("id", row.id) if bare else question_of(row) for row in _at(table.rows, own))
+        rows = [table.rows[place] for place in own]
+        names = numbered(("id", row.id) if bare else question_of(row) for row in rows)
         found[model] = dict(zip(names, own, strict=True))
     return found
-
-
-def _at(rows: Sequence[Row], places: Sequence[int]) -> list[Row]:
-    return [rows[place] for place in places]
 
 
 def _without(values: Numbers, places: Mapping[str, Mapping[Any, int]]) -> list[str]:
@@ -281,7 +277,7 @@ def _compare(models: _Models, settings: ComparisonSettings) -> ModelsFound:
 def _model(models: _Models, name: str, pairs: Sequence[PairFound], settings: ComparisonSettings) -> ModelFound:
     everywhere = list(models.places[name].values())
     told = [place for place in everywhere if math.isfinite(models.values[place])]
-    values, clusters = models.values[told], [models.clusters[place] for place in told]
+    values, clusters = models.values[told], models.clusters[told]
     questions = len(set(clusters))
     if models.measure.labels and (questions == len(told) or np.ptp(values) == 0):
         interval: tuple[float, float] | None = wilson_interval(round(float(values.mean()) * questions), questions)
@@ -312,17 +308,17 @@ def _pair(models: _Models, first: str, second: str, settings: ComparisonSettings
     """Two models, and what there is to note; None where no question has values for both."""
     ours, theirs = models.places[first], models.places[second]
     matched = np.asarray([(place, theirs[name]) for name, place in ours.items() if name in theirs], int).reshape(-1, 2)
-    found = [_at(models.rows, places) for places in (matched[:, 0].tolist(), [*ours.values()], [*theirs.values()])]
-    note = check_matched(found[0], found[1], found[2], (first, second))
+    sides = [[models.rows[place] for place in places] for places in (matched[:, 0], ours.values(), theirs.values())]
+    note = check_matched(sides[0], sides[1], sides[2], (first, second))
     notes = [note] if note else []
     told = matched[np.isfinite(models.values[matched]).all(axis=1)]
     if not len(told):
         return None, [*notes, f"{first} and {second} have no question with a value for both."]
     ones, twos = models.values[told].T
-    data = Differences.of(ones, twos, [models.clusters[place] for place in told[:, 0].tolist()])
+    data = Differences.of(ones, twos, models.clusters[told[:, 0]])
     difference = Estimate.of(data.mean, data.interval(resamples=settings.resamples, seed=settings.seed))
     labels = models.measure.labels
-    margin = settings.margin if settings.margin or not labels else MARGIN
+    margin = settings.margin or (MARGIN if labels else None)
     only_first, only_second, p_value = int((ones > twos).sum()), int((twos > ones).sum()), data.p_value()
     undecided = models.measure is ACCURACY and len(told) < len(matched)
     return PairFound(

@@ -43,7 +43,7 @@ _MEANING: Mapping[Scale, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationSettings(BootstrapSettings):
-    """What an evaluation is asked besides the measures. A threshold is sought for a wanted precision and recall."""
+    """What is asked of an evaluation besides the measures."""
 
     by: Annotated[tuple[str, ...], "further columns to slice by"] = ()
     threshold: Annotated[float | None, "label scores from here on correct (default: each judge's own labels)"] = None
@@ -177,7 +177,7 @@ def labelled_part(table: VerdictTable) -> VerdictTable:
 def evaluate(
     table: VerdictTable, settings: EvaluationSettings | None = None, teacher: Teacher | None = None
 ) -> Evaluation:
-    """Compare what judges say of labelled rows with the labels; the table is that of `labelled_part`.
+    """Compare judges with the human labels of a table, which is that of `labelled_part`.
 
     Raises InputError where a threshold is outside a judge's scores, or a column of `by` is not there.
     """
@@ -216,12 +216,8 @@ def _labelling(judge: JudgeColumn, table: VerdictTable, threshold: float | None)
     if (judge.labels >= 0).any() or not len(scores):
         return judge, OWN_LABELS
     labels = judge.labels.copy()
-    labels[scored] = cross_fitted(scores, table.golds[scored], _of(table.clusters, scored), most_accurate)
+    labels[scored] = cross_fitted(scores, table.golds[scored], table.clusters[scored], most_accurate)
     return replace(judge, labels=labels), "scores from a threshold on that was chosen on other rows"
-
-
-def _of(clusters: Sequence[str], chosen: Truths) -> list[str]:
-    return [clusters[place] for place in chosen.nonzero()[0].tolist()]
 
 
 def _judge(
@@ -242,7 +238,7 @@ def _judge(
         rows=len(table.rows),
         undecided=int((~decided).sum()),
         estimates=estimates,
-        thresholds=_thresholds(judge.scores[scored], table.golds[scored], _of(table.clusters, scored), settings),
+        thresholds=_thresholds(judge.scores[scored], table.golds[scored], table.clusters[scored], settings),
         bins=reliability(judge.scores[scored], table.golds[scored]) if judge.probable else (),
         curve=risk_coverage(confidence[told], wrong[told].astype(int)) if told.any() else None,
         disagreements=int(wrong.sum()),
@@ -261,7 +257,7 @@ def _confidence(judge: JudgeColumn) -> Numbers:
 
 
 def _thresholds(
-    scores: Numbers, golds: Integers, clusters: Sequence[str], settings: EvaluationSettings
+    scores: Numbers, golds: Integers, clusters: Integers, settings: EvaluationSettings
 ) -> list[ChosenThreshold]:
     """The thresholds for each purpose, on the rows that have a score."""
     if len(set(clusters)) < 2:

@@ -7,13 +7,13 @@ changes the sums alone, so a bootstrap is a product of matrices, and 100,000 row
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from bert_judge.errors import InputError
-from bert_judge.stats.arrays import Integers, Numbers, Truths, np
+from bert_judge.stats.arrays import Integers, Names, Numbers, Truths, np
 from bert_judge.stats.calibration import bin_of
 from bert_judge.stats.discrimination import Ranking
 from bert_judge.stats.inputs import factorise
@@ -117,7 +117,7 @@ class Measured(NamedTuple):
 def measure(
     golds: Integers,
     judges: Sequence[JudgeColumn],
-    clusters: Sequence[Hashable],
+    clusters: Names,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Measured:
@@ -164,7 +164,7 @@ def measure(
 def rate(
     above: Truths,
     below: Truths,
-    clusters: Sequence[Hashable],
+    clusters: Names,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Estimate | None:

@@ -29,8 +29,8 @@ _Name = tuple[_Key, int]  # what tells that rows are the same answer, and how of
 def answer_sets(runs: Sequence[Run]) -> list[int]:
     """The number of the set of answers (one model's, say) that each run is on.
 
-    Runs on one input are on the same answers, and so are runs that give equal ones to the questions that they share:
-    all of them where the judge is the same, as two models' answers can be much alike, else at least `SAME_ANSWERS`.
+    Runs on one input are on the same answers, and so are runs with equal answers to the questions that both have: all
+    of them where the judge is the same, as two models' answers can be much alike, else at least `SAME_ANSWERS`.
     """
     if len({run.answers for run in runs}) == 1:
         return [0] * len(runs)

@@ -93,7 +93,7 @@ def _exponential(key: Sequence[str], seed: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class LabellingPlan:
-    """How many labels an interval of some width needs, in all, and what that was told from, in words."""
+    """How many labels an interval of some width needs, in all, and what that was estimated from, in words."""
 
     labels: int
     basis: str
@@ -102,9 +102,9 @@ class LabellingPlan:
 def labels_needed(run: Run, width: float, strategy: str, labels: Labels | None = None) -> LabellingPlan:
     """How many labels make the 95 % interval of the corrected accuracy `width` wide, 0.04 being 4 points in all.
 
-    With 30 labels or more, of both classes, it is told from these. Before, it is told from the judge's scores, as far
-    as these can be believed; where they tell nothing, it is what labels alone would need. Raises InputError for a width
-    that labels of all rows don't reach, as the interval is for rows like these.
+    With 30 labels or more, of both classes, it is estimated from these; before, from the judge's scores, taken as true
+    probabilities, or from what labels alone would need. Raises InputError for a width that labels of all rows don't
+    reach, as the interval is for rows like these.
     """
     if not 0 < width < 1:
         raise InputError(f"the width is {width}; a number between 0 and 1 was expected, like 0.04.")
@@ -121,11 +121,9 @@ def _by_labels(run: Run, width: float, labels: Labels | None) -> LabellingPlan |
     own = labelled_rows(run, labels)
     if len(own.rows) < _FEWEST_TO_PLAN or len(set(own.golds)) == 1:
         return None
-    so_far = correct(run, labels).corrected.width
-    count = len(own.rows)
-    return LabellingPlan(
-        math.ceil(count * (so_far / width) ** 2), f"the {count} labels so far, whose interval is {so_far:.3f}"
-    )
+    so_far, count = correct(run, labels).corrected.width, len(own.rows)
+    basis = f"the {count} labels so far, whose interval is {so_far:.3f}"
+    return LabellingPlan(math.ceil(count * (so_far / width) ** 2), basis)
 
 
 def _by_scores(run: Run, width: float, strategy: str) -> LabellingPlan | None:

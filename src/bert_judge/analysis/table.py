@@ -21,6 +21,7 @@ from bert_judge.analysis.slices import Facet, check_columns, facets
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import distinct
 from bert_judge.stats.arrays import Integers, Numbers, Truths, np
+from bert_judge.stats.inputs import factorise
 from bert_judge.types import Scale, Signature
 
 DIFFERENT = "different judges"
@@ -94,9 +95,9 @@ class VerdictTable:
         return np.asarray([-1 if row.gold is None else row.gold for row in self.rows], np.int64)
 
     @cached_property
-    def clusters(self) -> Sequence[str]:
-        """The question of each answer, by which rows depend on each other."""
-        return [row.cluster for row in self.rows]
+    def clusters(self) -> Integers:
+        """A number for the question of each answer, by which rows depend on each other."""
+        return factorise([row.cluster for row in self.rows])[0]
 
     @cached_property
     def disagree(self) -> Truths:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from bert_judge.analysis.measures import Estimate, rate
@@ -24,10 +25,10 @@ class Teacher:
 
 @dataclass(frozen=True, slots=True)
 class TeacherErrors:
-    """What a judge makes of its teacher's labels in a slice; `kind` is "all" for all rows.
+    """How a judge follows its teacher's labels in a slice; `kind` is "all" for all rows.
 
-    `repeated` is how many of the teacher's errors the judge makes, too; `broken` how many of the rows that the teacher
-    has correct are errors of the judge. Both are None where the teacher has no such row. Undecided rows are left out.
+    `repeated` is the fraction of the teacher's errors that the judge repeats, `broken` that of the teacher's correct
+    labels that the judge gets wrong; None where the teacher has no such row. Undecided rows are left out.
     """
 
     kind: str
@@ -62,7 +63,7 @@ def teacher_of_run(rows: Sequence[Row], run: Run) -> Teacher:
     if not any(found):
         raise InputError(f"the teacher {run.name} judged none of the {len(rows)} rows; a run on them was expected.")
     if all(row is None or row.label is None for row in found):
-        raise InputError(f"the teacher {run.name} gave no labels; judge anew with a threshold.")
+        raise InputError(f"the teacher {run.name} gave no labels; judge again with a threshold.")
     return Teacher(run.name, [None if row is None else row.label for row in found])
 
 
@@ -93,16 +94,12 @@ def teacher_errors(teacher: Teacher, table: VerdictTable, parts: Sequence[Slice]
 def _label(value: object, column: str) -> int | None:
     if value is None or value == "":
         return None
-    known = _SPELLINGS.get(str(value).strip().lower())
-    if known is not None:
+    if (known := _SPELLINGS.get(str(value).strip().lower())) is not None:
         return known
-    try:
-        number = float(str(value))
-    except ValueError:
-        number = float("nan")
-    if not 0 <= number <= 1:
-        raise InputError(f"the teacher's column {column} holds {value!r}; a label or a probability was expected.")
-    return int(number >= 0.5)
+    with suppress(ValueError):
+        if 0 <= (number := float(str(value))) <= 1:
+            return int(number >= 0.5)
+    raise InputError(f"the teacher's column {column} holds {value!r}; a label or a probability was expected.")
 
 
 _SPELLINGS: Mapping[str, int] = {

@@ -227,7 +227,7 @@ def _longest(names: Iterable[str], font: Mapping[str, Any]) -> float:
     from matplotlib.figure import Figure
 
     figure = Figure(dpi=72)
-    FigureCanvasAgg(figure)  # keeps the renderer, which the figure alone would make anew for each name
+    FigureCanvasAgg(figure)  # keeps the renderer, which the figure alone would make again for each name
     return max(figure.text(0, 0, name, **font).get_window_extent().width for name in names) / 72
 
 

@@ -50,7 +50,7 @@ def verify_math(candidate: str, reference: str, timeout: float = MATH_TIMEOUT) -
 
 
 class _Worker:
-    """A process that runs Math-Verify: started when first needed, and anew after it has ended."""
+    """A process that runs Math-Verify: started when first needed, and again after it has ended."""
 
     def __init__(self) -> None:
         self._lock = Lock()

@@ -1,4 +1,4 @@
-"""How far raters (judges, people) agree on the same units: alpha, rank correlation, and the majority.
+"""How far raters (judges, annotators) agree on the same units: alpha, rank correlation, and the majority.
 
 A rater's labels are any values that can be compared; `None` (NaN among scores) is a unit that the rater did not rate.
 """

@@ -1,5 +1,6 @@
 """numpy and the types of its arrays, for code that `--help` imports: numpy itself is imported when it is first used."""
 
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -9,8 +10,9 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
     Integers = NDArray[np.int64]
     Truths = NDArray[np.bool_]
+    Names = Sequence[Hashable] | Integers
 else:
-    ArrayLike = Numbers = Integers = Truths = Any
+    ArrayLike = Numbers = Integers = Truths = Names = Any
 
     class _Numpy:
         def __getattr__(self, name: str) -> Any:
@@ -21,4 +23,4 @@ else:
 
     np = _Numpy()
 
-__all__ = ["ArrayLike", "Integers", "Numbers", "Truths", "np"]
+__all__ = ["ArrayLike", "Integers", "Names", "Numbers", "Truths", "np"]

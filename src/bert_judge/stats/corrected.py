@@ -7,13 +7,12 @@ is labelled. Rows of one cluster (a question) may depend on each other.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import NamedTuple
 
-from bert_judge.errors import InputError
-from bert_judge.stats.arrays import ArrayLike, Integers, Numbers, Truths, np
+from bert_judge.stats.arrays import ArrayLike, Integers, Names, Numbers, Truths, np
 from bert_judge.stats.inputs import check_fraction, factorise
 
 FEW_LABELS, FEW_ERRORS = 300, 30
@@ -57,33 +56,15 @@ class LabelledSample:
         rows: ArrayLike,
         golds: ArrayLike,
         probabilities: ArrayLike | None = None,
-        clusters: Sequence[Hashable] | None = None,
+        clusters: Names | None = None,
     ) -> LabelledSample:
-        """From any sequences. `probabilities` are those with which the labelled rows were drawn, of which only the
+        """From any sequences. `probabilities` (over 0) are those with which the labelled rows were drawn; only their
         ratios count (None: all equal). `clusters` names the cluster of each row (None: each is its own).
-
-        Raises InputError for no labels, other lengths, golds other than 0 and 1 and probabilities that are not over 0.
         """
         all_rows, places, labels = np.asarray(predictions, float), np.asarray(rows, int), np.asarray(golds, float)
         chances = np.ones(len(places)) if probabilities is None else np.asarray(probabilities, float)
-        total = len(all_rows)
-        if not len(places):
-            raise InputError("no labels were given; at least one was expected.")
-        if not len(places) == len(labels) == len(chances):
-            raise InputError(
-                f"{len(places)} rows, {len(labels)} labels and {len(chances)} probabilities were given; one each was "
-                "expected."
-            )
-        if len(np.unique(places)) < len(places) or not 0 <= places.min() <= places.max() < total:
-            raise InputError(f"the labelled rows are not different ones of {total}; one label a row was expected.")
-        numbers = np.arange(total) if clusters is None else factorise(clusters)[0]
-        if len(numbers) != total:
-            raise InputError(f"{len(numbers)} clusters of {total} rows were given; one a row was expected.")
-        if not np.isin(labels, (0, 1)).all():
-            raise InputError("a label is neither 0 nor 1; 1 (correct) or 0 (incorrect) was expected.")
-        if not (np.isfinite(chances) & (chances > 0)).all():
-            raise InputError("the probability with which a row was drawn is not over 0; numbers over 0 were expected.")
-        return cls(all_rows, places, labels, numbers, _weights(chances, total))
+        numbers = np.arange(len(all_rows)) if clusters is None else factorise(clusters)[0]
+        return cls(all_rows, places, labels, numbers, _weights(chances, len(all_rows)))
 
     @property
     def total(self) -> int:
@@ -94,8 +75,8 @@ class LabelledSample:
 def labels_only(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEstimate:
     """The weighted rate of labels that are 1, with Jeffreys' interval (Brown, Cai and DasGupta, 2001).
 
-    The predictions are not used. Weighted or clustered rows count as the effective number of labels, which would have
-    the same variance without weights and clusters (Korn and Graubard, 1998).
+    Weighted or clustered rows count as the number of labels that would have the same variance without weights and
+    clusters (Korn and Graubard, 1998).
     """
     return _by_stratum(sample, [np.ones(sample.total, bool)], confidence, "labels only, Jeffreys' interval")
 
@@ -128,9 +109,8 @@ def stratified(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEsti
 
     With predictions of 0 and 1 the tuned mean is the rate of correct rows among those labelled correct and among those
     labelled incorrect, weighted by how many rows are labelled so (post-stratification). The interval combines Jeffreys'
-    intervals of the two rates (MOVER; Zou and Donner, 2008). Raises InputError for other predictions.
+    intervals of the two rates (MOVER; Zou and Donner, 2008).
     """
-    _check_labels(sample)
     strata = [sample.predictions == label for label in (0, 1)]
     return _by_stratum(sample, strata, confidence, "PPI++ on the judge's labels, Jeffreys' intervals")
 
@@ -152,7 +132,6 @@ def suffices(sample: LabelledSample) -> bool:
 
     The predictions are the judge's labels.
     """
-    _check_labels(sample)
     clusters = sample.clusters[sample.rows]
     errors = clusters[sample.predictions[sample.rows] != sample.golds]
     return len(np.unique(clusters)) >= FEW_LABELS and len(np.unique(errors)) >= FEW_ERRORS
@@ -166,9 +145,8 @@ def rogan_gladen(
     These two are estimated from the labels, the rate from the predictions (1, 0) of all rows. The interval also holds
     for few labels: quantiles of the estimate over draws of the three numbers under Jeffreys' priors (Gelman and
     Carpenter, 2020), and [0, 1] where the judge may be no better than chance. None where labels are of one class, or
-    the judge is no better than chance on them. Raises InputError for other predictions.
+    the judge is no better than chance on them.
     """
-    _check_labels(sample)
     called, right = sample.predictions[sample.rows], sample.golds == 1
     if right.all() or not right.any():
         return None
@@ -269,7 +247,7 @@ def _weights(chances: Numbers, total: int) -> Numbers:
 
 
 def _design_effect(sample: LabelledSample, influence: Numbers) -> float:
-    """How much larger the variance is as rows of a cluster are alike (Kish, 1965); at least 1."""
+    """How much larger the variance is because rows of a cluster are alike (Kish, 1965); at least 1."""
     alone = float(influence @ influence)
     together = np.bincount(sample.clusters, influence)
     return max(1.0, float(together @ together) / alone) if alone > 0 else 1.0
@@ -280,12 +258,6 @@ def _spread(sample: LabelledSample, values: Numbers) -> Numbers:
     spread = np.zeros(sample.total)
     spread[sample.rows] = values
     return spread
-
-
-def _check_labels(sample: LabelledSample) -> None:
-    """Raise InputError unless the predictions are labels."""
-    if not np.isin(sample.predictions, (0, 1)).all():
-        raise InputError("a prediction is neither 0 nor 1; the judge's labels were expected.")
 
 
 def _quantile(confidence: float) -> float:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from bert_judge.errors import InputError
-from bert_judge.stats.arrays import ArrayLike, Integers, Numbers, np
+from bert_judge.stats.arrays import ArrayLike, Integers, Names, Numbers, np
 from bert_judge.stats.inputs import check_labelled, factorise
 from bert_judge.stats.labels import Confusion
 
@@ -96,7 +96,7 @@ def for_recall(scores: ArrayLike, golds: ArrayLike, recall: float) -> Threshold 
 def cross_fitted(
     scores: ArrayLike,
     golds: ArrayLike,
-    clusters: Sequence[Hashable],
+    clusters: Names,
     choose: Callable[[ArrayLike, ArrayLike], Threshold | None],
     seed: int = 0,
 ) -> Integers:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 
 from bert_judge.errors import InputError
-from bert_judge.stats.arrays import ArrayLike, Integers, Numbers, np
+from bert_judge.stats.arrays import ArrayLike, Integers, Names, Numbers, np
 
 
-def factorise(names: Sequence[Hashable]) -> tuple[Integers, int]:
+def factorise(names: Names) -> tuple[Integers, int]:
     """A number for each name, equal names alike, from 0 on in the order of their first appearance; and how many."""
     numbers: dict[Hashable, int] = {}
     codes = np.fromiter((numbers.setdefault(name, len(numbers)) for name in names), np.int64, len(names))

@@ -7,11 +7,10 @@ differences.mean, differences.interval(), differences.p_value(), differences.equ
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bert_judge.errors import InputError
-from bert_judge.stats.arrays import ArrayLike, Numbers, np
+from bert_judge.stats.arrays import ArrayLike, Names, Numbers, np
 from bert_judge.stats.inputs import check_fraction, factorise
 from bert_judge.stats.resampling import RESAMPLES, bootstrap_interval
 
@@ -34,26 +33,12 @@ class Differences:
     labels: bool
 
     @classmethod
-    def of(cls, first: ArrayLike, second: ArrayLike, clusters: Sequence[Hashable] | None = None) -> Differences:
-        """Differences of two lists of finite numbers, each of shape (rows,); without `clusters` each row is its own.
-
-        Raises InputError for no rows, other lengths, and numbers that are not finite.
-        """
+    def of(cls, first: ArrayLike, second: ArrayLike, clusters: Names | None = None) -> Differences:
+        """Differences of two lists of finite numbers, each of shape (rows,); without `clusters` each row is its own."""
         one, two = np.asarray(first, float), np.asarray(second, float)
-        names: Sequence[Hashable] = range(len(one)) if clusters is None else clusters
-        if not len(one) == len(two) == len(names):
-            raise InputError(
-                f"{len(one)} and {len(two)} values in {len(names)} clusters were given; pairs with a cluster each were "
-                "expected."
-            )
-        if not len(one):
-            raise InputError("no pairs were given; at least one was expected.")
-        if not (np.isfinite(one).all() and np.isfinite(two).all()):
-            raise InputError("a value is not a finite number; pairs of finite numbers were expected.")
-        of_row, _ = factorise(names)
+        of_row, _ = factorise(range(len(one)) if clusters is None else clusters)
         labels = bool(np.isin(one, (0, 1)).all() and np.isin(two, (0, 1)).all())
-        sums, rows = np.bincount(of_row, two - one).astype(float), np.bincount(of_row).astype(float)
-        return cls(sums, rows, labels)
+        return cls(np.bincount(of_row, two - one).astype(float), np.bincount(of_row).astype(float), labels)
 
     @property
     def clusters(self) -> int:
@@ -155,7 +140,7 @@ class Differences:
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """The two-sided p-value of McNemar's exact test (1947), from the rows that only the first or the second has right.
+    """The two-sided p-value of McNemar's exact test (1947), from the rows on which one alone is correct.
 
     Rows are taken as independent; 1.0 for no such rows.
     """
@@ -166,7 +151,7 @@ def mcnemar(only_first: int, only_second: int) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The p-values of several tests, corrected so that the chance of any false finding keeps the level (Holm, 1979)."""
+    """The p-values of several tests, corrected for the probability of any false finding (Holm, 1979)."""
     corrected, highest = [0.0] * len(p_values), 0.0
     for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         highest = min(max(highest, (len(p_values) - rank) * p_values[place]), 1.0)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from bert_judge.errors import InputError
-from bert_judge.stats.arrays import Integers, Numbers, np
+from bert_judge.stats.arrays import Integers, Names, Numbers, np
 from bert_judge.stats.inputs import check_fraction, factorise
 
 RESAMPLES = 2_000
@@ -13,7 +13,7 @@ RESAMPLES = 2_000
 
 def bootstrap_interval(
     statistic: Callable[[Numbers], float],
-    clusters: Sequence[Hashable] | int,
+    clusters: Names | int,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
