@@ -109,7 +109,7 @@ def agree(table: VerdictTable, settings: BootstrapSettings | None = None) -> Jud
     settings = settings or BootstrapSettings()
     made = [_pair(table, *both, settings) for both in combinations(table.judges, 2)]
     shared = table.part(np.flatnonzero(np.sum([judge.judged for judge in table.judges], axis=0) > 1))
-    several = len(table.judges) > 2
+    several, probable = len(table.judges) > 2, all(judge.scale == "probability" for judge in table.judges)
     labels = [_or_none(judge.labels) for judge in shared.judges]
     votes = [majority(told) if several else None for told in zip(*labels, strict=True)]
     told = [vote == row.gold for vote, row in zip(votes, shared.rows, strict=True) if None not in (vote, row.gold)]
@@ -120,7 +120,7 @@ def agree(table: VerdictTable, settings: BootstrapSettings | None = None) -> Jud
         judges=[_judge(judge, shared, votes, several) for judge in shared.judges],
         pairs=[pair for pair, _ in made],
         alpha=nominal_alpha(labels),
-        score_alpha=_score_alpha(shared.judges),
+        score_alpha=interval_alpha(np.stack([judge.scores for judge in shared.judges])) if probable else None,
         majority=ratio(sum(told), len(told)),
         notes=[*(note for _, note in made if note), *_notes(table.judges)],
     )
@@ -138,7 +138,7 @@ def disagreements(table: VerdictTable) -> list[Disagreement]:
 def disagreement_records(table: VerdictTable) -> Iterator[dict[str, Any]]:
     """`disagreements` for a file: what the judges say, the majority, and which are correct by the human label."""
     for each in disagreements(table):
-        row, told = each.row, {name: {"score": own.score, "label": own.label} for name, own in each.verdicts.items()}
+        row = each.row
         right = [name for name, own in each.verdicts.items() if own.label == row.gold]
         vote = majority([own.label for own in each.verdicts.values()])
         yield {
@@ -148,7 +148,7 @@ def disagreement_records(table: VerdictTable) -> Iterator[dict[str, Any]]:
             "candidate": row.candidate,
             **({"gold": row.gold, "right": right} if row.gold is not None else {}),
             **({"majority": vote} if len(table.judges) > 2 else {}),
-            "judges": told,
+            "judges": {name: {"score": own.score, "label": own.label} for name, own in each.verdicts.items()},
         }
 
 
@@ -231,13 +231,6 @@ def _dispute(labels: Integers, golds: Integers, clusters: Integers, settings: Bo
         Estimate.of(data.mean, data.interval(resamples=settings.resamples, seed=settings.seed)),
         data.p_value(),
     )
-
-
-def _score_alpha(judges: Sequence[JudgeColumn]) -> float | None:
-    """Krippendorff's alpha of scores; None where a judge's are no probabilities."""
-    if any(judge.scale != "probability" for judge in judges):
-        return None
-    return interval_alpha(np.stack([judge.scores for judge in judges]))
 
 
 def _notes(judges: Sequence[JudgeColumn]) -> Iterator[str]:

@@ -63,8 +63,8 @@ TRUE_ACCURACY = ModelMeasure("true accuracy")
 class ModelFound:
     """One model: its rows, how many have no value, the mean of the others, and that with those as incorrect (labels).
 
-    `places` are the best and the worst place that it can have: the models that are better and worse by the corrected
-    p-values tell them, so all models' places hold together with 95 % confidence (after Mogstad et al., 2024).
+    `places` are the best and the worst place that it can have, by the models that are better and worse by the corrected
+    p-values: all models' places hold together with 95 % confidence (after Mogstad et al., 2024).
     """
 
     name: str
@@ -128,7 +128,7 @@ class PairFound:
 
 @dataclass(frozen=True, slots=True)
 class ModelsFound:
-    """Models by one judge, or by human labels: the best first; and all pairs of them."""
+    """Models by one judge, or by human labels, the best first, and all pairs of them."""
 
     judge: str
     signature: Signature | None
@@ -140,7 +140,7 @@ class ModelsFound:
 
 @dataclass(frozen=True, slots=True)
 class Rankings:
-    """How far two judges put the models in the same order: Kendall's tau-b, and the pairs that they put differently."""
+    """How far two judges rank the models alike: Kendall's tau-b, and the pairs that they rank differently."""
 
     first: str
     second: str
@@ -285,7 +285,8 @@ def _model(models: _Models, name: str, pairs: Sequence[PairFound], settings: Com
         interval = bootstrap_interval(
             lambda w: float(w @ values / w.sum()), clusters, resamples=settings.resamples, seed=settings.seed
         )
-    sides = [_side(name, pair) for pair in pairs if pair.significant]
+    decided = [pair for pair in pairs if pair.significant and name in (pair.first, pair.second)]
+    better = [pair.second if pair.difference.value > 0 else pair.first for pair in decided].count(name)
     compared = {model for pair in pairs for model in (pair.first, pair.second)}
     return ModelFound(
         name,
@@ -293,15 +294,8 @@ def _model(models: _Models, name: str, pairs: Sequence[PairFound], settings: Com
         len(everywhere) - len(told),
         Estimate.of(float(values.mean()), interval),
         float(values.sum() / len(everywhere)) if models.measure is ACCURACY else None,
-        (1 + sides.count(-1), len(compared) - sides.count(1)),
+        (1 + len(decided) - better, len(compared) - better),
     )
-
-
-def _side(model: str, pair: PairFound) -> int:
-    """1 where the model is the better one of a pair, -1 where it is the worse one, 0 where it is not in it."""
-    if model not in (pair.first, pair.second):
-        return 0
-    return 1 if (pair.difference.value > 0) == (model == pair.second) else -1
 
 
 def _pair(models: _Models, first: str, second: str, settings: ComparisonSettings) -> tuple[PairFound | None, list[str]]:

@@ -23,7 +23,7 @@ _FEW = 0.5
 _WHOSE = ("task", "model", "candidate_model")  # answers that differ in one of these are not the same answer
 _T = TypeVar("_T", bound=Hashable)
 _Key = Hashable
-_Name = tuple[_Key, int]  # what tells that rows are the same answer, and how often it was in its run before
+_Name = tuple[_Key, int]  # what rows of the same answer have in common, and how often it was in its run before
 
 
 def answer_sets(runs: Sequence[Run]) -> list[int]:
@@ -96,14 +96,14 @@ def numbered(keys: Iterable[_T]) -> Iterator[tuple[_T, int]]:
 
 
 def question_of(row: Row) -> _Key:
-    """What tells that two answers are to the same question: its text and references, or the id where there is none."""
+    """What answers to the same question have in common: its text and references, or the id where there is no text."""
     if row.candidate is None or row.question is None:
         return ("id", row.id, *row.references)
     return (row.question, *row.references)
 
 
 def row_names(runs: Sequence[Run]) -> list[list[_Name]]:
-    """What tells the answers of each run from others: the texts, and whose they are.
+    """What makes an answer of each run the same as another's: the texts, and whose it is.
 
     A row without texts has those of a run on the same input with the same id.
     """
@@ -160,6 +160,6 @@ def file_stem(path: str) -> str:
 
 
 def _whose(runs: Sequence[Run]) -> Callable[[Row], tuple[str, ...]]:
-    """What tells whose an answer is: the columns of `_WHOSE` that every run has."""
+    """Whose an answer is: the columns of `_WHOSE` that every run has."""
     there = [name for name in _WHOSE if all(any(name in row.meta for row in run.rows) for run in runs)]
     return lambda row: tuple(str(row.meta.get(name)) for name in there)

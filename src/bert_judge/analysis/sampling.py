@@ -41,7 +41,7 @@ def sampling_probabilities(scores: Sequence[float | None], strategy: str) -> lis
         return [uniform] * len(scores)
     doubts = [math.sqrt(max(p * (1 - p), 0.0)) for p in (0.5 if score is None else score for score in scores)]
     if not any(doubts):
-        raise InputError("the judge's scores tell no uncertainty, as all are 0 or 1; use --strategy uniform.")
+        raise InputError("the judge's scores show no uncertainty, as all are 0 or 1; use --strategy uniform.")
     total = math.fsum(doubts)
     return [UNIFORM_SHARE * uniform + (1 - UNIFORM_SHARE) * doubt / total for doubt in doubts]
 
@@ -137,5 +137,5 @@ def _by_scores(run: Run, width: float, strategy: str) -> LabellingPlan | None:
         basis = "the judge's scores, as if they were true probabilities"
     else:
         right = fmean(row.label or 0 for row in run.rows)
-        left, basis = max(right * (1 - right), 0.09), "the labels alone, as the judge's scores tell no uncertainty"
+        left, basis = max(right * (1 - right), 0.09), "the labels alone, as the judge's scores show no uncertainty"
     return LabellingPlan(math.ceil(left / allowed) + _EXACTNESS, basis) if allowed > 0 else None

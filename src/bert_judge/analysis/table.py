@@ -252,7 +252,7 @@ def _by_column(table: VerdictTable, column: str) -> VerdictTable:
             )
         if table.rows[own[0]].candidate is None:
             raise InputError(
-                f"{judge.name} has no texts, so that answers to one question can't be told; run score without "
+                f"{judge.name} has no texts, so answers to one question can't be told apart; run score without "
                 "--no_texts, or give a run for each model."
             )
         if left := sum(told[place] is None for place in own):
@@ -274,7 +274,7 @@ def _parts(table: VerdictTable) -> list[str]:
 
 
 def _model_names(sets: Sequence[int], names: Sequence[str]) -> list[str]:
-    """The name of each run's model: what the names of its runs begin with, where that tells it from other models."""
+    """The name of each run's model: what the names of its runs begin with, where that is its alone."""
     members = {each: [name for name, of in zip(names, sets, strict=True) if of == each] for each in sets}
     titles = {
         each: commonprefix(own).rstrip("/_-. ")  # noqa: RUF071  (letters are meant, not folders)
