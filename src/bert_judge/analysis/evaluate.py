@@ -184,7 +184,7 @@ def evaluate(
     settings = settings or EvaluationSettings()
     told = [_labelling(judge, table, settings.threshold) for judge in table.judges]
     table = replace(table, judges=[judge for judge, _ in told])
-    whole = measure(table.golds, table.judges, table.clusters, settings.resamples, settings.seed)
+    whole = measure(table, settings)
     parts = list(slices(table.rows, settings.by))
     return Evaluation(
         rows=len(table.rows),
@@ -315,7 +315,7 @@ def _slice(part: Slice, table: VerdictTable, settings: EvaluationSettings) -> Sl
         right=float(own.golds.mean()),
         small=is_small(own.golds.tolist()),
         undecided=[int((judge.labels < 0).sum()) for judge in own.judges],
-        estimates=measure(own.golds, own.judges, own.clusters, settings.resamples, settings.seed).estimates,
+        estimates=measure(own, settings).estimates,
     )
 
 

@@ -21,7 +21,7 @@ from bert_judge.stats.labels import Confusion
 from bert_judge.stats.resampling import RESAMPLES, draw_clusters, percentile_interval
 
 if TYPE_CHECKING:
-    from bert_judge.analysis.table import JudgeColumn
+    from bert_judge.analysis.table import JudgeColumn, VerdictTable
 
 
 ECE_BINS = 15
@@ -114,26 +114,21 @@ class Measured(NamedTuple):
     differences: Sequence[Estimate]
 
 
-def measure(
-    golds: Integers,
-    judges: Sequence[JudgeColumn],
-    clusters: Names,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> Measured:
-    """All measures of judges on the same labelled rows, with intervals of the cluster bootstrap.
+def measure(table: VerdictTable, settings: BootstrapSettings) -> Measured:
+    """All measures of the judges of labelled rows, with intervals of the cluster bootstrap.
 
     The draws are those of `stats.bootstrap_interval` with the same seed, and the same for all judges. AUROC takes fewer
     of them where there are over 2,000 rows (at least 200).
     """
+    golds, judges = table.golds, table.judges
     columns = [_columns(golds, judge) for judge in judges]
-    of_row, count = factorise(clusters)
-    for_auroc = max(_FEWEST_FOR_AUROC, min(resamples, _AUROC_WORK // max(1, len(golds))))
+    of_row, count = factorise(table.clusters)
+    for_auroc = max(_FEWEST_FOR_AUROC, min(settings.resamples, _AUROC_WORK // max(1, len(golds))))
     ranked = [Ranking.of(judge.scores, golds) for judge in judges]
     per_cluster = _by_cluster(np.hstack(columns), of_row, count)
     sums: list[Numbers] = []
     areas: list[list[float]] = []
-    for weights in _draws(count, resamples, seed):
+    for weights in _draws(count, settings.resamples, settings.seed):
         sums.append(weights @ per_cluster)
         for drawn in weights[: max(0, for_auroc - len(areas))]:
             of_rows = drawn[of_row]
@@ -161,18 +156,12 @@ def measure(
     return Measured(estimates, differences)
 
 
-def rate(
-    above: Truths,
-    below: Truths,
-    clusters: Names,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> Estimate | None:
-    """How many of the rows `below` are `above`, too, with its interval; None where there are none."""
+def rate(above: Truths, below: Truths, clusters: Names) -> Estimate | None:
+    """The fraction of the rows `below` that are `above`, too, with its interval; None where there are none."""
     of_row, count = factorise(clusters)
     columns = np.stack([above & below, below], axis=1).astype(float)
     per_cluster = _by_cluster(columns, of_row, count)
-    sums = np.vstack([weights @ per_cluster for weights in _draws(count, resamples, seed)])
+    sums = np.vstack([weights @ per_cluster for weights in _draws(count, RESAMPLES, 0)])
     total = columns.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return estimated(total[0] / total[1], sums[:, 0] / sums[:, 1])
