@@ -35,9 +35,9 @@ PATH = (
 """How far from sure a score may be, from strict to loose: scores up to this are incorrect, from 1 minus it correct."""
 
 Ask = Callable[[int, Sequence[int]], Sequence[float | None]]
-"""From the number of a stage and of rows to the stage's scores of these rows."""
+"""From the number of a stage and those of rows to its scores of these rows."""
 Watch = Callable[[str, Iterable[Verdict], int], Iterable[Verdict]]
-"""From a judge's name, its verdicts and their number to the same verdicts: what shows how far it is."""
+"""From a judge's name, its verdicts and their number to the same verdicts: shows the progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class StageResult:
-    """A stage on the calibration rows: how many it was asked for, decides, and of these, how many agree."""
+    """A stage on the calibration rows: how many reach it, how many it decides, and how many of these agree."""
 
     name: str
     high: Side
@@ -109,8 +109,8 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class CascadeResult:
-    """A calibrated cascade: its plan, what was found, how many of the rows decided early agree (on the very rows that
-    the thresholds were found on), and the seconds a row of each judge that was asked.
+    """A calibrated cascade: its plan, what was found, how many of these rows were decided early and agree, and the
+    seconds that each judge took for a row.
     """
 
     plan: CascadePlan
@@ -139,9 +139,8 @@ def calibrate_cascade(
 ) -> CascadeResult:
     """Find the thresholds of a cascade on labelled rows. Judges are loaded one at a time, and asked what reaches them.
 
-    `origin` is what the plan says of the rows besides their numbers (file and digest). Raises InputError where there
-    are too few stages, labels or questions, labels of one kind only, or where nothing can be certified (it says what
-    could be), and what the judges raise.
+    `origin` is what the plan says of the rows besides their numbers (file and digest). Raises InputError for too few
+    stages, labels or questions, for labels of one kind only, and where nothing can be certified: it says what could be.
     """
     settings = settings or CascadeSettings()
     people = settings.agree_with == "people"

@@ -202,7 +202,7 @@ def evaluate(
 
 
 def _labelling(judge: JudgeColumn, table: VerdictTable, threshold: float | None) -> tuple[JudgeColumn, str]:
-    """A judge with labels, and where these are from: its own, a threshold, or one that is chosen on other rows."""
+    """A judge with labels, and where they are from: its own, a threshold, or a threshold chosen on other rows."""
     scored = np.isfinite(judge.scores)
     scores = judge.scores[scored]
     if threshold is not None:
@@ -277,7 +277,7 @@ def _thresholds(
 
 
 def _worst(judge: JudgeColumn, wrong: Truths, table: VerdictTable, confidence: Numbers, most: int) -> list[Row]:
-    """The disagreements of which the judge was surest, one a question; with the label and columns of the input."""
+    """The disagreements of which the judge was surest, one a question, with the label and columns of the input."""
     places = np.flatnonzero(wrong)
     found: dict[str, Row] = {}
     for place in places[np.argsort(-confidence[places], kind="stable")].tolist():
@@ -327,5 +327,4 @@ def _notes(told: Sequence[tuple[JudgeColumn, str]]) -> Iterator[str]:
         if labels != OWN_LABELS:
             yield f"{judge.name}: labelled correct are {labels}."
         if undecided := int((judge.labels < 0).sum()):
-            rows = len(judge.labels)
-            yield f"{judge.name}: {undecided} of {rows} rows are undecided; measures are over the decided ones."
+            yield f"{judge.name}: {undecided} of {len(judge.labels)} rows are undecided; measures leave them out."

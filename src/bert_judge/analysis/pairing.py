@@ -64,9 +64,9 @@ def answer_sets(runs: Sequence[Run]) -> list[int]:
 def check_matched(
     found: Sequence[Row], first: Sequence[Row], second: Sequence[Row], names: tuple[str, str]
 ) -> str | None:
-    """A sentence where few of two sides' rows match (`found` are those of the first), None where enough do.
+    """A sentence where few of two sides' rows match (`found` are those of the first); None where enough do.
 
-    Raises InputError where none does, or so few that nothing can be said of them.
+    Raises InputError where none does, or too few to compare.
     """
     few = len(found) < _FEW * min(len(first), len(second))
     how = f"of the {len(first):,} rows of {names[0]} and the {len(second):,} of {names[1]}"

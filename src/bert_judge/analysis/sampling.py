@@ -1,8 +1,8 @@
 """Which rows a person should label next, and how many labels it takes.
 
-Rows are drawn one after the other, without replacement, each with its probability among those left. So whoever stops
-early has still drawn properly, whatever was drawn until then: see `stats.corrected.LabelledSample`. The order is fixed
-by the texts and a seed, not by the order of the rows (permanent random numbers; Ohlsson, 1995).
+Rows are drawn one after the other, without replacement, each with its probability among those left, so labelling may
+stop at any time (see `stats.corrected`). The order is fixed by the texts and a seed, not by the order of the rows
+(permanent random numbers; Ohlsson, 1995).
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _EXACTNESS = 20  # labels that intervals which hold for few labels take on top o
 def sampling_probabilities(scores: Sequence[float | None], strategy: str) -> list[float]:
     """With which probability each row is the first one drawn; they add up to 1.
 
-    "active" takes the square root of p (1 - p), p being the score, which is optimal where scores are calibrated (Zrnic
-    and Candès, 2024), mixed half and half with "uniform", so that no row weighs more than twice as much as under
-    "uniform". An undecided row (None) counts as 0.5. Raises InputError where no score is between 0 and 1.
+    "active" is the square root of p (1 - p), p being the score (0.5 if undecided), which is optimal where scores are
+    calibrated (Zrnic and Candès, 2024), mixed half and half with "uniform", so that no row weighs over twice as much as
+    under "uniform". Raises InputError where no score is between 0 and 1.
     """
     uniform = 1 / len(scores)
     if strategy == "uniform":

@@ -77,8 +77,8 @@ def majority(labels: Sequence[Label | None]) -> Label | None:
 
 
 def _alpha(raters: Numbers, sums: Numbers, squares: Numbers) -> float | None:
-    """Alpha of vectors with squared distances: for each unit their number, their sum, and the sum of their squared
-    lengths, in arrays of shape (units,), (units, dimensions) and (units,)."""
+    """Alpha of vectors with squared distances: the number, sum, and sum of squared lengths of each unit's, in arrays of
+    shape (units,), (units, dimensions) and (units,)."""
     total = raters.sum()
     observed = ((raters * squares - (sums**2).sum(axis=1)) / (raters - 1)).sum()
     by_chance = total * squares.sum() - (sums.sum(axis=0) ** 2).sum()

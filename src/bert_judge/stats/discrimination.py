@@ -73,20 +73,14 @@ def best_f1(scores: ArrayLike, golds: ArrayLike) -> Threshold:
 
 
 def for_precision(scores: ArrayLike, golds: ArrayLike, precision: float) -> Threshold | None:
-    """The threshold with the highest recall whose precision is at least this, in (0, 1]; None where none has it.
-
-    Raises InputError as `most_accurate` does.
-    """
+    """The threshold with the highest recall whose precision is at least this, in (0, 1]; None where none has it."""
     found = _best(scores, golds, lambda true, false, right: np.where(true >= precision * (true + false), true, -1.0))
     reached = found.confusion.precision
     return found if reached is not None and reached >= precision else None
 
 
 def for_recall(scores: ArrayLike, golds: ArrayLike, recall: float) -> Threshold | None:
-    """The threshold with the highest precision whose recall is at least this, in (0, 1]; None where no row is correct.
-
-    Raises InputError as `most_accurate` does.
-    """
+    """The threshold with the highest precision whose recall is at least this, in (0, 1]; None for no correct row."""
     found = _best(
         scores, golds, lambda true, false, right: np.where(true >= recall * right, true / (true + false), -1.0)
     )
@@ -102,9 +96,8 @@ def cross_fitted(
 ) -> Integers:
     """Held-out labels of rows, each by the threshold that `choose` finds on other rows (Stone, 1974).
 
-    Clusters (questions, say) go as a whole into one of five parts at random. Where `choose` finds no threshold, the
-    part is labelled incorrect. Returns 0 or 1 for each row. Raises InputError as `most_accurate` does, and for fewer
-    than two clusters.
+    Clusters (questions, say) go as a whole into one of five parts at random; a part without a threshold is labelled
+    incorrect. Raises InputError as `most_accurate` does, and for fewer than two clusters.
     """
     values, labels = check_labelled("scores", scores, golds)
     of_row, count = factorise(clusters)
@@ -121,10 +114,9 @@ def cross_fitted(
 
 @dataclass(frozen=True, slots=True)
 class RiskCoverage:
-    """The errors among the rows that a judge is surest of, as more of them are kept.
+    """`risk[i]` is the rate of errors among the surest `coverage[i]` of all rows, which rises to 1.
 
-    `risk[i]` is the rate of errors among the surest `coverage[i]` of all rows, which rises to 1. `area` is the mean
-    risk over all coverages, 0 is best (Geifman and El-Yaniv, 2017).
+    `area` is the mean risk over all coverages, 0 is best (Geifman and El-Yaniv, 2017).
     """
 
     coverage: tuple[float, ...]
@@ -145,7 +137,6 @@ def risk_coverage(confidence: ArrayLike, wrong: ArrayLike) -> RiskCoverage:
     """The risk-coverage curve of labels that are wrong (1) or not (0), from the most confident row to the least.
 
     Rows of the same confidence have no order: the risk among them is the expected one, with a point after all of them.
-    Raises InputError as `most_accurate` does.
     """
     values, errors = check_labelled("scores", confidence, wrong)
     mistakes, others = (each[::-1] for each in Ranking.of(values, errors).count(np.ones(len(values))))

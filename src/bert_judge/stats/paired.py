@@ -124,7 +124,7 @@ class Differences:
     def detectable(self) -> float | None:
         """The smallest true difference (without sign) that `p_value` finds on such data at 5 % with 80 % power.
 
-        Such data has as many differing labels, or the same standard error where rows are clustered or no labels. None
+        Such data has as many differing labels, or the same standard error where rows are clustered or not labels. None
         where no difference would be found.
         """
         from scipy.stats import norm
@@ -160,10 +160,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _detectable_labels(apart: int, rows: int) -> float | None:
-    """The smallest true difference, in (0, 1], that McNemar's exact test finds where `apart` of `rows` labels differ.
-
-    It finds one by a p-value of at most 5 %, with a probability of 80 %, whichever side is better. None where too few
-    rows differ for any.
+    """The smallest true difference, in (0, 1], that McNemar's exact test finds at 5 % with 80 % power, where `apart` of
+    `rows` labels differ; None where too few differ for any.
     """
     from scipy.optimize import brentq
     from scipy.stats import binom
@@ -181,14 +179,11 @@ def _detectable_labels(apart: int, rows: int) -> float | None:
 
 
 def _sign_flip(sums: Numbers) -> float:
-    """The exact probability that random signs bring the sum of whole numbers as far from 0 as their own signs do.
-
-    The sum is twice that of the numbers with a plus, less all; its distribution is built size by size.
-    """
+    """The exact probability that random signs bring the sum of whole numbers as far from 0 as their own signs do."""
     from scipy.stats import binom
 
     sizes, counts = np.unique(np.abs(sums[sums != 0]).round().astype(int), return_counts=True)
-    chances = np.ones(1)
+    chances = np.ones(1)  # of twice the sum of the numbers with a plus, less all; built size by size
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
         steps = np.zeros(size * count + 1)
         steps[::size] = binom.pmf(np.arange(count + 1), count, 0.5)

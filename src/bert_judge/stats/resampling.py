@@ -20,11 +20,10 @@ def bootstrap_interval(
 ) -> tuple[float, float] | None:
     """The percentile interval of a statistic over samples of the rows, drawn with replacement (Efron, 1979).
 
-    `statistic` is called with the weight of each row, a whole number in an array of shape (rows,): how often the row
-    was drawn. So `lambda w: w @ correct / w.sum()` is an accuracy; functions of scikit-learn take it as
-    `sample_weight`. `clusters` names the cluster of each row (its question, say), and clusters are drawn as a whole
-    (Field and Welsh, 2007); a number of rows makes each its own. Where a draw leaves the statistic undefined, it
-    returns NaN. None where under half of the draws define it. Raises InputError for no rows.
+    `statistic` is called with how often each row was drawn, an array of shape (rows,), so `lambda w: w @ correct /
+    w.sum()` is an accuracy; functions of scikit-learn take it as `sample_weight`. It returns NaN where it is undefined.
+    `clusters` names the cluster of each row (its question, say), which is drawn as a whole (Field and Welsh, 2007); a
+    number of rows makes each its own. None where under half of the draws are defined. Raises InputError for no rows.
     """
     check_fraction("the confidence", confidence, 0.95)
     of_row, count = factorise(range(clusters) if isinstance(clusters, int) else clusters)
