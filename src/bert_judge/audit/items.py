@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
-from itertools import islice
 from typing import Any, NamedTuple
 
 from bert_judge.audit.neighbours import kind_of, neighbours, spellings
@@ -203,6 +202,11 @@ def _with_others(items: Sequence[AuditItem]) -> tuple[AuditItem, ...]:
 def _borrowed(item: AuditItem, others: Iterable[AuditItem]) -> tuple[str, ...]:
     """The first three values of others that have no word in common with this item's references and correct answers."""
     known = {word for text in (*item.references, *item.right) for word in re.findall(r"\w+", text.casefold())}
-    values = dict.fromkeys(str(other.value) for other in others)
-    strange = (value for value in values if known.isdisjoint(re.findall(r"\w+", value.casefold())))
-    return tuple(islice(strange, 3))
+    found: dict[str, None] = {}
+    for other in others:
+        value = str(other.value)
+        if known.isdisjoint(re.findall(r"\w+", value.casefold())):
+            found[value] = None
+            if len(found) == 3:
+                break
+    return tuple(found)

@@ -22,7 +22,7 @@ _SCRIPT = Path(__file__).with_name("math_worker.py")
 
 
 class MetricResult(NamedTuple):
-    """The number of a metric, and why; None where the metric can't read the reference."""
+    """The number of a metric (None where it can't read the reference), and why."""
 
     score: float | None
     reason: str | None = None
