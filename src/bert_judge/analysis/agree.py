@@ -111,8 +111,8 @@ def agree(table: VerdictTable, settings: BootstrapSettings | None = None) -> Jud
     shared = table.part(np.flatnonzero(np.sum([judge.judged for judge in table.judges], axis=0) > 1))
     several, probable = len(table.judges) > 2, all(judge.scale == "probability" for judge in table.judges)
     labels = [_or_none(judge.labels) for judge in shared.judges]
-    votes = [majority(told) if several else None for told in zip(*labels, strict=True)]
-    told = [vote == row.gold for vote, row in zip(votes, shared.rows, strict=True) if None not in (vote, row.gold)]
+    votes = [majority(own) if several else None for own in zip(*labels, strict=True)]
+    agreed = [vote == row.gold for vote, row in zip(votes, shared.rows, strict=True) if None not in (vote, row.gold)]
     return JudgesFound(
         rows=len(shared.rows),
         questions=len(set(shared.clusters)),
@@ -121,7 +121,7 @@ def agree(table: VerdictTable, settings: BootstrapSettings | None = None) -> Jud
         pairs=[pair for pair, _ in made],
         alpha=nominal_alpha(labels),
         score_alpha=interval_alpha(np.stack([judge.scores for judge in shared.judges])) if probable else None,
-        majority=ratio(sum(told), len(told)),
+        majority=ratio(sum(agreed), len(agreed)),
         notes=[*(note for _, note in made if note), *_notes(table.judges)],
     )
 

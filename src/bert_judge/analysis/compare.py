@@ -262,7 +262,7 @@ def _compare(models: _Models, settings: ComparisonSettings) -> ModelsFound:
     pairs = [pair for pair, _ in made if pair]
     pairs = [replace(p, p_holm=value) for p, value in zip(pairs, holm([p.p_value for p in pairs]), strict=True)]
     found = [_model(models, name, pairs, settings) for name in models.places]
-    notes = [note for _, told in made for note in told]
+    notes = [note for _, said in made for note in said]
     more = len(notes) - _MOST_NOTES
     return ModelsFound(
         models.judge,
@@ -276,10 +276,10 @@ def _compare(models: _Models, settings: ComparisonSettings) -> ModelsFound:
 
 def _model(models: _Models, name: str, pairs: Sequence[PairFound], settings: ComparisonSettings) -> ModelFound:
     everywhere = list(models.places[name].values())
-    told = [place for place in everywhere if math.isfinite(models.values[place])]
-    values, clusters = models.values[told], models.clusters[told]
+    valued = [place for place in everywhere if math.isfinite(models.values[place])]
+    values, clusters = models.values[valued], models.clusters[valued]
     questions = len(set(clusters))
-    if models.measure.labels and (questions == len(told) or np.ptp(values) == 0):
+    if models.measure.labels and (questions == len(valued) or np.ptp(values) == 0):
         interval: tuple[float, float] | None = wilson_interval(round(float(values.mean()) * questions), questions)
     else:
         interval = bootstrap_interval(
@@ -291,7 +291,7 @@ def _model(models: _Models, name: str, pairs: Sequence[PairFound], settings: Com
     return ModelFound(
         name,
         len(everywhere),
-        len(everywhere) - len(told),
+        len(everywhere) - len(valued),
         Estimate.of(float(values.mean()), interval),
         float(values.sum() / len(everywhere)) if models.measure is ACCURACY else None,
         (1 + len(decided) - better, len(compared) - better),
@@ -305,21 +305,21 @@ def _pair(models: _Models, first: str, second: str, settings: ComparisonSettings
     sides = [[models.rows[place] for place in places] for places in (matched[:, 0], ours.values(), theirs.values())]
     note = check_matched(sides[0], sides[1], sides[2], (first, second))
     notes = [note] if note else []
-    told = matched[np.isfinite(models.values[matched]).all(axis=1)]
-    if not len(told):
+    valued = matched[np.isfinite(models.values[matched]).all(axis=1)]
+    if not len(valued):
         return None, [*notes, f"{first} and {second} have no question with a value for both."]
-    ones, twos = models.values[told].T
-    data = Differences.of(ones, twos, models.clusters[told[:, 0]])
+    ones, twos = models.values[valued].T
+    data = Differences.of(ones, twos, models.clusters[valued[:, 0]])
     difference = Estimate.of(data.mean, data.interval(resamples=settings.resamples, seed=settings.seed))
     labels = models.measure.labels
     margin = settings.margin or (MARGIN if labels else None)
     only_first, only_second, p_value = int((ones > twos).sum()), int((twos > ones).sum()), data.p_value()
-    undecided = models.measure is ACCURACY and len(told) < len(matched)
+    undecided = models.measure is ACCURACY and len(valued) < len(matched)
     return PairFound(
         first=first,
         second=second,
         matched=len(matched),
-        rows=len(told),
+        rows=len(valued),
         questions=data.clusters,
         first_value=float(ones.mean()),
         second_value=float(twos.mean()),
@@ -334,7 +334,7 @@ def _pair(models: _Models, first: str, second: str, settings: ComparisonSettings
         margin=margin,
         equivalence=data.equivalence(margin) if margin else None,
         detectable=data.detectable(),
-        flips=_flips(models, told[ones != twos].tolist()),
+        flips=_flips(models, valued[ones != twos].tolist()),
     ), notes
 
 

@@ -182,8 +182,8 @@ def evaluate(
     Raises InputError where a threshold is outside a judge's scores, or a column of `by` is not there.
     """
     settings = settings or EvaluationSettings()
-    told = [_labelling(judge, table, settings.threshold) for judge in table.judges]
-    table = replace(table, judges=[judge for judge, _ in told])
+    labelled = [_labelling(judge, table, settings.threshold) for judge in table.judges]
+    table = replace(table, judges=[judge for judge, _ in labelled])
     whole = measure(table, settings)
     parts = list(slices(table.rows, settings.by))
     return Evaluation(
@@ -192,12 +192,12 @@ def evaluate(
         right=float(table.golds.mean()),
         judges=[
             _judge(judge, labels, estimates, table, settings)
-            for (judge, labels), estimates in zip(told, whole.estimates, strict=True)
+            for (judge, labels), estimates in zip(labelled, whole.estimates, strict=True)
         ],
         comparisons=_comparisons(table, whole.differences),
         slices=[_slice(part, table, settings) for part in parts],
         teacher=teacher_errors(teacher, table, parts) if teacher else (),
-        notes=[*table.notes, *_notes(told)],
+        notes=[*table.notes, *_notes(labelled)],
     )
 
 
@@ -229,7 +229,7 @@ def _judge(
 ) -> JudgeEvaluation:
     scored, decided = np.isfinite(judge.scores), judge.labels >= 0
     wrong = decided & (judge.labels != table.golds)
-    confidence, told = _confidence(judge), scored & decided
+    confidence, both = _confidence(judge), scored & decided
     return JudgeEvaluation(
         name=judge.name,
         signature=judge.signature,
@@ -240,7 +240,7 @@ def _judge(
         estimates=estimates,
         thresholds=_thresholds(judge.scores[scored], table.golds[scored], table.clusters[scored], settings),
         bins=reliability(judge.scores[scored], table.golds[scored]) if judge.probable else (),
-        curve=risk_coverage(confidence[told], wrong[told].astype(int)) if told.any() else None,
+        curve=risk_coverage(confidence[both], wrong[both].astype(int)) if both.any() else None,
         disagreements=int(wrong.sum()),
         worst=_worst(judge, wrong, table, confidence, settings.worst),
     )
@@ -279,7 +279,7 @@ def _thresholds(
 def _worst(judge: JudgeColumn, wrong: Truths, table: VerdictTable, confidence: Numbers, most: int) -> list[Row]:
     """The disagreements of which the judge was surest, one a question, with the label and columns of the input."""
     places = np.flatnonzero(wrong)
-    found: dict[str, Row] = {}
+    found: dict[int, Row] = {}
     for place in places[np.argsort(-confidence[places], kind="stable")].tolist():
         if len(found) == most:
             break
@@ -319,9 +319,9 @@ def _slice(part: Slice, table: VerdictTable, settings: EvaluationSettings) -> Sl
     )
 
 
-def _notes(told: Sequence[tuple[JudgeColumn, str]]) -> Iterator[str]:
+def _notes(labelled: Sequence[tuple[JudgeColumn, str]]) -> Iterator[str]:
     """What a reader has to know of the figures of each judge."""
-    for judge, labels in told:
+    for judge, labels in labelled:
         if not judge.probable:
             yield f"{judge.name}: its scores are {_MEANING[judge.scale]}: no Brier score, ECE and reliability."
         if labels != OWN_LABELS:

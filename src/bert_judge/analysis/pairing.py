@@ -51,7 +51,7 @@ def answer_sets(runs: Sequence[Run]) -> list[int]:
         members: dict[int, list[bool | None]] = {}
         for i, number in enumerate(numbers):
             members.setdefault(number, []).append(same.get((i, j)))
-        fitting = [number for number, told in members.items() if True in told and False not in told]
+        fitting = [number for number, said in members.items() if True in said and False not in said]
         numbers.append(fitting[0] if fitting else max(numbers, default=-1) + 1)
         for other in fitting[1:]:  # a run on both of two sets makes them one, where nothing speaks against it
             mixed = (two for two in combinations(range(j), 2) if {numbers[i] for i in two} == {fitting[0], other})

@@ -240,11 +240,11 @@ def _joined(first: Row, other: Row) -> Row:
 def _by_column(table: VerdictTable, column: str) -> VerdictTable:
     """The table with the models that a column names; rows without one are left out, with a note."""
     check_columns(table.rows, [column])
-    told = [row.meta.get(column) for row in table.rows]
+    given = [row.meta.get(column) for row in table.rows]
     notes = list(table.notes)
     for judge in table.judges:
         own = [place for place, there in enumerate(judge.judged) if there]
-        models = {str(told[place]) for place in own} - {"None"}
+        models = {str(given[place]) for place in own} - {"None"}
         if len(models) < 2:
             one = next(iter(models), "none")
             raise InputError(
@@ -255,10 +255,10 @@ def _by_column(table: VerdictTable, column: str) -> VerdictTable:
                 f"{judge.name} has no texts, so answers to one question can't be told apart; run score without "
                 "--no_texts, or give a run for each model."
             )
-        if left := sum(told[place] is None for place in own):
+        if left := sum(given[place] is None for place in own):
             notes.append(f"{left:,} rows of {judge.name} have no {column} and are left out.")
-    named = table.part(place for place, model in enumerate(told) if model is not None)
-    return replace(named, models=[str(model) for model in told if model is not None], notes=notes)
+    named = table.part(place for place, model in enumerate(given) if model is not None)
+    return replace(named, models=[str(model) for model in given if model is not None], notes=notes)
 
 
 def _parts(table: VerdictTable) -> list[str]:

@@ -58,8 +58,8 @@ def teacher_of_run(rows: Sequence[Row], run: Run) -> Teacher:
     """A teacher whose verdicts were saved. Raises InputError where it judged other rows, or gave no labels."""
     texts = any(row.candidate is not None for row in run.rows)
     theirs, ours = (numbered(row.key if texts else ("id", str(row.id)) for row in every) for every in (run.rows, rows))
-    told = dict(zip(theirs, run.rows, strict=True))
-    found = [told.get(name) for name in ours]
+    by_name = dict(zip(theirs, run.rows, strict=True))
+    found = [by_name.get(name) for name in ours]
     if not any(found):
         raise InputError(f"the teacher {run.name} judged none of the {len(rows)} rows; a run on them was expected.")
     if all(row is None or row.label is None for row in found):
