@@ -260,27 +260,6 @@ def test_actively_drawn_labels_hold_the_truth_in_a_narrower_interval(labels: int
 # ---------------------------------------------------------------------------------------------------------- bad input
 
 
-def test_bad_samples_are_refused_in_a_sentence() -> None:
-    for sample, sentence in [
-        (([1, 0], [], []), "no labels were given"),
-        (([1, 0], [0], [1, 0]), "1 rows, 2 labels and 1 probabilities"),
-        (([1, 0], [0, 0], [1, 0]), "not different ones of 2"),
-        (([1, 0], [0, 2], [1, 0]), "not different ones of 2"),
-        (([1, 0], [0], [2]), "neither 0 nor 1"),
-        (([1, 0], [0], [1], [0.0]), "not over 0"),
-        (([1, 0], [0], [1], [math.nan]), "not over 0"),
-        (([1, 0], [0], [1], None, ["a"]), "1 clusters of 2 rows"),
-    ]:
-        with pytest.raises(InputError, match=sentence):
-            LabelledSample.of(*sample)
-
-
-def test_scores_are_no_labels() -> None:
-    for estimate in [corrected, stratified, rogan_gladen]:
-        with pytest.raises(InputError, match="a prediction is neither 0 nor 1"):
-            estimate(LabelledSample.of([0.5, 1], [0, 1], [1, 0]))
-
-
 def test_a_confidence_is_between_0_and_1() -> None:
     for estimate in ESTIMATES.values():
         for confidence in [0, 1, 95]:

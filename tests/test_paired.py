@@ -200,17 +200,6 @@ def test_one_question_says_nothing() -> None:
     assert Differences.of([0, 0], [1, 1], ["q", "q"]).p_value() == 1.0
 
 
-def test_values_are_refused() -> None:
-    for first, second, clusters, message in [
-        ([], [], None, "no pairs"),
-        ([1], [1, 0], None, "1 and 2 values"),
-        ([1, 0], [1, 0], ["q"], "in 1 clusters"),
-        ([1, math.nan], [1, 0], None, "not a finite number"),
-    ]:
-        with pytest.raises(InputError, match=message):
-            Differences.of(first, second, clusters)
-
-
 def test_settings_are_refused() -> None:
     for call, message in [
         (lambda: counted(1, 1, 1).interval(95), "confidence is 95"),

@@ -298,11 +298,11 @@ def test_a_run_without_labels_says_what_to_do(run: Run) -> None:
 
 def test_votes_that_are_even_are_said(run: Run, tmp_path: Path) -> None:
     even = [of_row(run, place, label) for place in range(20) for label in (0, 1)]
-    with pytest.raises(InputError, match=r"labels.jsonl are as often 1 as 0 for each of the 20 rows that they belong"):
+    with pytest.raises(InputError, match=r"labels.jsonl has as many labels 1 as 0 for each of the 20 rows"):
         correct(run, label_file(tmp_path / "labels.jsonl", even))
     found = correct(run, label_file(tmp_path / "more.jsonl", [*even, *(of_row(run, p) for p in range(20, 60))]))
     assert found.confusion.n == 40
-    assert any(note.startswith("20 rows have labels in the file that are as often 1 as 0") for note in found.notes)
+    assert any(note.startswith("20 rows have as many labels 1 as 0 in the file") for note in found.notes)
 
 
 def test_where_every_row_is_labelled_the_labels_are_the_accuracy(tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ def test_an_interval_of_rogan_gladen_that_says_nothing_is_told(tmp_path: Path) -
     )
     assert useless.rogan_gladen is not None
     assert (useless.rogan_gladen.low, useless.rogan_gladen.high) == (0, 1)
-    assert any("tells correct from incorrect" in note for note in useless.notes)
+    assert any("separates correct from incorrect" in note for note in useless.notes)
     assert not any("too badly" in note for note in good.notes)
 
 
@@ -360,7 +360,7 @@ def test_rows_without_texts_or_uncertainty_cannot_be_drawn_so(tmp_path: Path) ->
     sure = [{"score": 1.0, "label": 1}] * 3
     with pytest.raises(InputError, match="--no_texts"):
         draw_order(load_run(saved_run(tmp_path / "bare", sure, texts=False)), "uniform")
-    with pytest.raises(InputError, match="tell no uncertainty, as all are 0 or 1; use --strategy uniform"):
+    with pytest.raises(InputError, match="show no uncertainty, as all are 0 or 1; use --strategy uniform"):
         draw_order(load_run(saved_run(tmp_path / "sure", sure)), "active")
     with pytest.raises(InputError, match="the strategy is 'best'; active or uniform was expected"):
         draw_order(load_run(tmp_path / "sure"), "best")

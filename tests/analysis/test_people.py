@@ -22,7 +22,7 @@ from sklearn.metrics import (
 
 from bert_judge.analysis.evaluate import Evaluation, EvaluationSettings, evaluate, labelled_part
 from bert_judge.analysis.labels import read_labels, relabelled
-from bert_judge.analysis.measures import ECE_BINS, measure
+from bert_judge.analysis.measures import ECE_BINS, BootstrapSettings, measure
 from bert_judge.analysis.results import Row, Run
 from bert_judge.analysis.slices import MOST_LEVELS, is_small, slices
 from bert_judge.analysis.table import Part, VerdictTable, collect, tabulate
@@ -108,7 +108,7 @@ def test_intervals_are_those_of_the_clustered_bootstrap():
     golds = np.asarray([row.gold for row in rows])
     scores, labels = (np.asarray([getattr(row, name) for row in judge.rows]) for name in ("score", "label"))
     clusters = [row.cluster for row in rows]
-    found = measure(golds, side_by_side(judge).judges, clusters, resamples=100).estimates[0]
+    found = measure(side_by_side(judge), BootstrapSettings(resamples=100)).estimates[0]
     statistics = {
         "accuracy": lambda w: accuracy_score(golds, labels, sample_weight=w),
         "f1": lambda w: f1_score(golds, labels, sample_weight=w),
@@ -122,12 +122,13 @@ def test_intervals_are_those_of_the_clustered_bootstrap():
 
 
 def test_rows_of_one_question_make_an_interval_wider():
-    rows = [row for row in labelled(40) for _ in range(6)]
-    golds = np.asarray([row.gold for row in rows])
-    judges = side_by_side(saying([replace(row, label=int(len(row.candidate) % 3 > 0)) for row in rows])).judges
+    rows = [replace(row, label=int(len(row.candidate) % 3 > 0)) for row in labelled(40) for _ in range(6)]
     apart, together = (
-        measure(golds, judges, names, resamples=400).estimates[0]["accuracy"]
-        for names in (range(len(rows)), [row.id for row in rows])
+        measure(side_by_side(saying(each)), BootstrapSettings(resamples=400)).estimates[0]["accuracy"]
+        for each in (
+            [replace(row, question=f"{i} of one") for i, row in enumerate(rows)],
+            [replace(row, question=f"{row.id} of six") for row in rows],
+        )
     )
     assert together.high - together.low > 1.8 * (apart.high - apart.low)
 

@@ -182,7 +182,7 @@ def test_bad_input_is_told_in_a_sentence(refused: Refused) -> None:
         ("--stages containment,nowhere.yaml", "nowhere.yaml can't be read"),
         ("--stages ,", "no stages were named"),
         ("--limit 20", "there are 20 labelled questions"),
-        ("--target_agreement 0.999", "needs 2995 at the least"),
+        ("--target_agreement 0.999", "needs at least 2995"),
         ("--target_agreement 95", "the target is 95.0"),
         ("--map label=", "has a label; name its column with --map label=COLUMN"),
         ("-o nowhere/cascade.json", "there is no folder nowhere"),

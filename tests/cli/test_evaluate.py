@@ -145,7 +145,7 @@ def test_answers_of_two_runs_count_once(run):
 def test_labels_that_are_even_are_told():
     regex_run([{**row, "label": None} for row in ROWS], "one")
     labels = write_rows("even.jsonl", [{"id": row["id"], "label": label} for row in ROWS for label in (0, 1)])
-    with pytest.raises(InputError, match=r"even.jsonl are as often 1 as 0 for each of the 98 rows"):
+    with pytest.raises(InputError, match=r"even.jsonl has as many labels 1 as 0 for each of the 98 rows"):
         command.main(["one", "--labels", labels])
 
 

@@ -343,7 +343,7 @@ def test_one_row_of_each_question_by_the_seed() -> None:
 
 
 def test_rows_of_one_question_do_not_count_twice() -> None:
-    with pytest.raises(InputError, match="there are 30 labelled questions, of which one row each counts"):
+    with pytest.raises(InputError, match="there are 30 labelled questions"):
         calibrated(drawn(30, 5, answers=40))
 
 
@@ -395,11 +395,11 @@ def test_what_can_t_be_calibrated_is_told_in_a_sentence() -> None:
     assert "1 stage was named; two or more" in refusal(rows, [judge(0)])
     assert "1 stage was named" in refusal(rows, [judge(0)], agree_with="last", abstain=True)
     assert "none of the 400 calibration rows has a label" in refusal([replace(row, gold=None) for row in rows])
-    assert "all 400 labelled questions are labelled right" in refusal([replace(row, gold=1) for row in rows])
-    assert "all 400 labelled questions are labelled wrong" in refusal([replace(row, gold=0) for row in rows])
+    assert "all 400 labelled questions are labelled correct" in refusal([replace(row, gold=1) for row in rows])
+    assert "all 400 labelled questions are labelled incorrect" in refusal([replace(row, gold=0) for row in rows])
     assert "there are 20 labelled questions" in refusal(rows[:20])
-    assert "needs 59 at the least" in refusal(rows[:20])
-    assert "needs 144 at the least" in refusal(rows[:100], [judge(0)] * 3, split_stages=True)
+    assert "needs at least 59" in refusal(rows[:20])
+    assert "needs at least 144" in refusal(rows[:100], [judge(0)] * 3, split_stages=True)
     assert "the target is 1.5" in refusal(rows, target_agreement=1.5)
     assert "delta is 0" in refusal(rows, delta=0)
     silent = {"judge_type": "test_cascade_judge:Silent", "column": 1}

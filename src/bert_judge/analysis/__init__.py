@@ -1,1 +1,1 @@
-"""What verdicts are worth: a judge against people, run against run, attacks, and accuracy without the judge's error."""
+"""What verdicts are worth: judges against human labels, run against run, and accuracy without the judge's error."""

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bert_judge.analysis.measures import BootstrapSettings, Estimate
 from bert_judge.analysis.pairing import check_matched
 from bert_judge.analysis.results import Row
 from bert_judge.analysis.table import JudgeColumn, VerdictTable
 from bert_judge.stats.agreement import RankCorrelation, interval_alpha, kendall_tau, majority, nominal_alpha
-from bert_judge.stats.labels import kappa_terms, ratio
+from bert_judge.stats.arrays import Integers, Numbers, np
+from bert_judge.stats.labels import Confusion, ratio
 from bert_judge.stats.paired import Differences
 from bert_judge.stats.resampling import bootstrap_interval
 from bert_judge.types import Signature
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +108,11 @@ def agree(table: VerdictTable, settings: BootstrapSettings | None = None) -> Jud
     """How far judges agree on the answers that two or more judged. Raises InputError where two have none in common."""
     settings = settings or BootstrapSettings()
     made = [_pair(table, *both, settings) for both in combinations(table.judges, 2)]
-    shared = table.part(_shared(table))
-    several = len(table.judges) > 2
+    shared = table.part(np.flatnonzero(np.sum([judge.judged for judge in table.judges], axis=0) > 1))
+    several, probable = len(table.judges) > 2, all(judge.scale == "probability" for judge in table.judges)
     labels = [_or_none(judge.labels) for judge in shared.judges]
-    votes = [majority(told) if several else None for told in zip(*labels, strict=True)]
-    told = [vote == row.gold for vote, row in zip(votes, shared.rows, strict=True) if None not in (vote, row.gold)]
+    votes = [majority(own) if several else None for own in zip(*labels, strict=True)]
+    agreed = [vote == row.gold for vote, row in zip(votes, shared.rows, strict=True) if None not in (vote, row.gold)]
     return JudgesFound(
         rows=len(shared.rows),
         questions=len(set(shared.clusters)),
@@ -124,8 +120,8 @@ def agree(table: VerdictTable, settings: BootstrapSettings | None = None) -> Jud
         judges=[_judge(judge, shared, votes, several) for judge in shared.judges],
         pairs=[pair for pair, _ in made],
         alpha=nominal_alpha(labels),
-        score_alpha=_score_alpha(shared.judges),
-        majority=ratio(sum(told), len(told)),
+        score_alpha=interval_alpha(np.stack([judge.scores for judge in shared.judges])) if probable else None,
+        majority=ratio(sum(agreed), len(agreed)),
         notes=[*(note for _, note in made if note), *_notes(table.judges)],
     )
 
@@ -142,7 +138,7 @@ def disagreements(table: VerdictTable) -> list[Disagreement]:
 def disagreement_records(table: VerdictTable) -> Iterator[dict[str, Any]]:
     """`disagreements` for a file: what the judges say, the majority, and which are correct by the human label."""
     for each in disagreements(table):
-        row, told = each.row, {name: {"score": own.score, "label": own.label} for name, own in each.verdicts.items()}
+        row = each.row
         right = [name for name, own in each.verdicts.items() if own.label == row.gold]
         vote = majority([own.label for own in each.verdicts.values()])
         yield {
@@ -152,20 +148,11 @@ def disagreement_records(table: VerdictTable) -> Iterator[dict[str, Any]]:
             "candidate": row.candidate,
             **({"gold": row.gold, "right": right} if row.gold is not None else {}),
             **({"majority": vote} if len(table.judges) > 2 else {}),
-            "judges": told,
+            "judges": {name: {"score": own.score, "label": own.label} for name, own in each.verdicts.items()},
         }
 
 
-def _shared(table: VerdictTable) -> list[int]:
-    """The places of answers that two or more judges judged."""
-    import numpy as np
-
-    count = np.sum([judge.judged for judge in table.judges], axis=0)
-    places: list[int] = np.flatnonzero(count > 1).tolist()
-    return places
-
-
-def _or_none(labels: Labels) -> list[int | None]:
+def _or_none(labels: Integers) -> list[int | None]:
     return [None if label < 0 else label for label in labels.tolist()]
 
 
@@ -190,8 +177,6 @@ def _pair(
     table: VerdictTable, first: JudgeColumn, second: JudgeColumn, settings: BootstrapSettings
 ) -> tuple[JudgePair, str | None]:
     """Two judges, and a sentence where they have few answers in common."""
-    import numpy as np
-
     both = first.judged & second.judged
     ours, theirs = ([row for row in judge.verdicts if row is not None] for judge in (first, second))
     note = check_matched([table.rows[i] for i in both.nonzero()[0].tolist()], ours, theirs, (first.name, second.name))
@@ -199,7 +184,7 @@ def _pair(
     labels = np.stack([first.labels[decided], second.labels[decided]])
     cells = np.eye(4)[2 * labels[0] + labels[1]]
     both_wrong, only_second, only_first, both_right = map(int, cells.sum(axis=0))
-    clusters = [table.clusters[i] for i in decided.nonzero()[0].tolist()]
+    clusters = table.clusters[decided]
     return JudgePair(
         first.name,
         second.name,
@@ -209,52 +194,43 @@ def _pair(
         only_first=only_first,
         only_second=only_second,
         both_wrong=both_wrong,
-        agreement=_drawn(lambda w: ratio(float(w @ cells[:, [0, 3]].sum(axis=1)), float(w.sum())), clusters, settings),
-        kappa=_drawn(lambda w: ratio(*kappa_terms(*(w @ cells))), clusters, settings),
+        agreement=_drawn(lambda counts: counts.accuracy, cells, clusters, settings),
+        kappa=_drawn(lambda counts: counts.kappa, cells, clusters, settings),
         scores=kendall_tau(first.scores[both], second.scores[both]),
         dispute=_dispute(labels, table.golds[decided], clusters, settings),
     ), note
 
 
 def _drawn(
-    of: Callable[[NDArray[np.float64]], float | None], clusters: Sequence[str], settings: BootstrapSettings
+    of: Callable[[Confusion], float | None], cells: Numbers, clusters: Integers, settings: BootstrapSettings
 ) -> Estimate | None:
-    """A statistic of weighted rows with its interval by question; None where it is undefined."""
-    import numpy as np
+    """A measure of two judges' labels with its interval by question; `cells` has a column for each way to label."""
 
-    value = of(np.ones(len(clusters))) if clusters else None
+    def drawn(weights: Numbers) -> float:
+        found = of(Confusion(*(weights @ cells)))
+        return math.nan if found is None else found
+
+    value = of(Confusion(*cells.sum(axis=0)))
     if value is None:
         return None
-
-    def drawn(weights: NDArray[np.float64]) -> float:
-        found = of(weights)
-        return float("nan") if found is None else found
-
-    between = bootstrap_interval(drawn, clusters, resamples=settings.resamples, seed=settings.seed)
-    return Estimate(value, *(between or (None, None)))
+    return Estimate.of(value, bootstrap_interval(drawn, clusters, resamples=settings.resamples, seed=settings.seed))
 
 
-def _dispute(labels: Labels, golds: Labels, clusters: Sequence[str], settings: BootstrapSettings) -> Dispute | None:
+def _dispute(labels: Integers, golds: Integers, clusters: Integers, settings: BootstrapSettings) -> Dispute | None:
     """Which of two judges is correct by human labels; None where there are none."""
     labelled = golds >= 0
     if not labelled.any():
         return None
     ones, twos = (labels == golds)[:, labelled].astype(int)
-    data = Differences.of(ones, twos, [clusters[i] for i in labelled.nonzero()[0].tolist()])
-    between = data.interval(resamples=settings.resamples, seed=settings.seed) or (None, None)
-    difference = Estimate(data.mean, *between)
+    data = Differences.of(ones, twos, clusters[labelled])
     return Dispute(
-        len(ones), data.clusters, int((ones > twos).sum()), int((twos > ones).sum()), difference, data.p_value()
+        len(ones),
+        data.clusters,
+        int((ones > twos).sum()),
+        int((twos > ones).sum()),
+        Estimate.of(data.mean, data.interval(resamples=settings.resamples, seed=settings.seed)),
+        data.p_value(),
     )
-
-
-def _score_alpha(judges: Sequence[JudgeColumn]) -> float | None:
-    """Krippendorff's alpha of scores; None where a judge's are no probabilities."""
-    import numpy as np
-
-    if any(judge.scale != "probability" for judge in judges):
-        return None
-    return interval_alpha(np.stack([judge.scores for judge in judges]))
 
 
 def _notes(judges: Sequence[JudgeColumn]) -> Iterator[str]:

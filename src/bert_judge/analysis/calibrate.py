@@ -1,8 +1,8 @@
 """Cascades of judges: thresholds that keep a target, found on labelled rows, and what each stage did in a run.
 
-The promise: with confidence 1 - delta, of the rows that are decided before the last stage at least the target share has
-the label that people (or the last stage) give. Each stage and side ("right", "wrong") is certified on its own along one
-path of thresholds that was fixed beforehand (`PATH`), by fixed sequence testing with exact binomial bounds at the level
+The promise: with confidence 1 - delta, at least the target rate of the rows decided before the last stage have the
+human label (or the last stage's). Each stage and side (correct, incorrect) is certified on its own along one path of
+thresholds that was fixed beforehand (`PATH`), by fixed sequence testing with exact binomial bounds at the level
 delta / (2 * stages); where every part keeps the target, the whole does. After Jung et al., 2024, arXiv 2407.18370.
 
 Which rows reach a later stage depends a little on the labels that the earlier one was tested with. That is not in the
@@ -32,19 +32,19 @@ PATH = (
     *(0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15, 0.175, 0.2, 0.225, 0.25),
     *(0.275, 0.3, 0.325, 0.35, 0.375, 0.4, 0.425, 0.45, 0.475, 0.49),
 )
-"""How far from sure a score may be, from strict to loose: scores up to this are wrong, from 1 minus this on right."""
+"""How far from sure a score may be, from strict to loose: scores up to this are incorrect, from 1 minus it correct."""
 
 Ask = Callable[[int, Sequence[int]], Sequence[float | None]]
-"""From the number of a stage and of rows to the stage's scores of these rows."""
+"""From the number of a stage and those of rows to its scores of these rows."""
 Watch = Callable[[str, Iterable[Verdict], int], Iterable[Verdict]]
-"""From a judge's name, its verdicts and their number to the same verdicts: what shows how far it is."""
+"""From a judge's name, its verdicts and their number to the same verdicts: shows the progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CascadeSettings:
     """What a cascade is to promise, and how it is calibrated. Raises InputError where a number is out of its range."""
 
-    target_agreement: Annotated[float, "the share of rows decided early that is to agree"] = 0.95
+    target_agreement: Annotated[float, "the rate of rows decided early that is to agree"] = 0.95
     delta: Annotated[float, "how likely the promise may be false"] = 0.1
     agree_with: Annotated[Literal["people", "last"], "the labels of the file, or those of the last stage"] = "people"
     abstain: Annotated[bool, "no last stage: every one has thresholds, what none is sure of stays undecided"] = False
@@ -80,7 +80,7 @@ class Side:
 
     @property
     def reachable(self) -> tuple[float, float] | None:
-        """The highest target in whole percents that could be certified, and the share of rows decided then."""
+        """The highest target in whole percents that could be certified, and the rate of rows decided then."""
         target = highest_target(self.counts, self.level)
         found = None if target is None else fixed_sequence(self.counts, target, self.level)
         return None if target is None or found is None else (target, self.counts[found].rows / self.reached)
@@ -88,7 +88,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class StageResult:
-    """A stage on the calibration rows: how many it was asked for, decides, and of these, how many agree."""
+    """A stage on the calibration rows: how many reach it, how many it decides, and how many of these agree."""
 
     name: str
     high: Side
@@ -109,8 +109,8 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class CascadeResult:
-    """A calibrated cascade: its plan, what was found, how many of the rows decided early agree (on the very rows that
-    the thresholds were found on), and the seconds a row of each judge that was asked.
+    """A calibrated cascade: its plan, what was found, how many of these rows were decided early and agree, and the
+    seconds that each judge took for a row.
     """
 
     plan: CascadePlan
@@ -139,9 +139,8 @@ def calibrate_cascade(
 ) -> CascadeResult:
     """Find the thresholds of a cascade on labelled rows. Judges are loaded one at a time, and asked what reaches them.
 
-    `origin` is what the plan says of the rows besides their numbers (file and digest). Raises InputError where there
-    are too few stages, labels or questions, labels of one kind only, or where nothing can be certified (it says what
-    could be), and what the judges raise.
+    `origin` is what the plan says of the rows besides their numbers (file and digest). Raises InputError for too few
+    stages, labels or questions, for labels of one kind only, and where nothing can be certified: it says what could be.
     """
     settings = settings or CascadeSettings()
     people = settings.agree_with == "people"
@@ -149,7 +148,7 @@ def calibrate_cascade(
     if not deciding:
         raise InputError(
             f"{len(specs)} stage was named; two or more were expected, cheapest first: the last one decides what is "
-            "left (or one, with --abstain and people's labels)."
+            "left (or one, with --abstain and human labels)."
         )
     given = list(rows)
     chosen = one_per_question([row for row in given if row.gold is not None] if people else given, settings.seed)
@@ -160,8 +159,9 @@ def calibrate_cascade(
     found = find_thresholds([spec.name for spec in deciding], panel.scores, known, settings)
     if not any(side.certificate for stage in found.stages for side in (stage.high, stage.low)):
         raise InputError(_nothing(found.stages, len(known), settings))
+    kept = len(deciding) if settings.abstain else len(deciding) + 1
     plan = CascadePlan(
-        tuple(panel.stage(number, found.stages) for number in range(len(deciding) + (not settings.abstain))),
+        tuple(panel.stage(number, found.stages) for number in range(kept)),
         settings.target_agreement,
         settings.delta,
         "people" if people else f"last: {specs[-1].name}",
@@ -183,13 +183,16 @@ def find_thresholds(names: Sequence[str], ask: Ask, truth: Mapping[int, int], se
     """The thresholds of stages on independent rows, whose labels are `truth`; each is asked what the former left."""
     level = settings.delta / (2 * len(names))
     waiting, decided, results = list(truth), dict[int, int](), list[StageResult]()
-    share = _shares(waiting, len(names), settings.seed) if settings.split_stages else {}
+    tested_at: dict[int, int] = {}  # the stage of each row, where each stage has rows of its own
+    if settings.split_stages:
+        shuffled = random.Random(settings.seed).sample(waiting, len(waiting))
+        tested_at = {row: position % len(names) for position, row in enumerate(shuffled)}
     last = len(names) - 1
-    through = tuple(row for row in waiting if share.get(row, last) == last)
+    through = tuple(row for row in waiting if tested_at.get(row, last) == last)
     for number, name in enumerate(names):
-        waiting = [row for row in waiting if share.get(row, number) >= number]
+        waiting = [row for row in waiting if tested_at.get(row, number) >= number]
         scores = dict(zip(waiting, ask(number, waiting), strict=True))
-        tested = [(scores[row], truth[row]) for row in waiting if share.get(row, number) == number]
+        tested = [(scores[row], truth[row]) for row in waiting if tested_at.get(row, number) == number]
         high, low = (_side(label, tested, settings.target_agreement, level) for label in (1, 0))
         stage = Stage(name, {}, Signature(""), high.certificate, low.certificate)
         labels = {row: label for row in waiting if (label := stage.decide(scores[row])) is not None}
@@ -204,8 +207,7 @@ def one_per_question(rows: Sequence[Sample], seed: int) -> list[Sample]:
     """One row of each question, chosen by the seed: answers to one question are not independent of each other."""
     clusters: dict[str, list[Sample]] = {}
     for row in rows:
-        cluster = Row(row.id, None, None, question=row.question, references=row.references).cluster
-        clusters.setdefault(cluster, []).append(row)
+        clusters.setdefault(Row.unjudged(row).cluster, []).append(row)
     chance = random.Random(seed)
     return [chance.choice(group) for group in clusters.values()]
 
@@ -293,12 +295,6 @@ def _thresholds(label: int) -> list[float]:
     return [round(1 - each, 6) if label else each for each in PATH]
 
 
-def _shares(rows: Sequence[int], stages: int, seed: int) -> dict[int, int]:
-    """The stage that each row is tested at, where each stage has rows of its own."""
-    shuffled = random.Random(seed).sample(rows, len(rows))
-    return {row: position % stages for position, row in enumerate(shuffled)}
-
-
 def _check_labels(known: Mapping[int, int], rows: int, stages: int, settings: CascadeSettings) -> None:
     if not known:
         raise InputError(
@@ -306,22 +302,20 @@ def _check_labels(known: Mapping[int, int], rows: int, stages: int, settings: Ca
             "of the last stage with --agree_with last."
         )
     if len(set(known.values())) == 1:
-        kind = "right" if 1 in known.values() else "wrong"
-        raise InputError(
-            f"all {len(known)} labelled questions are labelled {kind}; both right and wrong were expected."
-        )
+        kind = "correct" if 1 in known.values() else "incorrect"
+        raise InputError(f"all {len(known)} labelled questions are labelled {kind}; both were expected.")
     needed = rows_needed(settings.target_agreement, settings.delta / (2 * stages))
     needed *= stages if settings.split_stages else 1
     if len(known) < needed:
         raise InputError(
-            f"there are {len(known)} labelled questions, of which one row each counts, and a target of "
-            f"{settings.target_agreement:g} with delta {settings.delta:g} needs {needed} at the least, better some "
+            f"there are {len(known)} labelled questions (one row of each counts), but a target of "
+            f"{settings.target_agreement:g} with delta {settings.delta:g} needs at least {needed}, better some "
             "hundreds; label more, or lower the target."
         )
 
 
 def _nothing(stages: Sequence[StageResult], questions: int, settings: CascadeSettings) -> str:
-    """That no stage can be certified, and what could be."""
+    """Says that no stage can be certified, and what could be."""
     reached = [(*side.reachable, stage.name) for stage in stages for side in (stage.high, stage.low) if side.reachable]
     best = max(reached, default=None)
     could = (

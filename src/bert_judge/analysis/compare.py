@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from bert_judge.analysis.measures import BootstrapSettings, Estimate
 from bert_judge.analysis.pairing import check_matched, numbered, question_of
@@ -18,14 +18,11 @@ from bert_judge.analysis.results import Row
 from bert_judge.analysis.table import DIFFERENT, JudgeColumn, VerdictTable
 from bert_judge.errors import InputError
 from bert_judge.stats.agreement import RankCorrelation, kendall_tau
+from bert_judge.stats.arrays import Integers, Numbers, Truths, np
 from bert_judge.stats.labels import wilson_interval
 from bert_judge.stats.paired import LEVEL, Differences, holm, mcnemar
 from bert_judge.stats.resampling import bootstrap_interval
 from bert_judge.types import Signature
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 MARGIN = 0.02
 """Accuracies that differ by less than this are taken as equal, where nothing else is asked."""
@@ -66,8 +63,8 @@ TRUE_ACCURACY = ModelMeasure("true accuracy")
 class ModelFound:
     """One model: its rows, how many have no value, the mean of the others, and that with those as incorrect (labels).
 
-    `places` are the best and the worst place that it can have: the models that are better and worse by the corrected
-    p-values tell them, so all models' places hold together with 95 % confidence (after Mogstad et al., 2024).
+    `places` are the best and the worst place that it can have, by the models that are better and worse by the corrected
+    p-values: all models' places hold together with 95 % confidence (after Mogstad et al., 2024).
     """
 
     name: str
@@ -131,7 +128,7 @@ class PairFound:
 
 @dataclass(frozen=True, slots=True)
 class ModelsFound:
-    """Models by one judge, or by human labels: the best first; and all pairs of them."""
+    """Models by one judge, or by human labels, the best first, and all pairs of them."""
 
     judge: str
     signature: Signature | None
@@ -143,7 +140,7 @@ class ModelsFound:
 
 @dataclass(frozen=True, slots=True)
 class Rankings:
-    """How far two judges put the models in the same order: Kendall's tau-b, and the pairs that they put differently."""
+    """How far two judges rank the models alike: Kendall's tau-b, and the pairs that they rank differently."""
 
     first: str
     second: str
@@ -157,12 +154,12 @@ def compare_models(table: VerdictTable, settings: ComparisonSettings | None = No
     Raises InputError where two models have no question in common, and where a judge gave no label and no score.
     """
     settings = settings or ComparisonSettings()
-    groups = [*(_Models.by_judge(table, judge) for judge in table.judges), _Models.by_people(table)]
+    groups = [*(_Models.by_judge(table, judge) for judge in table.judges), _Models.by_labels(table)]
     return [_compare(group, settings) for group in groups if group and len(group.places) > 1]
 
 
 def rankings(found: Sequence[ModelsFound]) -> list[Rankings]:
-    """Kendall's tau between the rankings of three or more models by each two judges (or people)."""
+    """Kendall's tau between the rankings of three or more models by each two judges (or human labels)."""
     result = []
     for one, two in combinations(found, 2):
         theirs = {model.name: model.value.value for model in two.models}
@@ -181,24 +178,23 @@ def differing(table: VerdictTable) -> Iterator[dict[str, Any]]:
             answers = {model: places[name] for model, places in models.places.items() if name in places}
             if len({value for place in answers.values() if math.isfinite(value := models.values[place])}) > 1:
                 first = models.rows[next(iter(answers.values()))]
-                told = {model: _answer_record(models.rows[place]) for model, place in answers.items()}
                 yield {
                     "judge": models.judge,
                     "question": first.question,
                     "references": first.references,
-                    "answers": told,
+                    "answers": {model: _answer_record(models.rows[place]) for model, place in answers.items()},
                 }
 
 
 def _answer_record(row: Row) -> dict[str, Any]:
     """What a file of differences says of one answer."""
-    told = {"id": row.id, "candidate": row.candidate, "score": row.score, "label": row.label, "gold": row.gold}
-    return {name: value for name, value in told.items() if value is not None or name in ("score", "label")}
+    given = {name: getattr(row, name) for name in ("id", "candidate", "score", "label", "gold")}
+    return {name: value for name, value in given.items() if value is not None or name in ("score", "label")}
 
 
 @dataclass(frozen=True, eq=False)
 class _Models:
-    """Models by one judge, or by people: where each one's answers are, by their questions, and the value of each.
+    """Models by one judge, or by human labels: where each one's answers are, by their questions, and their values.
 
     `rows` and `values` (NaN: none) have an entry for each answer of the table, `places` point at these.
     """
@@ -207,15 +203,13 @@ class _Models:
     signature: Signature | None
     measure: ModelMeasure
     rows: Sequence[Row]
-    values: NDArray[np.float64]
-    clusters: Sequence[str]
+    values: Numbers
+    clusters: Integers
     places: Mapping[str, Mapping[tuple[Any, int], int]]
 
     @classmethod
     def by_judge(cls, table: VerdictTable, judge: JudgeColumn) -> _Models:
         """By the labels of a judge where every model has some, else by its scores."""
-        import numpy as np
-
         places = _places(table, judge.judged)
         measure, values = ACCURACY, np.where(judge.labels >= 0, judge.labels, np.nan)
         if _without(values, places):
@@ -235,10 +229,8 @@ class _Models:
         return cls(judge.name, signature, measure, rows, values, table.clusters, places)
 
     @classmethod
-    def by_people(cls, table: VerdictTable) -> _Models | None:
+    def by_labels(cls, table: VerdictTable) -> _Models | None:
         """By human labels; None unless every model has some."""
-        import numpy as np
-
         places = _places(table, np.ones(len(table.rows), bool))
         values = np.where(table.golds >= 0, table.golds, np.nan)
         if _without(values, places):
@@ -246,7 +238,7 @@ class _Models:
         return cls(HUMAN_LABELS, None, TRUE_ACCURACY, table.rows, values, table.clusters, places)
 
 
-def _places(table: VerdictTable, there: NDArray[np.bool_]) -> dict[str, dict[tuple[Any, int], int]]:
+def _places(table: VerdictTable, there: Truths) -> dict[str, dict[tuple[Any, int], int]]:
     """Where each model's answers are, by the question; by the id where a row has no texts that could be matched."""
     bare = any(row.candidate is None for row in table.rows)
     models: dict[str, list[int]] = {}
@@ -254,19 +246,14 @@ def _places(table: VerdictTable, there: NDArray[np.bool_]) -> dict[str, dict[tup
         models.setdefault(table.models[place], []).append(place)
     found = {}
     for model, own in models.items():
-        names = numbered(("id", row.id) if bare else question_of(row) for row in _at(table.rows, own))
+        rows = [table.rows[place] for place in own]
+        names = numbered(("id", row.id) if bare else question_of(row) for row in rows)
         found[model] = dict(zip(names, own, strict=True))
     return found
 
 
-def _at(rows: Sequence[Row], places: Sequence[int]) -> list[Row]:
-    return [rows[place] for place in places]
-
-
-def _without(values: NDArray[np.float64], places: Mapping[str, Mapping[Any, int]]) -> list[str]:
+def _without(values: Numbers, places: Mapping[str, Mapping[Any, int]]) -> list[str]:
     """The models none of whose answers has a value."""
-    import numpy as np
-
     return [model for model, own in places.items() if not np.isfinite(values[list(own.values())]).any()]
 
 
@@ -275,7 +262,7 @@ def _compare(models: _Models, settings: ComparisonSettings) -> ModelsFound:
     pairs = [pair for pair, _ in made if pair]
     pairs = [replace(p, p_holm=value) for p, value in zip(pairs, holm([p.p_value for p in pairs]), strict=True)]
     found = [_model(models, name, pairs, settings) for name in models.places]
-    notes = [note for _, told in made for note in told]
+    notes = [note for _, said in made for note in said]
     more = len(notes) - _MOST_NOTES
     return ModelsFound(
         models.judge,
@@ -288,61 +275,51 @@ def _compare(models: _Models, settings: ComparisonSettings) -> ModelsFound:
 
 
 def _model(models: _Models, name: str, pairs: Sequence[PairFound], settings: ComparisonSettings) -> ModelFound:
-    import numpy as np
-
     everywhere = list(models.places[name].values())
-    told = [place for place in everywhere if math.isfinite(models.values[place])]
-    values, clusters = models.values[told], [models.clusters[place] for place in told]
+    valued = [place for place in everywhere if math.isfinite(models.values[place])]
+    values, clusters = models.values[valued], models.clusters[valued]
     questions = len(set(clusters))
-    if models.measure.labels and (questions == len(told) or np.ptp(values) == 0):
+    if models.measure.labels and (questions == len(valued) or np.ptp(values) == 0):
         interval: tuple[float, float] | None = wilson_interval(round(float(values.mean()) * questions), questions)
     else:
         interval = bootstrap_interval(
             lambda w: float(w @ values / w.sum()), clusters, resamples=settings.resamples, seed=settings.seed
         )
-    sides = [_side(name, pair) for pair in pairs if pair.significant]
+    decided = [pair for pair in pairs if pair.significant and name in (pair.first, pair.second)]
+    better = [pair.second if pair.difference.value > 0 else pair.first for pair in decided].count(name)
     compared = {model for pair in pairs for model in (pair.first, pair.second)}
     return ModelFound(
         name,
         len(everywhere),
-        len(everywhere) - len(told),
-        Estimate(float(values.mean()), *(interval or (None, None))),
+        len(everywhere) - len(valued),
+        Estimate.of(float(values.mean()), interval),
         float(values.sum() / len(everywhere)) if models.measure is ACCURACY else None,
-        (1 + sides.count(-1), len(compared) - sides.count(1)),
+        (1 + len(decided) - better, len(compared) - better),
     )
-
-
-def _side(model: str, pair: PairFound) -> int:
-    """1 where the model is the better one of a pair, -1 where it is the worse one, 0 where it is not in it."""
-    if model not in (pair.first, pair.second):
-        return 0
-    return 1 if (pair.difference.value > 0) == (model == pair.second) else -1
 
 
 def _pair(models: _Models, first: str, second: str, settings: ComparisonSettings) -> tuple[PairFound | None, list[str]]:
     """Two models, and what there is to note; None where no question has values for both."""
-    import numpy as np
-
     ours, theirs = models.places[first], models.places[second]
     matched = np.asarray([(place, theirs[name]) for name, place in ours.items() if name in theirs], int).reshape(-1, 2)
-    found = [_at(models.rows, places) for places in (matched[:, 0].tolist(), [*ours.values()], [*theirs.values()])]
-    note = check_matched(found[0], found[1], found[2], (first, second))
+    sides = [[models.rows[place] for place in places] for places in (matched[:, 0], ours.values(), theirs.values())]
+    note = check_matched(sides[0], sides[1], sides[2], (first, second))
     notes = [note] if note else []
-    told = matched[np.isfinite(models.values[matched]).all(axis=1)]
-    if not len(told):
+    valued = matched[np.isfinite(models.values[matched]).all(axis=1)]
+    if not len(valued):
         return None, [*notes, f"{first} and {second} have no question with a value for both."]
-    ones, twos = models.values[told].T
-    data = Differences.of(ones, twos, [models.clusters[place] for place in told[:, 0].tolist()])
-    difference = Estimate(data.mean, *(data.interval(resamples=settings.resamples, seed=settings.seed) or (None, None)))
+    ones, twos = models.values[valued].T
+    data = Differences.of(ones, twos, models.clusters[valued[:, 0]])
+    difference = Estimate.of(data.mean, data.interval(resamples=settings.resamples, seed=settings.seed))
     labels = models.measure.labels
-    margin = settings.margin if settings.margin or not labels else MARGIN
+    margin = settings.margin or (MARGIN if labels else None)
     only_first, only_second, p_value = int((ones > twos).sum()), int((twos > ones).sum()), data.p_value()
-    undecided = models.measure is ACCURACY and len(told) < len(matched)
+    undecided = models.measure is ACCURACY and len(valued) < len(matched)
     return PairFound(
         first=first,
         second=second,
         matched=len(matched),
-        rows=len(told),
+        rows=len(valued),
         questions=data.clusters,
         first_value=float(ones.mean()),
         second_value=float(twos.mean()),
@@ -357,7 +334,7 @@ def _pair(models: _Models, first: str, second: str, settings: ComparisonSettings
         margin=margin,
         equivalence=data.equivalence(margin) if margin else None,
         detectable=data.detectable(),
-        flips=_flips(models, told[ones != twos].tolist()),
+        flips=_flips(models, valued[ones != twos].tolist()),
     ), notes
 
 

@@ -34,7 +34,7 @@ class LabelledRows:
     """The places of labelled rows in a run, their labels, and the probabilities with which they were drawn.
 
     `drawn` says in words how; `of_file` counts those of the file, all others are of the run itself. `unused` counts
-    labels of the run that could not be used together with them, `even` rows that the file labels as often 1 as 0.
+    labels of the run that could not be used together with them, `even` rows whose labels in the file are a tie.
     """
 
     rows: Sequence[int]
@@ -91,6 +91,9 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) ->
     by_judge = LabelledSample.of(alone, range(len(alone)), alone, clusters=own_clusters)
     by_ratio = rogan_gladen(sample, confidence)
     undecided = len(run.rows) - len(decided)
+    scored = [row.score for row in run.rows if row.score is not None]
+    mean = fmean(scored) if scored else 0.0
+    scores = [mean if row.score is None else row.score for row in run.rows]
     return Corrected(
         len(run.rows),
         undecided,
@@ -98,7 +101,7 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) ->
         Confusion.count((gold, said[place]) for place, gold in zip(found.rows, found.golds, strict=True)),
         labels_only(sample, confidence),
         replace(labels_only(by_judge, confidence), method="the judge alone, Jeffreys' interval"),
-        corrected(sample, judge_scores(run), confidence),
+        corrected(sample, scores, confidence),
         by_ratio,
         list(_notes(found, len(run.rows), suffices(sample), undecided, by_ratio)),
         found.of_file,
@@ -132,13 +135,6 @@ def labelled_rows(run: Run, labels: Labels | None = None) -> LabelledRows:
     return LabelledRows(
         places, [golds[i] for i in places], [chances[i] for i in places], drawn, len(of_file), unused, even
     )
-
-
-def judge_scores(run: Run) -> list[float]:
-    """The judge's scores; an undecided row has the mean of the others."""
-    decided = [row.score for row in run.rows if row.score is not None]
-    mean = fmean(decided) if decided else 0.0
-    return [mean if row.score is None else row.score for row in run.rows]
 
 
 def _of_file(run: Run, labels: Labels) -> tuple[dict[int, int], dict[int, float], int]:
@@ -182,7 +178,7 @@ def _check_labels(found: LabelledRows, run: Run, labels: Labels | None) -> None:
     if len(set(found.golds)) == 1:
         which = "1 (correct)" if found.golds[0] else "0 (incorrect)"
         raise InputError(
-            f"all {len(found.rows)} labels are {which}, which can't tell how often the judge errs; both 0 and 1 were "
+            f"all {len(found.rows)} labels are {which}, which can't show how often the judge errs; both 0 and 1 were "
             "expected: label more rows."
         )
 
@@ -209,11 +205,11 @@ def _notes(
             "which have different probabilities"
         )
     if found.even:
-        yield f"{found.even} rows have labels in the file that are as often 1 as 0, which count for nothing"
+        yield f"{found.even} rows have as many labels 1 as 0 in the file, which count for nothing"
     if by_ratio is not None and by_ratio.low <= 0 and by_ratio.high >= 1:
         yield (
-            "the interval of Rogan-Gladen is all from 0 to 1: on these labels the judge tells correct from incorrect "
-            "answers too badly for it"
+            "the interval of Rogan-Gladen is all from 0 to 1: on these labels the judge separates correct from "
+            "incorrect answers too badly for it"
         )
     if by_ratio is None:
         yield "Rogan-Gladen is undefined, as the judge is no better than chance on the labels"

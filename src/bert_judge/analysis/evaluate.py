@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from bert_judge.analysis.measures import BootstrapSettings, Estimate, measure
 from bert_judge.analysis.results import Row
@@ -17,6 +17,7 @@ from bert_judge.analysis.slices import Slice, is_small, slices
 from bert_judge.analysis.table import JudgeColumn, VerdictTable
 from bert_judge.analysis.teacher import Teacher, TeacherErrors, teacher_errors
 from bert_judge.errors import InputError
+from bert_judge.stats.arrays import ArrayLike, Integers, Numbers, Truths, np
 from bert_judge.stats.calibration import Bin, reliability
 from bert_judge.stats.discrimination import (
     RiskCoverage,
@@ -32,10 +33,6 @@ from bert_judge.stats.labels import Confusion
 from bert_judge.stats.paired import Differences, holm
 from bert_judge.types import Scale, Signature
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
-
 OWN_LABELS = "its own"
 _MEANING: Mapping[Scale, str] = {
     "probability": "undecided",
@@ -46,7 +43,7 @@ _MEANING: Mapping[Scale, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationSettings(BootstrapSettings):
-    """What an evaluation is asked besides the measures. A threshold is sought for a wanted precision and recall."""
+    """What is asked of an evaluation besides the measures."""
 
     by: Annotated[tuple[str, ...], "further columns to slice by"] = ()
     threshold: Annotated[float | None, "scores from X on count as correct (default: each judge's own labels)"] = None
@@ -180,14 +177,14 @@ def labelled_part(table: VerdictTable) -> VerdictTable:
 def evaluate(
     table: VerdictTable, settings: EvaluationSettings | None = None, teacher: Teacher | None = None
 ) -> Evaluation:
-    """Compare what judges say of labelled rows with the labels; the table is that of `labelled_part`.
+    """Compare judges with the human labels of a table, which is that of `labelled_part`.
 
     Raises InputError where a threshold is outside a judge's scores, or a column of `by` is not there.
     """
     settings = settings or EvaluationSettings()
-    told = [_labelling(judge, table, settings.threshold) for judge in table.judges]
-    table = replace(table, judges=[judge for judge, _ in told])
-    whole = measure(table.golds, table.judges, table.clusters, settings.resamples, settings.seed)
+    labelled = [_labelling(judge, table, settings.threshold) for judge in table.judges]
+    table = replace(table, judges=[judge for judge, _ in labelled])
+    whole = measure(table, settings)
     parts = list(slices(table.rows, settings.by))
     return Evaluation(
         rows=len(table.rows),
@@ -195,19 +192,17 @@ def evaluate(
         right=float(table.golds.mean()),
         judges=[
             _judge(judge, labels, estimates, table, settings)
-            for (judge, labels), estimates in zip(told, whole.estimates, strict=True)
+            for (judge, labels), estimates in zip(labelled, whole.estimates, strict=True)
         ],
         comparisons=_comparisons(table, whole.differences),
         slices=[_slice(part, table, settings) for part in parts],
         teacher=teacher_errors(teacher, table, parts) if teacher else (),
-        notes=[*table.notes, *_notes(told)],
+        notes=[*table.notes, *_notes(labelled)],
     )
 
 
 def _labelling(judge: JudgeColumn, table: VerdictTable, threshold: float | None) -> tuple[JudgeColumn, str]:
-    """A judge with labels, and where these are from: its own, a threshold, or one that is chosen on other rows."""
-    import numpy as np
-
+    """A judge with labels, and where they are from: its own, a threshold, or a threshold chosen on other rows."""
     scored = np.isfinite(judge.scores)
     scores = judge.scores[scored]
     if threshold is not None:
@@ -221,12 +216,8 @@ def _labelling(judge: JudgeColumn, table: VerdictTable, threshold: float | None)
     if (judge.labels >= 0).any() or not len(scores):
         return judge, OWN_LABELS
     labels = judge.labels.copy()
-    labels[scored] = cross_fitted(scores, table.golds[scored], _of(table.clusters, scored), most_accurate)
+    labels[scored] = cross_fitted(scores, table.golds[scored], table.clusters[scored], most_accurate)
     return replace(judge, labels=labels), "scores from a threshold on that was chosen on other rows"
-
-
-def _of(clusters: Sequence[str], chosen: NDArray[np.bool_]) -> list[str]:
-    return [clusters[place] for place in chosen.nonzero()[0].tolist()]
 
 
 def _judge(
@@ -236,11 +227,9 @@ def _judge(
     table: VerdictTable,
     settings: EvaluationSettings,
 ) -> JudgeEvaluation:
-    import numpy as np
-
     scored, decided = np.isfinite(judge.scores), judge.labels >= 0
     wrong = decided & (judge.labels != table.golds)
-    confidence, told = _confidence(judge), scored & decided
+    confidence, both = _confidence(judge), scored & decided
     return JudgeEvaluation(
         name=judge.name,
         signature=judge.signature,
@@ -249,18 +238,16 @@ def _judge(
         rows=len(table.rows),
         undecided=int((~decided).sum()),
         estimates=estimates,
-        thresholds=_thresholds(judge.scores[scored], table.golds[scored], _of(table.clusters, scored), settings),
+        thresholds=_thresholds(judge.scores[scored], table.golds[scored], table.clusters[scored], settings),
         bins=reliability(judge.scores[scored], table.golds[scored]) if judge.probable else (),
-        curve=risk_coverage(confidence[told], wrong[told].astype(int)) if told.any() else None,
+        curve=risk_coverage(confidence[both], wrong[both].astype(int)) if both.any() else None,
         disagreements=int(wrong.sum()),
         worst=_worst(judge, wrong, table, confidence, settings.worst),
     )
 
 
-def _confidence(judge: JudgeColumn) -> NDArray[np.float64]:
+def _confidence(judge: JudgeColumn) -> Numbers:
     """How sure a judge is of its labels: the label's probability, or how far the score is from where labels change."""
-    import numpy as np
-
     scores = judge.scores
     if judge.probable:
         return np.where(judge.labels == 1, scores, 1 - scores)
@@ -270,7 +257,7 @@ def _confidence(judge: JudgeColumn) -> NDArray[np.float64]:
 
 
 def _thresholds(
-    scores: NDArray[np.float64], golds: NDArray[np.int64], clusters: Sequence[str], settings: EvaluationSettings
+    scores: Numbers, golds: Integers, clusters: Integers, settings: EvaluationSettings
 ) -> list[ChosenThreshold]:
     """The thresholds for each purpose, on the rows that have a score."""
     if len(set(clusters)) < 2:
@@ -289,14 +276,10 @@ def _thresholds(
     return found
 
 
-def _worst(
-    judge: JudgeColumn, wrong: NDArray[np.bool_], table: VerdictTable, confidence: NDArray[np.float64], most: int
-) -> list[Row]:
-    """The disagreements of which the judge was surest, one a question; with the label and columns of the input."""
-    import numpy as np
-
+def _worst(judge: JudgeColumn, wrong: Truths, table: VerdictTable, confidence: Numbers, most: int) -> list[Row]:
+    """The disagreements of which the judge was surest, one a question, with the label and columns of the input."""
     places = np.flatnonzero(wrong)
-    found: dict[str, Row] = {}
+    found: dict[int, Row] = {}
     for place in places[np.argsort(-confidence[places], kind="stable")].tolist():
         if len(found) == most:
             break
@@ -332,17 +315,16 @@ def _slice(part: Slice, table: VerdictTable, settings: EvaluationSettings) -> Sl
         right=float(own.golds.mean()),
         small=is_small(own.golds.tolist()),
         undecided=[int((judge.labels < 0).sum()) for judge in own.judges],
-        estimates=measure(own.golds, own.judges, own.clusters, settings.resamples, settings.seed).estimates,
+        estimates=measure(own, settings).estimates,
     )
 
 
-def _notes(told: Sequence[tuple[JudgeColumn, str]]) -> Iterator[str]:
+def _notes(labelled: Sequence[tuple[JudgeColumn, str]]) -> Iterator[str]:
     """What a reader has to know of the figures of each judge."""
-    for judge, labels in told:
+    for judge, labels in labelled:
         if not judge.probable:
             yield f"{judge.name}: its scores are {_MEANING[judge.scale]}: no Brier score, ECE and reliability."
         if labels != OWN_LABELS:
             yield f"{judge.name}: labelled correct are {labels}."
         if undecided := int((judge.labels < 0).sum()):
-            rows = len(judge.labels)
-            yield f"{judge.name}: {undecided} of {rows} rows are undecided; measures are over the decided ones."
+            yield f"{judge.name}: {undecided} of {len(judge.labels)} rows are undecided; measures leave them out."

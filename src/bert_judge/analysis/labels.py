@@ -16,7 +16,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Human labels of answers: by the answers' texts, and by their ids; with the other columns of their rows."""
+    """Human labels of answers by their texts and by their ids, with the other columns of their rows."""
 
     by_texts: Mapping[tuple[str, ...], Row]
     by_id: Mapping[str, Row]
@@ -30,8 +30,10 @@ class Labels:
         """
         found = [self.by_texts.get(row.key) for row in rows]
         if not any(found):
-            by_id = ((row, self.by_id.get(str(row.id))) for row in rows)
-            found = [label if label and _same_candidate(row, label) else None for row, label in by_id]
+            by_id = ((row.candidate, self.by_id.get(str(row.id))) for row in rows)
+            found = [
+                label if label and (text is None or label.candidate in (None, text)) else None for text, label in by_id
+            ]
         if not any(found):
             raise InputError(
                 f"the labels of {self.where} belong to none of the {len(rows)} judged rows; rows of the same texts, or "
@@ -43,8 +45,8 @@ class Labels:
 def read_labels(path: str | Path, columns: ColumnMap | None = None) -> Labels:
     """Human labels from a file: one with texts as `score` reads it, or one with ids and labels alone.
 
-    An answer that has several labels gets the one that most of them are, and none where they are even. Raises
-    InputError where the file can't be read, or holds no label.
+    An answer with several labels gets the most frequent one, none in a tie. Raises InputError where the file can't be
+    read, or holds no label.
     """
     begun = Path(path).is_file() and not Path(path).stat().st_size  # by bert-judge label, which was ended at once
     rows = [] if begun else [row for row in _labelled_rows(path, columns) if row.gold is not None]
@@ -58,16 +60,16 @@ def read_labels(path: str | Path, columns: ColumnMap | None = None) -> Labels:
 
 
 def relabelled(rows: Sequence[Row], labels: Labels, columns: bool = False) -> list[Row]:
-    """All rows with these labels and no others; with `columns` also with the further columns of the labels' rows.
+    """All rows with these labels and no others; with `columns` also with the other columns of the labels' rows.
 
-    Raises InputError where no row has a label, or all votes for those that have are even.
+    Raises InputError where no row has a label, or all of those that have got as many votes for 1 as for 0.
     """
     matched = labels.match(rows)
     if all(label is None or label.gold is None for label in matched):
         count = len(rows) - matched.count(None)
         raise InputError(
-            f"the labels of {labels.where} are as often 1 as 0 for each of the {count} rows that they belong to, so "
-            "none counts; more labels of one kind than of the other were expected for a row."
+            f"{labels.where} has as many labels 1 as 0 for each of the {count} rows that it labels, so none counts; "
+            "more of one kind than of the other were expected for a row."
         )
     return [
         replace(row, gold=label.gold, meta={**row.meta, **label.meta} if columns else row.meta)
@@ -88,7 +90,7 @@ def _labelled_rows(path: str | Path, columns: ColumnMap | None) -> Iterable[Row]
 
 
 def _majority(rows: Iterable[Row], key_of: Callable[[Row], _Key]) -> dict[_Key, Row]:
-    """One row for each key, with the label that most of its rows have; None where they are even."""
+    """One row for each key, with the label that most of its rows have; None in a tie."""
     groups: dict[_Key, list[Row]] = {}
     for row in rows:
         groups.setdefault(key_of(row), []).append(row)
@@ -97,8 +99,3 @@ def _majority(rows: Iterable[Row], key_of: Callable[[Row], _Key]) -> dict[_Key, 
         votes = sum(1 if row.gold else -1 for row in group)
         found[key] = replace(group[0], gold=int(votes > 0) if votes else None)
     return found
-
-
-def _same_candidate(row: Row, label: Row) -> bool:
-    """Whether nothing speaks against two rows of one id being of the same answer."""
-    return row.candidate is None or label.candidate is None or row.candidate == label.candidate

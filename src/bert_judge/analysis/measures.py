@@ -1,35 +1,32 @@
 """The measures of judges against human labels, with their intervals, for several judges on the same rows at once.
 
-All but AUROC follow from sums over rows: counts of labels, squared errors, excesses of bins. Drawing questions anew
+All but AUROC follow from sums over rows: counts of labels, squared errors, excesses of bins. Drawing other questions
 changes the sums alone, so a bootstrap is a product of matrices, and 100,000 rows take seconds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from bert_judge.errors import InputError
+from bert_judge.stats.arrays import Integers, Names, Numbers, Truths, np
 from bert_judge.stats.calibration import bin_of
 from bert_judge.stats.discrimination import Ranking
 from bert_judge.stats.inputs import factorise
-from bert_judge.stats.labels import kappa_terms
+from bert_judge.stats.labels import Confusion
 from bert_judge.stats.resampling import RESAMPLES, draw_clusters, percentile_interval
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from bert_judge.analysis.table import JudgeColumn, VerdictTable
 
-    from bert_judge.analysis.table import JudgeColumn
-
-    Numbers = NDArray[np.float64]
 
 ECE_BINS = 15
 _AUROC_WORK = 4_000_000  # rows times resamples that AUROC may sort through
-_FEWEST = 200
+_FEWEST_FOR_AUROC = 200
 _CHUNK = 4_000_000  # weights that are in memory at a time
 
 
@@ -57,65 +54,46 @@ class Estimate:
     low: float | None = None
     high: float | None = None
 
+    @classmethod
+    def of(cls, value: float, interval: tuple[float, float] | None) -> Estimate:
+        """A value with its interval, where there is one."""
+        return cls(value, *(interval or (None, None)))
+
 
 class Sums(NamedTuple):
-    """Sums over rows in arrays of one shape, one entry a draw: of labels by gold, of squared errors, of excesses."""
+    """Sums over rows in arrays of one shape, one entry a draw: of labels, of squared errors, of excesses by bin."""
 
-    true_positive: Numbers
-    false_positive: Numbers
-    false_negative: Numbers
-    true_negative: Numbers
+    counts: Confusion  # of arrays
     undecided: Numbers
     scored: Numbers
     squared: Numbers
     excess: Numbers  # with one more dimension, of the bins
 
-    @property
-    def correct(self) -> Numbers:
-        """Rows with the label that people gave."""
-        return self.true_positive + self.true_negative
-
-    @property
-    def decided(self) -> Numbers:
-        """Rows with a label."""
-        return self.correct + self.false_positive + self.false_negative
-
     @classmethod
     def of(cls, columns: Numbers) -> Sums:
         """From the columns of `_columns`, summed: an array of shape (draws, columns)."""
-        tp, fp, fn, tn, undecided, scored, squared = columns.T[:7]
-        return cls(tp, fp, fn, tn, undecided, scored, squared, columns[:, 7:])
+        undecided, scored, squared = columns.T[4:7]
+        return cls(Confusion(*columns.T[:4]), undecided, scored, squared, columns[:, 7:])
 
 
 class _Measure(NamedTuple):
     """How a measure follows from sums, NaN where undefined; its title in tables."""
 
     title: str
-    of: Callable[[Sums], Numbers]
+    of: Callable[[Sums], Any]
     of_probabilities: bool = False
 
 
-def _recall(s: Sums) -> Numbers:
-    return s.true_positive / (s.true_positive + s.false_negative)
-
-
-def _balanced(s: Sums) -> Numbers:
-    return (_recall(s) + s.true_negative / (s.true_negative + s.false_positive)) / 2
-
-
-def _kappa(s: Sums) -> Numbers:
-    above, below = kappa_terms(s.true_positive, s.false_positive, s.false_negative, s.true_negative)
-    return above / below
-
-
 MEASURES: Mapping[str, _Measure] = {
-    "accuracy": _Measure("accuracy", lambda s: s.correct / s.decided),
-    "accuracy_all": _Measure("accuracy, undecided as incorrect", lambda s: s.correct / (s.decided + s.undecided)),
-    "balanced_accuracy": _Measure("balanced accuracy", _balanced),
-    "precision": _Measure("precision", lambda s: s.true_positive / (s.true_positive + s.false_positive)),
-    "recall": _Measure("recall", _recall),
-    "f1": _Measure("F1", lambda s: 2 * s.true_positive / (s.decided + s.true_positive - s.true_negative)),
-    "kappa": _Measure("Cohen's kappa", _kappa),
+    "accuracy": _Measure("accuracy", lambda s: s.counts.accuracy),
+    "accuracy_all": _Measure(
+        "accuracy, undecided as incorrect", lambda s: s.counts.correct / (s.counts.n + s.undecided)
+    ),
+    "balanced_accuracy": _Measure("balanced accuracy", lambda s: s.counts.balanced_accuracy),
+    "precision": _Measure("precision", lambda s: s.counts.precision),
+    "recall": _Measure("recall", lambda s: s.counts.recall),
+    "f1": _Measure("F1", lambda s: s.counts.f1),
+    "kappa": _Measure("Cohen's kappa", lambda s: s.counts.kappa),
     "brier": _Measure("Brier score", lambda s: s.squared / s.scored, of_probabilities=True),
     "ece": _Measure("ECE", lambda s: abs(s.excess).sum(axis=-1) / s.scored, of_probabilities=True),
 }
@@ -136,28 +114,21 @@ class Measured(NamedTuple):
     differences: Sequence[Estimate]
 
 
-def measure(
-    golds: NDArray[np.int64],
-    judges: Sequence[JudgeColumn],
-    clusters: Sequence[Hashable],
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> Measured:
-    """All measures of judges on the same labelled rows, with intervals of the cluster bootstrap.
+def measure(table: VerdictTable, settings: BootstrapSettings) -> Measured:
+    """All measures of the judges of labelled rows, with intervals of the cluster bootstrap.
 
     The draws are those of `stats.bootstrap_interval` with the same seed, and the same for all judges. AUROC takes fewer
     of them where there are over 2,000 rows (at least 200).
     """
-    import numpy as np
-
+    golds, judges = table.golds, table.judges
     columns = [_columns(golds, judge) for judge in judges]
-    of_row, count = factorise(clusters)
-    for_auroc = max(_FEWEST, min(resamples, _AUROC_WORK // max(1, len(golds))))
+    of_row, count = factorise(table.clusters)
+    for_auroc = max(_FEWEST_FOR_AUROC, min(settings.resamples, _AUROC_WORK // max(1, len(golds))))
     ranked = [Ranking.of(judge.scores, golds) for judge in judges]
     per_cluster = _by_cluster(np.hstack(columns), of_row, count)
     sums: list[Numbers] = []
     areas: list[list[float]] = []
-    for weights in _draws(count, resamples, seed):
+    for weights in _draws(count, settings.resamples, settings.seed):
         sums.append(weights @ per_cluster)
         for drawn in weights[: max(0, for_auroc - len(areas))]:
             of_rows = drawn[of_row]
@@ -179,26 +150,18 @@ def measure(
         accuracy = MEASURES["accuracy_all"].of
         first, first_draws = accuracy(whole[0]), accuracy(drawn_sums[0])
         differences = [
-            Estimate(float((accuracy(one) - first)[0]), *(_interval(accuracy(drawn) - first_draws) or (None, None)))
+            Estimate.of(float((accuracy(one) - first)[0]), _interval(accuracy(drawn) - first_draws))
             for one, drawn in zip(whole, drawn_sums, strict=True)
         ]
     return Measured(estimates, differences)
 
 
-def rate(
-    above: NDArray[np.bool_],
-    below: NDArray[np.bool_],
-    clusters: Sequence[Hashable],
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> Estimate | None:
-    """How many of the rows `below` are `above`, too, with its interval; None where there are none."""
-    import numpy as np
-
+def rate(above: Truths, below: Truths, clusters: Names) -> Estimate | None:
+    """The fraction of the rows `below` that are `above`, too, with its interval; None where there are none."""
     of_row, count = factorise(clusters)
     columns = np.stack([above & below, below], axis=1).astype(float)
     per_cluster = _by_cluster(columns, of_row, count)
-    sums = np.vstack([weights @ per_cluster for weights in _draws(count, resamples, seed)])
+    sums = np.vstack([weights @ per_cluster for weights in _draws(count, RESAMPLES, 0)])
     total = columns.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return estimated(total[0] / total[1], sums[:, 0] / sums[:, 1])
@@ -206,21 +169,17 @@ def rate(
 
 def estimated(value: float, draws: Numbers) -> Estimate | None:
     """A value with the interval of its draws; None where it is undefined."""
-    return Estimate(float(value), *(_interval(draws) or (None, None))) if math.isfinite(value) else None
+    return Estimate.of(float(value), _interval(draws)) if math.isfinite(value) else None
 
 
 def _interval(draws: Numbers) -> tuple[float, float] | None:
     """The 95 % percentile interval; None where under a half of the draws are defined, or all are the same."""
-    import numpy as np
-
     found = percentile_interval(draws, 0.95)
     return found if found and np.ptp(draws[np.isfinite(draws)]) > 0 else None
 
 
-def _columns(golds: NDArray[np.int64], judge: JudgeColumn) -> Numbers:
+def _columns(golds: Integers, judge: JudgeColumn) -> Numbers:
     """What is summed, in an array of shape (rows, 7 + bins)."""
-    import numpy as np
-
     positive, labelled, decided = golds == 1, judge.labels == 1, judge.labels >= 0
     scored = np.isfinite(judge.scores) & judge.probable
     scores = np.where(scored, judge.scores, 0.0)
@@ -232,16 +191,12 @@ def _columns(golds: NDArray[np.int64], judge: JudgeColumn) -> Numbers:
     return np.column_stack([*cells, ~decided, scored, squared, excess]).astype(float)
 
 
-def _by_cluster(columns: Numbers, of_row: NDArray[np.int64], count: int) -> Numbers:
-    import numpy as np
-
+def _by_cluster(columns: Numbers, of_row: Integers, count: int) -> Numbers:
     return np.column_stack([np.bincount(of_row, column, count) for column in columns.T])
 
 
 def _draws(count: int, resamples: int, seed: int) -> Iterator[Numbers]:
     """How often each cluster is drawn, in arrays of shape (some draws, clusters)."""
-    import numpy as np
-
     drawn = draw_clusters(count, resamples, seed)
     while some := list(islice(drawn, max(1, _CHUNK // count))):
         yield np.asarray(some, float)

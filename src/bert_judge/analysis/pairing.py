@@ -23,14 +23,14 @@ _FEW = 0.5
 _WHOSE = ("task", "model", "candidate_model")  # answers that differ in one of these are not the same answer
 _T = TypeVar("_T", bound=Hashable)
 _Key = Hashable
-_Name = tuple[_Key, int]  # what tells that rows are the same answer, and how often it was in its run before
+_Name = tuple[_Key, int]  # what rows of the same answer have in common, and how often it was in its run before
 
 
 def answer_sets(runs: Sequence[Run]) -> list[int]:
     """The number of the set of answers (one model's, say) that each run is on.
 
-    Runs on one input are on the same answers, and so are runs that give equal ones to the questions that they share:
-    all of them where the judge is the same, as two models' answers can be much alike, else at least `SAME_ANSWERS`.
+    Runs on one input are on the same answers, and so are runs with equal answers to the questions that both have: all
+    of them where the judge is the same, as two models' answers can be much alike, else at least `SAME_ANSWERS`.
     """
     if len({run.answers for run in runs}) == 1:
         return [0] * len(runs)
@@ -51,7 +51,7 @@ def answer_sets(runs: Sequence[Run]) -> list[int]:
         members: dict[int, list[bool | None]] = {}
         for i, number in enumerate(numbers):
             members.setdefault(number, []).append(same.get((i, j)))
-        fitting = [number for number, told in members.items() if True in told and False not in told]
+        fitting = [number for number, said in members.items() if True in said and False not in said]
         numbers.append(fitting[0] if fitting else max(numbers, default=-1) + 1)
         for other in fitting[1:]:  # a run on both of two sets makes them one, where nothing speaks against it
             mixed = (two for two in combinations(range(j), 2) if {numbers[i] for i in two} == {fitting[0], other})
@@ -64,9 +64,9 @@ def answer_sets(runs: Sequence[Run]) -> list[int]:
 def check_matched(
     found: Sequence[Row], first: Sequence[Row], second: Sequence[Row], names: tuple[str, str]
 ) -> str | None:
-    """A sentence where few of two sides' rows match (`found` are those of the first), None where enough do.
+    """A sentence where few of two sides' rows match (`found` are those of the first); None where enough do.
 
-    Raises InputError where none does, or so few that nothing can be said of them.
+    Raises InputError where none does, or too few to compare.
     """
     few = len(found) < _FEW * min(len(first), len(second))
     how = f"of the {len(first):,} rows of {names[0]} and the {len(second):,} of {names[1]}"
@@ -96,14 +96,14 @@ def numbered(keys: Iterable[_T]) -> Iterator[tuple[_T, int]]:
 
 
 def question_of(row: Row) -> _Key:
-    """What tells that two answers are to the same question: its text and references, or the id where there is none."""
+    """What answers to the same question have in common: its text and references, or the id where there is no text."""
     if row.candidate is None or row.question is None:
         return ("id", row.id, *row.references)
     return (row.question, *row.references)
 
 
 def row_names(runs: Sequence[Run]) -> list[list[_Name]]:
-    """What tells the answers of each run from others: the texts, and whose they are.
+    """What makes an answer of each run the same as another's: the texts, and whose it is.
 
     A row without texts has those of a run on the same input with the same id.
     """
@@ -160,6 +160,6 @@ def file_stem(path: str) -> str:
 
 
 def _whose(runs: Sequence[Run]) -> Callable[[Row], tuple[str, ...]]:
-    """What tells whose an answer is: the columns of `_WHOSE` that every run has."""
+    """Whose an answer is: the columns of `_WHOSE` that every run has."""
     there = [name for name in _WHOSE if all(any(name in row.meta for row in run.rows) for run in runs)]
     return lambda row: tuple(str(row.meta.get(name)) for name in there)

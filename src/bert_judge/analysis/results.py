@@ -47,7 +47,7 @@ class Row:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells that two rows are the same answer: the texts, or the id where there are no texts."""
+        """What rows of the same answer have in common: the texts, or the id where there are no texts."""
         if self.candidate is None:
             return ("id", str(self.id))
         return (self.question or "", self.candidate, *self.references)

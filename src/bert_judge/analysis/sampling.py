@@ -1,8 +1,8 @@
 """Which rows a person should label next, and how many labels it takes.
 
-Rows are drawn one after the other, without replacement, each with its probability among those left. So whoever stops
-early has still drawn properly, whatever was drawn until then: see `stats.corrected.LabelledSample`. The order is fixed
-by the texts and a seed, not by the order of the rows (permanent random numbers; Ohlsson, 1995).
+Rows are drawn one after the other, without replacement, each with its probability among those left, so labelling may
+stop at any time (see `stats.corrected`). The order is fixed by the texts and a seed, not by the order of the rows
+(permanent random numbers; Ohlsson, 1995).
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _EXACTNESS = 20  # labels that intervals which hold for few labels take on top o
 def sampling_probabilities(scores: Sequence[float | None], strategy: str) -> list[float]:
     """With which probability each row is the first one drawn; they add up to 1.
 
-    "active" takes the square root of p (1 - p), p being the score, which is optimal where scores are calibrated (Zrnic
-    and Candès, 2024), mixed half and half with "uniform", so that no row weighs more than twice as much as under
-    "uniform". An undecided row (None) counts as 0.5. Raises InputError where no score is between 0 and 1.
+    "active" is the square root of p (1 - p), p being the score (0.5 if undecided), which is optimal where scores are
+    calibrated (Zrnic and Candès, 2024), mixed half and half with "uniform", so that no row weighs over twice as much as
+    under "uniform". Raises InputError where no score is between 0 and 1.
     """
     uniform = 1 / len(scores)
     if strategy == "uniform":
         return [uniform] * len(scores)
     doubts = [math.sqrt(max(p * (1 - p), 0.0)) for p in (0.5 if score is None else score for score in scores)]
     if not any(doubts):
-        raise InputError("the judge's scores tell no uncertainty, as all are 0 or 1; use --strategy uniform.")
+        raise InputError("the judge's scores show no uncertainty, as all are 0 or 1; use --strategy uniform.")
     total = math.fsum(doubts)
     return [UNIFORM_SHARE * uniform + (1 - UNIFORM_SHARE) * doubt / total for doubt in doubts]
 
@@ -93,7 +93,7 @@ def _exponential(key: Sequence[str], seed: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class LabellingPlan:
-    """How many labels an interval of some width needs, in all, and what that was told from, in words."""
+    """How many labels an interval of some width needs, in all, and what that was estimated from, in words."""
 
     labels: int
     basis: str
@@ -102,9 +102,9 @@ class LabellingPlan:
 def labels_needed(run: Run, width: float, strategy: str, labels: Labels | None = None) -> LabellingPlan:
     """How many labels make the 95 % interval of the corrected accuracy `width` wide, 0.04 being 4 points in all.
 
-    With 30 labels or more, of both classes, it is told from these. Before, it is told from the judge's scores, as far
-    as these can be believed; where they tell nothing, it is what labels alone would need. Raises InputError for a width
-    that labels of all rows don't reach, as the interval is for rows like these.
+    With 30 labels or more, of both classes, it is estimated from these; before, from the judge's scores, taken as true
+    probabilities, or from what labels alone would need. Raises InputError for a width that labels of all rows don't
+    reach, as the interval is for rows like these.
     """
     if not 0 < width < 1:
         raise InputError(f"the width is {width}; a number between 0 and 1 was expected, like 0.04.")
@@ -121,11 +121,9 @@ def _by_labels(run: Run, width: float, labels: Labels | None) -> LabellingPlan |
     own = labelled_rows(run, labels)
     if len(own.rows) < _FEWEST_TO_PLAN or len(set(own.golds)) == 1:
         return None
-    so_far = correct(run, labels).corrected.width
-    count = len(own.rows)
-    return LabellingPlan(
-        math.ceil(count * (so_far / width) ** 2), f"the {count} labels so far, whose interval is {so_far:.3f}"
-    )
+    so_far, count = correct(run, labels).corrected.width, len(own.rows)
+    basis = f"the {count} labels so far, whose interval is {so_far:.3f}"
+    return LabellingPlan(math.ceil(count * (so_far / width) ** 2), basis)
 
 
 def _by_scores(run: Run, width: float, strategy: str) -> LabellingPlan | None:
@@ -139,5 +137,5 @@ def _by_scores(run: Run, width: float, strategy: str) -> LabellingPlan | None:
         basis = "the judge's scores, as if they were true probabilities"
     else:
         right = fmean(row.label or 0 for row in run.rows)
-        left, basis = max(right * (1 - right), 0.09), "the labels alone, as the judge's scores tell no uncertainty"
+        left, basis = max(right * (1 - right), 0.09), "the labels alone, as the judge's scores show no uncertainty"
     return LabellingPlan(math.ceil(left / allowed) + _EXACTNESS, basis) if allowed > 0 else None

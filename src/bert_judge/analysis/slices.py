@@ -12,13 +12,13 @@ from bert_judge.analysis.results import Row
 from bert_judge.errors import InputError
 
 SMALL_ROWS, SMALL_CLASS = 50, 10
-"""A slice with fewer rows than this, or fewer of right or of wrong ones, is a small one: its figures say little."""
+"""A slice with fewer rows than this, or with fewer correct or incorrect ones, is small: its figures say little."""
 
 MOST_LEVELS = 20
 """The most slices of one kind; rows of the others, which are the smallest, are taken together."""
 
 MOST_VALUES = 200
-"""A column of the input with more different values than this is no kind of rows."""
+"""A column of the input with more different values than this is not taken as a kind of rows."""
 
 OTHERS = "(others)"
 NOTHING = "(none)"
@@ -29,7 +29,7 @@ _FIRST = (
     *("task", "model", "candidate_model", "source", "dataset", "subset", "category", "language", "split"),
     *("input", "file"),
 )
-_SCANNED = 400  # characters of a text that tell its script
+_SCANNED = 400  # characters of a text by which its script is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,8 @@ def slices(rows: Sequence[Row], by: Sequence[str] = ()) -> Iterator[Slice]:
 
 def facets(rows: Sequence[Row]) -> list[Facet]:
     """The columns of the input that are kinds of rows: with more than one value, but not one a row."""
-    columns = sorted({name for row in rows for name in row.meta}, key=lambda name: (_place(name), name))
+    names = sorted({name for row in rows for name in row.meta})
+    columns = [*(name for name in _FIRST if name in names), *(name for name in names if name not in _FIRST)]
     found = []
     for name in columns:
         values = [row.meta.get(name) for row in rows]
@@ -125,10 +126,6 @@ def _script(letter: str) -> str:
 
 
 _SCRIPTS = {"CJK": "Han", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean", "FULLWIDTH": "Latin"}
-
-
-def _place(name: str) -> int:
-    return _FIRST.index(name) if name in _FIRST else len(_FIRST)
 
 
 def _column(*names: str) -> Callable[[Row], str]:

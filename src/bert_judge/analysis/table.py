@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, permutations
 from os.path import commonprefix
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from bert_judge.analysis.labels import Labels, relabelled
 from bert_judge.analysis.pairing import answer_sets, described, numbered, row_names, run_names
@@ -20,11 +20,9 @@ from bert_judge.analysis.results import Row, Run
 from bert_judge.analysis.slices import Facet, check_columns, facets
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import distinct
+from bert_judge.stats.arrays import Integers, Numbers, Truths, np
+from bert_judge.stats.inputs import factorise
 from bert_judge.types import Scale, Signature
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 DIFFERENT = "different judges"
 """The judge of a table in which each model has one of its own."""
@@ -41,14 +39,12 @@ class JudgeColumn:
     name: str
     runs: Sequence[Run]
     verdicts: Sequence[Row | None]
-    scores: NDArray[np.float64]
-    labels: NDArray[np.int64]
+    scores: Numbers
+    labels: Integers
 
     @classmethod
     def of(cls, name: str, runs: Sequence[Run], verdicts: Sequence[Row | None]) -> JudgeColumn:
         """A column of these verdicts."""
-        import numpy as np
-
         scores = [np.nan if row is None or row.score is None else row.score for row in verdicts]
         labels = [-1 if row is None or row.label is None else row.label for row in verdicts]
         return cls(name, runs, verdicts, np.asarray(scores, float), np.asarray(labels, np.int64))
@@ -69,13 +65,11 @@ class JudgeColumn:
         return self.scale == "probability" and any(row is not None and row.score is not None for row in self.verdicts)
 
     @cached_property
-    def judged(self) -> NDArray[np.bool_]:
+    def judged(self) -> Truths:
         """Which of the answers it judged."""
-        import numpy as np
-
         return np.asarray([row is not None for row in self.verdicts], bool)
 
-    def part(self, places: NDArray[np.int64]) -> JudgeColumn:
+    def part(self, places: Integers) -> JudgeColumn:
         """What it says of the answers at these places."""
         verdicts = [self.verdicts[place] for place in places.tolist()]
         return replace(self, verdicts=verdicts, scores=self.scores[places], labels=self.labels[places])
@@ -96,24 +90,20 @@ class VerdictTable:
     notes: Sequence[str] = ()
 
     @cached_property
-    def golds(self) -> NDArray[np.int64]:
+    def golds(self) -> Integers:
         """The human labels, -1 where there is none."""
-        import numpy as np
-
         return np.asarray([-1 if row.gold is None else row.gold for row in self.rows], np.int64)
 
     @cached_property
-    def clusters(self) -> Sequence[str]:
-        """The question of each answer, by which rows depend on each other."""
-        return [row.cluster for row in self.rows]
+    def clusters(self) -> Integers:
+        """A number for the question of each answer, by which rows depend on each other."""
+        return factorise([row.cluster for row in self.rows])[0]
 
     @cached_property
-    def disagree(self) -> NDArray[np.bool_]:
+    def disagree(self) -> Truths:
         """The answers to which judges give different labels."""
-        import numpy as np
-
         labels = np.stack([judge.labels for judge in self.judges])
-        found: NDArray[np.bool_] = (labels == 1).any(axis=0) & (labels == 0).any(axis=0)
+        found: Truths = (labels == 1).any(axis=0) & (labels == 0).any(axis=0)
         return found
 
     @cached_property
@@ -123,8 +113,6 @@ class VerdictTable:
 
     def part(self, places: Iterable[int]) -> VerdictTable:
         """The table of the answers at these places."""
-        import numpy as np
-
         chosen = np.asarray(list(places), np.int64)
         rows, models = ([every[place] for place in chosen.tolist()] for every in (self.rows, self.models))
         return replace(self, rows=rows, models=models, judges=[judge.part(chosen) for judge in self.judges])
@@ -252,11 +240,11 @@ def _joined(first: Row, other: Row) -> Row:
 def _by_column(table: VerdictTable, column: str) -> VerdictTable:
     """The table with the models that a column names; rows without one are left out, with a note."""
     check_columns(table.rows, [column])
-    told = [row.meta.get(column) for row in table.rows]
+    given = [row.meta.get(column) for row in table.rows]
     notes = list(table.notes)
     for judge in table.judges:
         own = [place for place, there in enumerate(judge.judged) if there]
-        models = {str(told[place]) for place in own} - {"None"}
+        models = {str(given[place]) for place in own} - {"None"}
         if len(models) < 2:
             one = next(iter(models), "none")
             raise InputError(
@@ -264,13 +252,13 @@ def _by_column(table: VerdictTable, column: str) -> VerdictTable:
             )
         if table.rows[own[0]].candidate is None:
             raise InputError(
-                f"{judge.name} has no texts, so that answers to one question can't be told; run score without "
+                f"{judge.name} has no texts, so answers to one question can't be told apart; run score without "
                 "--no_texts, or give a run for each model."
             )
-        if left := sum(told[place] is None for place in own):
+        if left := sum(given[place] is None for place in own):
             notes.append(f"{left:,} rows of {judge.name} have no {column} and are left out.")
-    named = table.part(place for place, model in enumerate(told) if model is not None)
-    return replace(named, models=[str(model) for model in told if model is not None], notes=notes)
+    named = table.part(place for place, model in enumerate(given) if model is not None)
+    return replace(named, models=[str(model) for model in given if model is not None], notes=notes)
 
 
 def _parts(table: VerdictTable) -> list[str]:
@@ -286,7 +274,7 @@ def _parts(table: VerdictTable) -> list[str]:
 
 
 def _model_names(sets: Sequence[int], names: Sequence[str]) -> list[str]:
-    """The name of each run's model: what the names of its runs begin with, where that tells it from other models."""
+    """The name of each run's model: what the names of its runs begin with, where that is its alone."""
     members = {each: [name for name, of in zip(names, sets, strict=True) if of == each] for each in sets}
     titles = {
         each: commonprefix(own).rstrip("/_-. ")  # noqa: RUF071  (letters are meant, not folders)

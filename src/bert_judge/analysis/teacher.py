@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from bert_judge.analysis.measures import Estimate, rate
@@ -11,6 +12,7 @@ from bert_judge.analysis.results import Row, Run
 from bert_judge.analysis.slices import Slice, is_small
 from bert_judge.analysis.table import VerdictTable
 from bert_judge.errors import InputError
+from bert_judge.stats.arrays import np
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +25,10 @@ class Teacher:
 
 @dataclass(frozen=True, slots=True)
 class TeacherErrors:
-    """What a judge makes of its teacher's labels in a slice; `kind` is "all" for all rows.
+    """How a judge follows its teacher's labels in a slice; `kind` is "all" for all rows.
 
-    `repeated` is how many of the teacher's errors the judge makes, too; `broken` how many of the rows that the teacher
-    has correct are errors of the judge. Both are None where the teacher has no such row. Undecided rows are left out.
+    `repeated` is the fraction of the teacher's errors that the judge repeats, `broken` that of the teacher's correct
+    labels that the judge gets wrong; None where the teacher has no such row. Undecided rows are left out.
     """
 
     kind: str
@@ -56,19 +58,17 @@ def teacher_of_run(rows: Sequence[Row], run: Run) -> Teacher:
     """A teacher whose verdicts were saved. Raises InputError where it judged other rows, or gave no labels."""
     texts = any(row.candidate is not None for row in run.rows)
     theirs, ours = (numbered(row.key if texts else ("id", str(row.id)) for row in every) for every in (run.rows, rows))
-    told = dict(zip(theirs, run.rows, strict=True))
-    found = [told.get(name) for name in ours]
+    by_name = dict(zip(theirs, run.rows, strict=True))
+    found = [by_name.get(name) for name in ours]
     if not any(found):
         raise InputError(f"the teacher {run.name} judged none of the {len(rows)} rows; a run on them was expected.")
     if all(row is None or row.label is None for row in found):
-        raise InputError(f"the teacher {run.name} gave no labels; judge anew with a threshold.")
+        raise InputError(f"the teacher {run.name} gave no labels; judge again with a threshold.")
     return Teacher(run.name, [None if row is None else row.label for row in found])
 
 
 def teacher_errors(teacher: Teacher, table: VerdictTable, parts: Sequence[Slice]) -> list[TeacherErrors]:
     """Where each judge makes its teacher's errors, on all rows and slice by slice."""
-    import numpy as np
-
     taught = np.asarray([-1 if label is None else label for label in teacher.labels], np.int64)
     found = []
     for part in [Slice("all", "all rows", range(len(table.rows))), *parts]:
@@ -94,16 +94,12 @@ def teacher_errors(teacher: Teacher, table: VerdictTable, parts: Sequence[Slice]
 def _label(value: object, column: str) -> int | None:
     if value is None or value == "":
         return None
-    known = _SPELLINGS.get(str(value).strip().lower())
-    if known is not None:
+    if (known := _SPELLINGS.get(str(value).strip().lower())) is not None:
         return known
-    try:
-        number = float(str(value))
-    except ValueError:
-        number = float("nan")
-    if not 0 <= number <= 1:
-        raise InputError(f"the teacher's column {column} holds {value!r}; a label or a probability was expected.")
-    return int(number >= 0.5)
+    with suppress(ValueError):
+        if 0 <= (number := float(str(value))) <= 1:
+            return int(number >= 0.5)
+    raise InputError(f"the teacher's column {column} holds {value!r}; a label or a probability was expected.")
 
 
 _SPELLINGS: Mapping[str, int] = {

@@ -186,26 +186,21 @@ def _kind(value: str, question: str | None) -> str:
 
 
 def _with_others(items: Sequence[AuditItem]) -> tuple[AuditItem, ...]:
-    """The items, with values of the next ones that ask for the same kind of thing as wrong values."""
+    """The items; those of an unknown kind have values of the next ones that ask for the same thing as wrong values."""
     asking: dict[str, list[AuditItem]] = defaultdict(list)
     for item in items:
-        asking[_asked(item)].append(item)
+        if item.value and not item.kind and (asked := _ASKED.search(item.question or "")):
+            asking[asked[asked.lastindex or 0].casefold()].append(item)
     found = {item.id: item for item in items}
-    for others in (others for asked, others in asking.items() if asked):
+    for others in asking.values():
         for place, item in enumerate(others):
             if near := _borrowed(item, (others[(place + step) % len(others)] for step in range(1, len(others)))):
                 found[item.id] = replace(item, kind="thing", near=near)
     return tuple(found.values())
 
 
-def _asked(item: AuditItem) -> str:
-    """The kind of thing that a question asks for, if the item has a value whose kind is unknown; else ""."""
-    match = _ASKED.search(item.question or "") if item.value and not item.kind else None
-    return match[match.lastindex or 0].casefold() if match else ""
-
-
 def _borrowed(item: AuditItem, others: Iterable[AuditItem]) -> tuple[str, ...]:
-    """The first three values of others that share no word with this item's references and correct answers."""
+    """The first three values of others that have no word in common with this item's references and correct answers."""
     known = {word for text in (*item.references, *item.right) for word in re.findall(r"\w+", text.casefold())}
     found: dict[str, None] = {}
     for other in others:

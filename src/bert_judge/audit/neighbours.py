@@ -69,7 +69,8 @@ def spellings(value: str) -> list[str]:
     text = value.strip().rstrip(".")
     if date := read_date(text):
         found = [_as(style, date) for style in ("1 May 2000", "May 1, 2000", "2000-05-01")]
-        found += [f"{_ordinal(date.day)} of {date:%B} {date.year}", f"{date.day} {date:%b} {date.year}"]
+        ending = "th" if 10 <= date.day <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(date.day % 10, "th")
+        found += [f"{date.day}{ending} of {date:%B} {date.year}", f"{date.day} {date:%b} {date.year}"]
     elif re.fullmatch(r"\d{1,3}(,\d{3})*|\d{1,7}", text) and not _YEAR.fullmatch(text):
         number = int(text.replace(",", ""))
         found = [str(number), f"{number:,}", in_words(number), f"{number}.0"]
@@ -118,8 +119,3 @@ def _near_numbers(match: re.Match[str]) -> Iterator[str]:
         changed.append(digits + "0")
     for other in changed:
         yield sign + (f"{int(other):,}" if "," in whole else other) + decimals + unit
-
-
-def _ordinal(number: int) -> str:
-    ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"

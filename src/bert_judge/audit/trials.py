@@ -156,23 +156,19 @@ def assess_trials(
     for outcome in outcomes:
         families.setdefault(outcome.trial.family, []).append(outcome)
     plain = families.pop(PLAIN)
+    correct = sum(outcome.passed for outcome in plain)
     return Audit(
         items=len({outcome.trial.sample.id for outcome in plain}),
-        plain=_count_plain(plain),
+        plain=Plain(
+            trials=len(plain),
+            accuracy=ratio(correct, len(plain)),
+            interval=wilson_interval(correct, len(plain)),
+            right_accepted=_pass_rate(plain, gold=1),
+            wrong_rejected=_pass_rate(plain, gold=0),
+            undecided=sum(outcome.verdict.label is None for outcome in plain),
+        ),
         families=tuple(map(_count, families.values())),
         failures=tuple(outcome for outcome in outcomes if not outcome.passed),
-    )
-
-
-def _count_plain(outcomes: Sequence[Outcome]) -> Plain:
-    correct = sum(outcome.passed for outcome in outcomes)
-    return Plain(
-        trials=len(outcomes),
-        accuracy=ratio(correct, len(outcomes)),
-        interval=wilson_interval(correct, len(outcomes)),
-        right_accepted=_pass_rate(outcomes, gold=1),
-        wrong_rejected=_pass_rate(outcomes, gold=0),
-        undecided=sum(outcome.verdict.label is None for outcome in outcomes),
     )
 
 

@@ -50,7 +50,7 @@ class Idf:
     def weights(self, vocabulary: int) -> Weights:
         """The weight of each id of the vocabulary. Raises InputError for an id that is not in the vocabulary."""
         if any(token >= vocabulary for token in self.counts):
-            raise InputError("the idf counts hold an id that the model's tokenizer does not have; count them anew.")
+            raise InputError("the idf counts hold an id that the model's tokenizer does not have; count them again.")
         counts = np.zeros(vocabulary)
         counts[list(self.counts)] = list(self.counts.values())
         return np.log((self.documents + 1) / (counts + 1)).astype(np.float32)
@@ -80,7 +80,7 @@ class Idf:
         if idf.tokenizer != tokenizer:
             raise InputError(
                 f"{path} was counted with another tokenizer ({idf.tokenizer}, this model's is {tokenizer}); "
-                "count the references anew with this model."
+                "count the references again with this model."
             )
         return idf
 

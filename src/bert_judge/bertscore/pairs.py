@@ -48,6 +48,10 @@ class _Pair(NamedTuple):
     reference: Text
     last: bool
 
+    def size(self) -> int:
+        """How many tokens it has."""
+        return len(self.candidate.tokens.ids) + len(self.reference.tokens.ids)
+
 
 @dataclass(frozen=True, slots=True)
 class PairScorer:
@@ -75,7 +79,7 @@ class PairScorer:
             whole = 16 * self.batch_size  # bert-score's batches must not be cut
             stream = windows(self._read(pairs, first), lambda _: 0, 1, whole, whole)
         else:
-            stream = windows(self._read(pairs, first), _tokens, _WINDOW_TOKENS // self.layers, first, WINDOW)
+            stream = windows(self._read(pairs, first), _Pair.size, _WINDOW_TOKENS // self.layers, first, WINDOW)
         group: list[tuple[_Pair, Scores]] = []  # a candidate with each of its references
         for window in stream:
             for pair, scores in zip(window, self._score(window), strict=True):
@@ -96,7 +100,11 @@ class PairScorer:
 
     def _read(self, pairs: Iterable[Pair], first: int) -> Iterator[_Pair]:
         """Tokenise, each distinct text of a window once."""
-        for window in windows(pairs, _characters, _WINDOW_CHARACTERS, first, WINDOW):
+
+        def characters(pair: Pair) -> int:
+            return len(pair[0]) + sum(map(len, pair[1]))
+
+        for window in windows(pairs, characters, _WINDOW_CHARACTERS, first, WINDOW):
             texts = list(dict.fromkeys(text for candidate, references in window for text in (candidate, *references)))
             read = dict(zip(texts, self.reader.read(texts), strict=True))
             for candidate, references in window:
@@ -129,8 +137,8 @@ class PairScorer:
         weights = self.weights[np.concatenate([text.tokens.ids for text in texts])]
         if self.defects:
             with np.errstate(invalid="ignore"):  # bert-score divides 0 by 0, too
-                shares: Scores = weights / np.add.reduceat(weights, starts).repeat(lengths)
-                return shares
+                parts: Scores = weights / np.add.reduceat(weights, starts).repeat(lengths)
+                return parts
         counted = np.concatenate([text.counted for text in texts]).astype(np.float32)
         weights = weights * counted
         weights = np.where((np.add.reduceat(weights, starts) == 0).repeat(lengths), counted, weights)
@@ -159,11 +167,3 @@ class PairScorer:
             truncated={name: count for name, count in cut.items() if count},
             empty=next((name for name, text in parts.items() if self._is_empty(text)), None),
         )
-
-
-def _characters(pair: Pair) -> int:
-    return len(pair[0]) + sum(map(len, pair[1]))
-
-
-def _tokens(pair: _Pair) -> int:
-    return len(pair.candidate.tokens.ids) + len(pair.reference.tokens.ids)

@@ -50,7 +50,14 @@ def save(alignment: Alignment, path: Path) -> None:
     check_target(path)
     suffix = path.suffix.lower()
     if suffix in _FIGURES:
-        content = _figure_bytes(suffix, alignment)
+        from matplotlib import rc_context
+
+        described, dated = _FIGURES[suffix]
+        metadata = {described: f"{alignment.title} {alignment.signature}", dated: None}
+        file = io.BytesIO()
+        with rc_context({"svg.hashsalt": "bert-judge"}):
+            draw(alignment).savefig(file, format=suffix[1:], metadata=metadata)
+        content = file.getvalue()
     else:
         content = (to_html(alignment) if suffix == ".html" else alignment.to_json() + "\n").encode()
     try:
@@ -79,7 +86,10 @@ def draw(alignment: Alignment) -> Figure:
     texts = alignment.candidate, alignment.reference
     families, missing = _fonts(set("".join(texts[0].tokens + texts[1].tokens)))
     unseen = dict.fromkeys(map(ord, missing), "□")
-    names = [[_clip(token).translate(unseen) for token in text.tokens] for text in texts]
+    clipped = [
+        [each if len(each) <= _LONGEST else each[: _LONGEST - 1] + "…" for each in text.tokens] for text in texts
+    ]
+    names = [[token.translate(unseen) for token in tokens] for tokens in clipped]
     plan = _Plan.of(names, families)
     figure = Figure((plan.width, plan.height), dpi=min(200, _MOST_PIXELS / max(plan.width, plan.height)))
     body = plan.axes(figure, 0, 0, plan.wide, plan.high)
@@ -198,10 +208,6 @@ def _draw_weights(axes: Axes, text: AlignedText, across: bool) -> None:
     axes.spines["left" if across else "top"].set_visible(True)
 
 
-def _clip(token: str) -> str:
-    return token if len(token) <= _LONGEST else token[: _LONGEST - 1] + "…"
-
-
 def _fonts(characters: set[str]) -> tuple[list[str], set[str]]:
     """The fonts that have the characters, and the characters that no font of this machine has."""
     from matplotlib import rcParams
@@ -227,21 +233,10 @@ def _longest(names: Iterable[str], font: Mapping[str, Any]) -> float:
     from matplotlib.figure import Figure
 
     figure = Figure(dpi=72)
-    FigureCanvasAgg(figure)  # keeps the renderer, which the figure alone would make anew for each name
+    FigureCanvasAgg(figure)  # keeps the renderer, which the figure alone would make again for each name
     return max(figure.text(0, 0, name, **font).get_window_extent().width for name in names) / 72
 
 
 def _require_matplotlib() -> None:
     if find_spec("matplotlib") is None:
         raise MissingExtraError("the plot", "matplotlib", "plot")
-
-
-def _figure_bytes(suffix: str, alignment: Alignment) -> bytes:
-    from matplotlib import rc_context
-
-    described, dated = _FIGURES[suffix]
-    metadata = {described: f"{alignment.title} {alignment.signature}", dated: None}
-    content = io.BytesIO()
-    with rc_context({"svg.hashsalt": "bert-judge"}):
-        draw(alignment).savefig(content, format=suffix[1:], metadata=metadata)
-    return content.getvalue()

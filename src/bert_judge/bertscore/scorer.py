@@ -16,7 +16,7 @@ import numpy as np
 
 from bert_judge.bertscore.alignment import Alignment, align_texts
 from bert_judge.bertscore.defaults import Baseline, choose_layer, default_model, find_baseline
-from bert_judge.bertscore.idf import Idf, Weights, dictionary_weights
+from bert_judge.bertscore.idf import Idf, dictionary_weights
 from bert_judge.bertscore.pairs import WINDOW, Pair, PairScore, PairScorer
 from bert_judge.bertscore.plot import check_target, draw, save
 from bert_judge.bertscore.texts import TextReader, has_prefix_space, tokenizer_of_bert_score
@@ -100,7 +100,8 @@ class BERTScorer:
         self._counts: Idf | None = None
         if isinstance(idf, Mapping):
             weights = dictionary_weights(idf, self._pairs.reader.vocabulary)
-            self._weigh(weights, f"dictionary@{hashlib.sha256(weights.tobytes()).hexdigest()[:8]}")
+            self._pairs = replace(self._pairs, weights=weights)
+            self.idf, self._idf_source = True, f"dictionary@{hashlib.sha256(weights.tobytes()).hexdigest()[:8]}"
         elif (sentences := idf_sents if isinstance(idf, bool) else idf) is not None:
             self.compute_idf(sentences)
 
@@ -153,7 +154,7 @@ class BERTScorer:
             raise InputError("the sentences for idf are one text; a list of texts was expected.")
         if self._idf_source != "none":
             warnings.warn("the idf weights that the scorer had are replaced.", stacklevel=2)
-        self._use_counts(Idf.count(self._ids(sents), self._model.tokenizer_hash))
+        self._weigh_by(Idf.count(self._ids(sents), self._model.tokenizer_hash))
 
     def save_idf(self, path: str | Path) -> None:
         """Write the counts behind the idf weights to a file, for later runs."""
@@ -163,7 +164,7 @@ class BERTScorer:
 
     def load_idf(self, path: str | Path) -> None:
         """Weigh tokens by the counts in a file that `save_idf` wrote with the same tokenizer."""
-        self._use_counts(Idf.load(Path(path), self._model.tokenizer_hash))
+        self._weigh_by(Idf.load(Path(path), self._model.tokenizer_hash))
 
     def score(
         self,
@@ -262,12 +263,10 @@ class BERTScorer:
                 ids = np.array(text.tokens.ids, dtype=np.int64)
                 yield (ids if self._compat else ids[text.counted]).tolist()
 
-    def _use_counts(self, counts: Idf) -> None:
-        self._weigh(counts.weights(self._pairs.reader.vocabulary), counts.digest, counts)
-
-    def _weigh(self, weights: Weights, source: str, counts: Idf | None = None) -> None:
-        self._pairs = replace(self._pairs, weights=weights)
-        self.idf, self._idf_source, self._counts = True, source, counts
+    def _weigh_by(self, counts: Idf) -> None:
+        weights = counts.weights(self._pairs.reader.vocabulary)
+        self._pairs, self._counts = replace(self._pairs, weights=weights), counts
+        self.idf, self._idf_source = True, counts.digest
 
 
 def bert_score(

@@ -73,7 +73,7 @@ class Engine:
     """Runs inputs through a runtime. Identical inputs are computed once, also across calls.
 
     `batch_tokens` bounds a batch in tokens (None: what suits the runtime), `batch_size` in rows, `memory` the bytes of
-    the newest outputs that are kept, for files in which the same texts come again and again.
+    the newest outputs that are kept, for files in which texts are repeated.
     """
 
     def __init__(

@@ -110,7 +110,7 @@ def _read_converted(core: ov.Core, make: Callable[[], Encoder], name: str) -> ov
     except (OSError, RuntimeError) as error:  # a full disk is a RuntimeError here
         reason = error.strerror if isinstance(error, OSError) else "is the disk full?"
         warnings.warn(
-            f"the converted model can't be kept in {kept.parent} ({reason}); it is made anew each time.", stacklevel=2
+            f"the converted model can't be kept in {kept.parent} ({reason}); it is made again each time.", stacklevel=2
         )
     return model
 

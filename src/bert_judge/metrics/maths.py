@@ -22,7 +22,7 @@ _SCRIPT = Path(__file__).with_name("math_worker.py")
 
 
 class MetricResult(NamedTuple):
-    """The number of a metric, and why; None where the metric can't read the reference."""
+    """The number of a metric (None where it can't read the reference), and why."""
 
     score: float | None
     reason: str | None = None
@@ -50,7 +50,7 @@ def verify_math(candidate: str, reference: str, timeout: float = MATH_TIMEOUT) -
 
 
 class _Worker:
-    """A process that runs Math-Verify: started when first needed, and anew after it has ended."""
+    """A process that runs Math-Verify: started when first needed, and again after it has ended."""
 
     def __init__(self) -> None:
         self._lock = Lock()

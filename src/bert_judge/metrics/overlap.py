@@ -1,4 +1,4 @@
-"""Graded overlap of two texts, by the packages whose figures people report: rouge-score and sacrebleu."""
+"""Graded overlap of two texts, by the packages whose figures are commonly reported: rouge-score and sacrebleu."""
 
 from __future__ import annotations
 
@@ -46,11 +46,8 @@ class _Words:
 
     def tokenize(self, text: str) -> list[str]:
         """Lower-cased runs of letters, digits and their marks."""
-        return split_words("".join(char if _in_word(char) else " " for char in text.lower()))
-
-
-def _in_word(char: str) -> bool:
-    return char.isalnum() or unicodedata.category(char)[0] == "M"
+        kept = (char if char.isalnum() or unicodedata.category(char)[0] == "M" else " " for char in text.lower())
+        return split_words("".join(kept))
 
 
 @lru_cache(maxsize=1)

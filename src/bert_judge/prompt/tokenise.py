@@ -85,7 +85,7 @@ def plain_tokenizer(tokenizer: Tokenizer, markers: Sequence[str]) -> Tokenizer:
     for token in raw["added_tokens"]:
         if not token["special"] and token["content"] not in markers:
             added.append(token)
-        elif token["id"] >= known:  # holds its place: added tokens are numbered anew, and later ones keep their ids
+        elif token["id"] >= known:  # holds its place: added tokens are numbered again, so later ones keep their ids
             added.append(token | {"content": f"\uf8ff{token['id']}\uf8ff", "special": False, "normalized": False})
     raw["added_tokens"] = added
     copy = Tokenizer.from_str(json.dumps(raw))

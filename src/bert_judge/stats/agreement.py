@@ -1,4 +1,4 @@
-"""How far raters (judges, people) agree on the same units: alpha, rank correlation, and the majority.
+"""How far raters (judges, annotators) agree on the same units: alpha, rank correlation, and the majority.
 
 A rater's labels are any values that can be compared; `None` (NaN among scores) is a unit that the rater did not rate.
 """
@@ -7,15 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from statistics import multimode
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
+from bert_judge.stats.arrays import ArrayLike, Numbers, np
 from bert_judge.stats.inputs import factorise
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
-
-    Numbers = NDArray[np.float64]
 
 Label = TypeVar("Label", bound=Hashable)
 
@@ -34,8 +29,6 @@ def nominal_alpha(ratings: Sequence[Sequence[Hashable | None]]) -> float | None:
     `ratings` holds a list for each rater, with a label or None for each unit; units with fewer than two labels do not
     count. None where no unit has two, or all labels are the same.
     """
-    import numpy as np
-
     units = list(zip(*ratings, strict=True))
     rated = [(unit, label) for unit, labels in enumerate(units) for label in labels if label is not None]
     codes, kinds = factorise([label for _, label in rated])
@@ -51,8 +44,6 @@ def interval_alpha(ratings: ArrayLike) -> float | None:
 
     NaN is a unit that a rater did not rate. None as for `nominal_alpha`.
     """
-    import numpy as np
-
     values = np.asarray(ratings, float)
     values = values[:, np.isfinite(values).sum(axis=0) > 1]
     rated = np.isfinite(values)
@@ -67,7 +58,6 @@ def kendall_tau(first: ArrayLike, second: ArrayLike) -> RankCorrelation | None:
 
     None for fewer than two of them, and where one list is constant.
     """
-    import numpy as np
     from scipy.stats import kendalltau
 
     one, two = np.asarray(first, float), np.asarray(second, float)
@@ -87,8 +77,8 @@ def majority(labels: Sequence[Label | None]) -> Label | None:
 
 
 def _alpha(raters: Numbers, sums: Numbers, squares: Numbers) -> float | None:
-    """Alpha of vectors with squared distances: for each unit their number, their sum, and the sum of their squared
-    lengths, in arrays of shape (units,), (units, dimensions) and (units,)."""
+    """Alpha of vectors with squared distances: the number, sum, and sum of squared lengths of each unit's, in arrays of
+    shape (units,), (units, dimensions) and (units,)."""
     total = raters.sum()
     observed = ((raters * squares - (sums**2).sum(axis=1)) / (raters - 1)).sum()
     by_chance = total * squares.sum() - (sums.sum(axis=0) ** 2).sum()

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from bert_judge.errors import InputError
+from bert_judge.stats.arrays import ArrayLike, Integers, Numbers, np
 from bert_judge.stats.inputs import check_labelled
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
 
 TEMPERATURES = (0.05, 20.0)
 """The range in which `fit_temperature` searches."""
@@ -50,8 +46,6 @@ def reliability(scores: ArrayLike, golds: ArrayLike, bins: int = 10) -> list[Bin
 
     A score on an edge belongs to the upper bin. Raises InputError as `brier` does, and for less than one bin.
     """
-    import numpy as np
-
     values, labels = _probabilities(scores, golds)
     if bins < 1:
         raise InputError(f"{bins} bins were asked for; 1 or more was expected.")
@@ -63,10 +57,8 @@ def reliability(scores: ArrayLike, golds: ArrayLike, bins: int = 10) -> list[Bin
     ]
 
 
-def bin_of(scores: NDArray[np.float64], bins: int) -> NDArray[np.int64]:
+def bin_of(scores: Numbers, bins: int) -> Integers:
     """The bin, of `bins` of equal width on [0, 1], that each score is in; an edge belongs to the upper one."""
-    import numpy as np
-
     return np.minimum((scores * bins).astype(np.int64), bins - 1)
 
 
@@ -77,7 +69,6 @@ def fit_temperature(logits: ArrayLike, golds: ArrayLike) -> float:
     smallest negative log likelihood, which is convex in 1 / T; it is 1.0 where all logits are 0. Raises InputError for
     no logits, other lengths, logits that are not finite and golds other than 0 and 1.
     """
-    import numpy as np
     from scipy.optimize import minimize_scalar
 
     values, labels = check_labelled("logits", logits, golds)
@@ -90,7 +81,7 @@ def fit_temperature(logits: ArrayLike, golds: ArrayLike) -> float:
     return float(np.exp(found.x))
 
 
-def _probabilities(scores: ArrayLike, golds: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _probabilities(scores: ArrayLike, golds: ArrayLike) -> tuple[Numbers, Integers]:
     values, labels = check_labelled("scores", scores, golds)
     outside = values[(values < 0) | (values > 1)]
     if len(outside):

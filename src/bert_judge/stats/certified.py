@@ -48,14 +48,13 @@ def rows_needed(target: float, delta: float) -> int:
 def fixed_sequence(counts: Sequence[Counts], target: float, delta: float) -> int | None:
     """The index of the loosest threshold for which the target is certified, None where there is none.
 
-    The thresholds are tested in their order, each at the whole level `delta`, up to the first that fails (fixed
-    sequence testing: Maurer, Hothorn and Lehmacher, 1995; for thresholds of judges: Jung et al., 2024, arXiv
-    2407.18370). All that pass are certified together with confidence 1 - delta, where the rows are independent draws
-    and the path was fixed without looking at their labels.
+    The thresholds are tested in their order, each at the level `delta`, up to the first that fails (Maurer, Hothorn and
+    Lehmacher, 1995; for judges: Jung et al., 2024, arXiv 2407.18370). All that pass are certified together with
+    confidence 1 - delta, if the rows are independent draws and the path was fixed without looking at their labels.
 
-    The sequence starts at the first threshold with twice the rows of `rows_needed`, so that some of them may disagree,
-    or with half of all rows if these are fewer, but at least `rows_needed`. This looks at numbers of rows alone: it
-    keeps the level where agreement, once below the target, stays below it in the rows that looser thresholds add.
+    The first one tested has twice the rows of `rows_needed`, so that some may disagree, or half of all rows if these
+    are fewer, but at least `rows_needed`. The choice looks at numbers of rows alone: it keeps the level where
+    agreement, once below the target, stays below it in the rows that looser thresholds add.
     """
     needed = rows_needed(target, delta)
     if not counts:

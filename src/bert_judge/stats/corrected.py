@@ -7,19 +7,13 @@ is labelled. Rows of one cluster (a question) may depend on each other.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from bert_judge.errors import InputError
+from bert_judge.stats.arrays import ArrayLike, Integers, Names, Numbers, Truths, np
 from bert_judge.stats.inputs import check_fraction, factorise
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
-
-    Numbers = NDArray[np.float64]
 
 FEW_LABELS, FEW_ERRORS = 300, 30
 """With fewer labels, or fewer of the judge's errors among them, normal intervals are too narrow."""
@@ -50,9 +44,9 @@ class LabelledSample:
     """
 
     predictions: Numbers
-    rows: NDArray[np.int64]
+    rows: Integers
     golds: Numbers
-    clusters: NDArray[np.int64]
+    clusters: Integers
     weights: Numbers
 
     @classmethod
@@ -62,35 +56,15 @@ class LabelledSample:
         rows: ArrayLike,
         golds: ArrayLike,
         probabilities: ArrayLike | None = None,
-        clusters: Sequence[Hashable] | None = None,
+        clusters: Names | None = None,
     ) -> LabelledSample:
-        """From any sequences. `probabilities` are those with which the labelled rows were drawn, of which only the
+        """From any sequences. `probabilities` (over 0) are those with which the labelled rows were drawn; only their
         ratios count (None: all equal). `clusters` names the cluster of each row (None: each is its own).
-
-        Raises InputError for no labels, other lengths, golds other than 0 and 1 and probabilities that are not over 0.
         """
-        import numpy as np
-
         all_rows, places, labels = np.asarray(predictions, float), np.asarray(rows, int), np.asarray(golds, float)
         chances = np.ones(len(places)) if probabilities is None else np.asarray(probabilities, float)
-        total = len(all_rows)
-        if not len(places):
-            raise InputError("no labels were given; at least one was expected.")
-        if not len(places) == len(labels) == len(chances):
-            raise InputError(
-                f"{len(places)} rows, {len(labels)} labels and {len(chances)} probabilities were given; one each was "
-                "expected."
-            )
-        if len(np.unique(places)) < len(places) or not 0 <= places.min() <= places.max() < total:
-            raise InputError(f"the labelled rows are not different ones of {total}; one label a row was expected.")
-        numbers = np.arange(total) if clusters is None else factorise(clusters)[0]
-        if len(numbers) != total:
-            raise InputError(f"{len(numbers)} clusters of {total} rows were given; one a row was expected.")
-        if not np.isin(labels, (0, 1)).all():
-            raise InputError("a label is neither 0 nor 1; 1 (correct) or 0 (incorrect) was expected.")
-        if not (np.isfinite(chances) & (chances > 0)).all():
-            raise InputError("the probability with which a row was drawn is not over 0; numbers over 0 were expected.")
-        return cls(all_rows, places, labels, numbers, _weights(chances, total))
+        numbers = np.arange(len(all_rows)) if clusters is None else factorise(clusters)[0]
+        return cls(all_rows, places, labels, numbers, _weights(chances, len(all_rows)))
 
     @property
     def total(self) -> int:
@@ -101,11 +75,9 @@ class LabelledSample:
 def labels_only(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEstimate:
     """The weighted rate of labels that are 1, with Jeffreys' interval (Brown, Cai and DasGupta, 2001).
 
-    The predictions are not used. Weighted or clustered rows count as the effective number of labels, which would have
-    the same variance without weights and clusters (Korn and Graubard, 1998).
+    Weighted or clustered rows count as the number of labels that would have the same variance without weights and
+    clusters (Korn and Graubard, 1998).
     """
-    import numpy as np
-
     return _by_stratum(sample, [np.ones(sample.total, bool)], confidence, "labels only, Jeffreys' interval")
 
 
@@ -116,8 +88,6 @@ def power_tuned(sample: LabelledSample, confidence: float = 0.95, tuning: float 
     prediction. A tuning of 0 uses the labels alone, None minimises the variance; as labelled rows are among all rows
     here, it is the paper's times N / (N - n). The interval is normal: too narrow for few labels or errors of the judge.
     """
-    import numpy as np
-
     weights = sample.weights / sample.weights.sum()
     ours = sample.predictions[sample.rows]
     centred = (sample.predictions - sample.predictions.mean()) / sample.total
@@ -139,9 +109,8 @@ def stratified(sample: LabelledSample, confidence: float = 0.95) -> AccuracyEsti
 
     With predictions of 0 and 1 the tuned mean is the rate of correct rows among those labelled correct and among those
     labelled incorrect, weighted by how many rows are labelled so (post-stratification). The interval combines Jeffreys'
-    intervals of the two rates (MOVER; Zou and Donner, 2008). Raises InputError for other predictions.
+    intervals of the two rates (MOVER; Zou and Donner, 2008).
     """
-    _check_labels(sample)
     strata = [sample.predictions == label for label in (0, 1)]
     return _by_stratum(sample, strata, confidence, "PPI++ on the judge's labels, Jeffreys' intervals")
 
@@ -151,8 +120,6 @@ def corrected(sample: LabelledSample, scores: ArrayLike | None = None, confidenc
 
     `sample.predictions` are the judge's labels; `scores`, of shape (all rows,), replace them in `power_tuned`.
     """
-    import numpy as np
-
     if not suffices(sample):
         return stratified(sample, confidence)
     if scores is not None:
@@ -165,9 +132,6 @@ def suffices(sample: LabelledSample) -> bool:
 
     The predictions are the judge's labels.
     """
-    import numpy as np
-
-    _check_labels(sample)
     clusters = sample.clusters[sample.rows]
     errors = clusters[sample.predictions[sample.rows] != sample.golds]
     return len(np.unique(clusters)) >= FEW_LABELS and len(np.unique(errors)) >= FEW_ERRORS
@@ -181,11 +145,8 @@ def rogan_gladen(
     These two are estimated from the labels, the rate from the predictions (1, 0) of all rows. The interval also holds
     for few labels: quantiles of the estimate over draws of the three numbers under Jeffreys' priors (Gelman and
     Carpenter, 2020), and [0, 1] where the judge may be no better than chance. None where labels are of one class, or
-    the judge is no better than chance on them. Raises InputError for other predictions.
+    the judge is no better than chance on them.
     """
-    import numpy as np
-
-    _check_labels(sample)
     called, right = sample.predictions[sample.rows], sample.golds == 1
     if right.all() or not right.any():
         return None
@@ -212,12 +173,8 @@ def rogan_gladen(
     return _clipped(value, low, high, "Rogan-Gladen, interval under Jeffreys' priors")
 
 
-def _by_stratum(
-    sample: LabelledSample, strata: Iterable[NDArray[np.bool_]], confidence: float, method: str
-) -> AccuracyEstimate:
+def _by_stratum(sample: LabelledSample, strata: Iterable[Truths], confidence: float, method: str) -> AccuracyEstimate:
     """The rate of correct rows in each stratum, weighted by its rows; a stratum is an array of shape (all rows,)."""
-    import numpy as np
-
     found, influence = [], np.zeros(sample.total)
     for stratum in strata:
         among = stratum[sample.rows]
@@ -277,7 +234,6 @@ def _weights(chances: Numbers, total: int) -> Numbers:
     (Efraimidis and Spirakis, 2006): after a while row i has been drawn with probability 1 - exp(-t p_i). The weights
     are the inverses of these, with the t for which they add up to `total`.
     """
-    import numpy as np
     from scipy.optimize import brentq
 
     if len(chances) == total or np.ptp(chances) == 0:
@@ -291,9 +247,7 @@ def _weights(chances: Numbers, total: int) -> Numbers:
 
 
 def _design_effect(sample: LabelledSample, influence: Numbers) -> float:
-    """How much larger the variance is as rows of a cluster are alike (Kish, 1965); at least 1."""
-    import numpy as np
-
+    """How much larger the variance is because rows of a cluster are alike (Kish, 1965); at least 1."""
     alone = float(influence @ influence)
     together = np.bincount(sample.clusters, influence)
     return max(1.0, float(together @ together) / alone) if alone > 0 else 1.0
@@ -301,19 +255,9 @@ def _design_effect(sample: LabelledSample, influence: Numbers) -> float:
 
 def _spread(sample: LabelledSample, values: Numbers) -> Numbers:
     """Values of labelled rows among zeros for all others."""
-    import numpy as np
-
     spread = np.zeros(sample.total)
     spread[sample.rows] = values
     return spread
-
-
-def _check_labels(sample: LabelledSample) -> None:
-    """Raise InputError unless the predictions are labels."""
-    import numpy as np
-
-    if not np.isin(sample.predictions, (0, 1)).all():
-        raise InputError("a prediction is neither 0 nor 1; the judge's labels were expected.")
 
 
 def _quantile(confidence: float) -> float:

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from bert_judge.errors import InputError
+from bert_judge.stats.arrays import ArrayLike, Integers, Names, Numbers, np
 from bert_judge.stats.inputs import check_labelled, factorise
 from bert_judge.stats.labels import Confusion
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
-
-    Numbers = NDArray[np.float64]
 
 FOLDS = 5
 
@@ -32,16 +26,14 @@ class Threshold:
 class Ranking:
     """Rows in the order of their scores, sorted once, so that counting them with any weights is a sum; see `of`."""
 
-    order: NDArray[np.int64]
+    order: Integers
     right: Numbers
-    starts: NDArray[np.int64]  # of the groups of rows with one score, the lowest first
+    starts: Integers  # of the groups of rows with one score, the lowest first
     scores: Numbers  # of these groups
 
     @classmethod
-    def of(cls, scores: Numbers, golds: NDArray[np.int64]) -> Ranking:
+    def of(cls, scores: Numbers, golds: Integers) -> Ranking:
         """Rank rows; those whose score is not finite are left out."""
-        import numpy as np
-
         scored = np.flatnonzero(np.isfinite(scores))
         order = scored[np.argsort(scores[scored])]
         ranked = scores[order]
@@ -50,8 +42,6 @@ class Ranking:
 
     def count(self, weights: Numbers) -> tuple[Numbers, Numbers]:
         """The correct and the incorrect rows of each score, the lowest first, by the weights of all rows."""
-        import numpy as np
-
         ours = weights[self.order]
         right = np.add.reduceat(ours * self.right, self.starts)
         return right, np.add.reduceat(ours, self.starts) - right
@@ -60,8 +50,6 @@ class Ranking:
         """The probability that a correct row has a higher score than an incorrect one, in [0, 1], ties as halves
         (Hanley and McNeil, 1982); NaN where either have no weight.
         """
-        import numpy as np
-
         if not len(self.order):
             return math.nan
         right, wrong = self.count(weights)
@@ -85,24 +73,14 @@ def best_f1(scores: ArrayLike, golds: ArrayLike) -> Threshold:
 
 
 def for_precision(scores: ArrayLike, golds: ArrayLike, precision: float) -> Threshold | None:
-    """The threshold with the highest recall whose precision is at least this, in (0, 1]; None where none has it.
-
-    Raises InputError as `most_accurate` does.
-    """
-    import numpy as np
-
+    """The threshold with the highest recall whose precision is at least this, in (0, 1]; None where none has it."""
     found = _best(scores, golds, lambda true, false, right: np.where(true >= precision * (true + false), true, -1.0))
     reached = found.confusion.precision
     return found if reached is not None and reached >= precision else None
 
 
 def for_recall(scores: ArrayLike, golds: ArrayLike, recall: float) -> Threshold | None:
-    """The threshold with the highest precision whose recall is at least this, in (0, 1]; None where no row is correct.
-
-    Raises InputError as `most_accurate` does.
-    """
-    import numpy as np
-
+    """The threshold with the highest precision whose recall is at least this, in (0, 1]; None for no correct row."""
     found = _best(
         scores, golds, lambda true, false, right: np.where(true >= recall * right, true / (true + false), -1.0)
     )
@@ -112,18 +90,15 @@ def for_recall(scores: ArrayLike, golds: ArrayLike, recall: float) -> Threshold 
 def cross_fitted(
     scores: ArrayLike,
     golds: ArrayLike,
-    clusters: Sequence[Hashable],
+    clusters: Names,
     choose: Callable[[ArrayLike, ArrayLike], Threshold | None],
     seed: int = 0,
-) -> NDArray[np.int64]:
+) -> Integers:
     """Held-out labels of rows, each by the threshold that `choose` finds on other rows (Stone, 1974).
 
-    Clusters (questions, say) go as a whole into one of five parts at random. Where `choose` finds no threshold, the
-    part is labelled incorrect. Returns 0 or 1 for each row. Raises InputError as `most_accurate` does, and for fewer
-    than two clusters.
+    Clusters (questions, say) go as a whole into one of five parts at random; a part without a threshold is labelled
+    incorrect. Raises InputError as `most_accurate` does, and for fewer than two clusters.
     """
-    import numpy as np
-
     values, labels = check_labelled("scores", scores, golds)
     of_row, count = factorise(clusters)
     if count < 2:
@@ -139,10 +114,9 @@ def cross_fitted(
 
 @dataclass(frozen=True, slots=True)
 class RiskCoverage:
-    """The errors among the rows that a judge is surest of, as more of them are kept.
+    """`risk[i]` is the rate of errors among the surest `coverage[i]` of all rows, which rises to 1.
 
-    `risk[i]` is the rate of errors among the surest `coverage[i]` of all rows, which rises to 1. `area` is the mean
-    risk over all coverages, 0 is best (Geifman and El-Yaniv, 2017).
+    `area` is the mean risk over all coverages, 0 is best (Geifman and El-Yaniv, 2017).
     """
 
     coverage: tuple[float, ...]
@@ -155,8 +129,6 @@ class RiskCoverage:
 
     def thinned(self, points: int = 200) -> RiskCoverage:
         """The curve at no more than so many points, for a figure or a file; its area stays."""
-        import numpy as np
-
         kept = np.unique(np.linspace(0, len(self.risk) - 1, points).round().astype(int)).tolist()
         return RiskCoverage(tuple(self.coverage[i] for i in kept), tuple(self.risk[i] for i in kept), self.area)
 
@@ -165,10 +137,7 @@ def risk_coverage(confidence: ArrayLike, wrong: ArrayLike) -> RiskCoverage:
     """The risk-coverage curve of labels that are wrong (1) or not (0), from the most confident row to the least.
 
     Rows of the same confidence have no order: the risk among them is the expected one, with a point after all of them.
-    Raises InputError as `most_accurate` does.
     """
-    import numpy as np
-
     values, errors = check_labelled("scores", confidence, wrong)
     mistakes, others = (each[::-1] for each in Ranking.of(values, errors).count(np.ones(len(values))))
     sizes = (mistakes + others).astype(int)
@@ -179,8 +148,6 @@ def risk_coverage(confidence: ArrayLike, wrong: ArrayLike) -> RiskCoverage:
 
 def _best(scores: ArrayLike, golds: ArrayLike, worth: Callable[[Numbers, Numbers, int], Numbers]) -> Threshold:
     """The threshold that is worth most, by its numbers of true and false positives and that of all correct rows."""
-    import numpy as np
-
     values, labels = check_labelled("scores", scores, golds)
     ranking = Ranking.of(values, labels)
     edges = np.append(np.inf, ranking.scores[::-1])  # from infinity on nothing is labelled correct

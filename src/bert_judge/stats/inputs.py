@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Hashable
 
 from bert_judge.errors import InputError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+from bert_judge.stats.arrays import ArrayLike, Integers, Names, Numbers, np
 
 
-def factorise(names: Sequence[Hashable]) -> tuple[NDArray[np.int64], int]:
+def factorise(names: Names) -> tuple[Integers, int]:
     """A number for each name, equal names alike, from 0 on in the order of their first appearance; and how many."""
-    import numpy as np
-
     numbers: dict[Hashable, int] = {}
     codes = np.fromiter((numbers.setdefault(name, len(numbers)) for name in names), np.int64, len(names))
     return codes, len(numbers)
 
 
-def check_labelled(name: str, values: ArrayLike, golds: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def check_labelled(name: str, values: ArrayLike, golds: ArrayLike) -> tuple[Numbers, Integers]:
     """One value or more as arrays, each finite and with a gold label, 0 or 1; `name` is what they are called."""
-    import numpy as np
-
     numbers, labels = np.asarray(values, float), np.asarray(golds)
     if len(numbers) != len(labels):
         raise InputError(

@@ -7,23 +7,19 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any
 
 from bert_judge.errors import InputError
+from bert_judge.stats.arrays import np
 from bert_judge.stats.inputs import check_fraction
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-Count = TypeVar("Count", float, "NDArray[np.float64]")
 
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
     """How often labels and gold labels go together; 1 (correct) is positive.
 
-    Every measure is `None` where it is undefined, a division by zero.
+    Every measure is None where it is undefined, a division by zero. The counts may be arrays of one shape, such as the
+    draws of a bootstrap; so are the measures then, with NaN where they are undefined.
     """
 
     true_positive: int = 0
@@ -67,12 +63,12 @@ class Confusion:
 
     @property
     def precision(self) -> float | None:
-        """The rate of correct ones among those labelled correct, in [0, 1]."""
+        """The fraction of those labelled correct that are correct, in [0, 1]."""
         return ratio(self.true_positive, self.true_positive + self.false_positive)
 
     @property
     def recall(self) -> float | None:
-        """The rate of those labelled correct among the correct ones, in [0, 1]."""
+        """The fraction of the correct ones that are labelled correct, in [0, 1]."""
         return ratio(self.true_positive, self.true_positive + self.false_negative)
 
     @property
@@ -83,12 +79,8 @@ class Confusion:
     @property
     def kappa(self) -> float | None:
         """Agreement beyond chance, in [-1, 1] (Cohen, 1960); undefined where all labels and golds are the same."""
-        return ratio(*kappa_terms(self.true_positive, self.false_positive, self.false_negative, self.true_negative))
-
-
-def kappa_terms(tp: Count, fp: Count, fn: Count, tn: Count) -> tuple[Count, Count]:
-    """Cohen's kappa as a numerator and a denominator, of single counts or of arrays of them."""
-    return 2 * (tp * tn - fp * fn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn)
+        tp, fp, fn, tn = self.true_positive, self.false_positive, self.false_negative, self.true_negative
+        return ratio(2 * (tp * tn - fp * fn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn))
 
 
 def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -109,6 +101,10 @@ def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> tuple[f
     return low, high
 
 
-def ratio(above: float, below: float) -> float | None:
-    """The quotient, None for a division by zero."""
-    return above / below if below else None
+def ratio(above: float, below: Any) -> float | None:
+    """The quotient, None for a division by zero; of arrays an array, with NaN there."""
+    if isinstance(below, int | float):
+        return above / below if below else None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotients: Any = above / below
+    return quotients  # type: ignore[no-any-return]

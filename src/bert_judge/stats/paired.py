@@ -7,19 +7,12 @@ differences.mean, differences.interval(), differences.p_value(), differences.equ
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from bert_judge.errors import InputError
+from bert_judge.stats.arrays import ArrayLike, Names, Numbers, np
 from bert_judge.stats.inputs import check_fraction, factorise
 from bert_judge.stats.resampling import RESAMPLES, bootstrap_interval
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
-
-    Numbers = NDArray[np.float64]
 
 FEW = 30
 """With fewer questions that differ, the bootstrap of labels is too narrow; see `Differences.interval`."""
@@ -40,28 +33,12 @@ class Differences:
     labels: bool
 
     @classmethod
-    def of(cls, first: ArrayLike, second: ArrayLike, clusters: Sequence[Hashable] | None = None) -> Differences:
-        """Differences of two lists of finite numbers, each of shape (rows,); without `clusters` each row is its own.
-
-        Raises InputError for no rows, other lengths, and numbers that are not finite.
-        """
-        import numpy as np
-
+    def of(cls, first: ArrayLike, second: ArrayLike, clusters: Names | None = None) -> Differences:
+        """Differences of two lists of finite numbers, each of shape (rows,); without `clusters` each row is its own."""
         one, two = np.asarray(first, float), np.asarray(second, float)
-        names: Sequence[Hashable] = range(len(one)) if clusters is None else clusters
-        if not len(one) == len(two) == len(names):
-            raise InputError(
-                f"{len(one)} and {len(two)} values in {len(names)} clusters were given; pairs with a cluster each were "
-                "expected."
-            )
-        if not len(one):
-            raise InputError("no pairs were given; at least one was expected.")
-        if not (np.isfinite(one).all() and np.isfinite(two).all()):
-            raise InputError("a value is not a finite number; pairs of finite numbers were expected.")
-        of_row, _ = factorise(names)
+        of_row, _ = factorise(range(len(one)) if clusters is None else clusters)
         labels = bool(np.isin(one, (0, 1)).all() and np.isin(two, (0, 1)).all())
-        sums, rows = np.bincount(of_row, two - one).astype(float), np.bincount(of_row).astype(float)
-        return cls(sums, rows, labels)
+        return cls(np.bincount(of_row, two - one).astype(float), np.bincount(of_row).astype(float), labels)
 
     @property
     def clusters(self) -> int:
@@ -147,7 +124,7 @@ class Differences:
     def detectable(self) -> float | None:
         """The smallest true difference (without sign) that `p_value` finds on such data at 5 % with 80 % power.
 
-        Such data has as many differing labels, or the same standard error where rows are clustered or no labels. None
+        Such data has as many differing labels, or the same standard error where rows are clustered or not labels. None
         where no difference would be found.
         """
         from scipy.stats import norm
@@ -159,13 +136,11 @@ class Differences:
 
     def _adjusted(self) -> Differences:
         """With two more rows, one of each sign."""
-        import numpy as np
-
         return Differences(np.append(self.sums, [1.0, -1.0]), np.append(self.rows, [1.0, 1.0]), self.labels)
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """The two-sided p-value of McNemar's exact test (1947), from the rows that only the first or the second has right.
+    """The two-sided p-value of McNemar's exact test (1947), from the rows on which one alone is correct.
 
     Rows are taken as independent; 1.0 for no such rows.
     """
@@ -176,7 +151,7 @@ def mcnemar(only_first: int, only_second: int) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The p-values of several tests, corrected so that the chance of any false finding keeps the level (Holm, 1979)."""
+    """The p-values of several tests, corrected for the probability of any false finding (Holm, 1979)."""
     corrected, highest = [0.0] * len(p_values), 0.0
     for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         highest = min(max(highest, (len(p_values) - rank) * p_values[place]), 1.0)
@@ -185,10 +160,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _detectable_labels(apart: int, rows: int) -> float | None:
-    """The smallest true difference, in (0, 1], that McNemar's exact test finds where `apart` of `rows` labels differ.
-
-    It finds one by a p-value of at most 5 %, with a probability of 80 %, whichever side is better. None where too few
-    rows differ for any.
+    """The smallest true difference, in (0, 1], that McNemar's exact test finds at 5 % with 80 % power, where `apart` of
+    `rows` labels differ; None where too few differ for any.
     """
     from scipy.optimize import brentq
     from scipy.stats import binom
@@ -206,15 +179,11 @@ def _detectable_labels(apart: int, rows: int) -> float | None:
 
 
 def _sign_flip(sums: Numbers) -> float:
-    """The exact probability that random signs bring the sum of whole numbers as far from 0 as their own signs do.
-
-    The sum is twice that of the numbers with a plus, less all; its distribution is built size by size.
-    """
-    import numpy as np
+    """The exact probability that random signs bring the sum of whole numbers as far from 0 as their own signs do."""
     from scipy.stats import binom
 
     sizes, counts = np.unique(np.abs(sums[sums != 0]).round().astype(int), return_counts=True)
-    chances = np.ones(1)
+    chances = np.ones(1)  # of twice the sum of the numbers with a plus, less all; built size by size
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
         steps = np.zeros(size * count + 1)
         steps[::size] = binom.pmf(np.arange(count + 1), count, 0.5)

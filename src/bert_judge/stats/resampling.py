@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 from bert_judge.errors import InputError
+from bert_judge.stats.arrays import Integers, Names, Numbers, np
 from bert_judge.stats.inputs import check_fraction, factorise
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 RESAMPLES = 2_000
 
 
 def bootstrap_interval(
-    statistic: Callable[[NDArray[np.float64]], float],
-    clusters: Sequence[Hashable] | int,
+    statistic: Callable[[Numbers], float],
+    clusters: Names | int,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> tuple[float, float] | None:
     """The percentile interval of a statistic over samples of the rows, drawn with replacement (Efron, 1979).
 
-    `statistic` is called with the weight of each row, a whole number in an array of shape (rows,): how often the row
-    was drawn. So `lambda w: w @ correct / w.sum()` is an accuracy; functions of scikit-learn take it as
-    `sample_weight`. `clusters` names the cluster of each row (its question, say), and clusters are drawn as a whole
-    (Field and Welsh, 2007); a number of rows makes each its own. Where a draw leaves the statistic undefined, it
-    returns NaN. None where under half of the draws define it. Raises InputError for no rows.
+    `statistic` is called with how often each row was drawn, an array of shape (rows,), so `lambda w: w @ correct /
+    w.sum()` is an accuracy; functions of scikit-learn take it as `sample_weight`. It returns NaN where it is undefined.
+    `clusters` names the cluster of each row (its question, say), which is drawn as a whole (Field and Welsh, 2007); a
+    number of rows makes each its own. None where under half of the draws are defined. Raises InputError for no rows.
     """
-    import numpy as np
-
     check_fraction("the confidence", confidence, 0.95)
     of_row, count = factorise(range(clusters) if isinstance(clusters, int) else clusters)
     if not count:
@@ -40,19 +33,15 @@ def bootstrap_interval(
     return percentile_interval(np.array(draws), confidence)
 
 
-def draw_clusters(count: int, resamples: int = RESAMPLES, seed: int = 0) -> Iterator[NDArray[np.int64]]:
+def draw_clusters(count: int, resamples: int = RESAMPLES, seed: int = 0) -> Iterator[Integers]:
     """How often each of `count` clusters is drawn, `resamples` times: whole numbers in arrays of shape (count,)."""
-    import numpy as np
-
     chance = np.random.default_rng(seed)
     for _ in range(resamples):
         yield np.bincount(chance.integers(count, size=count), minlength=count)
 
 
-def percentile_interval(draws: NDArray[np.float64], confidence: float = 0.95) -> tuple[float, float] | None:
+def percentile_interval(draws: Numbers, confidence: float = 0.95) -> tuple[float, float] | None:
     """The interval that leaves out as many draws on each side; None where under half of them are finite."""
-    import numpy as np
-
     defined = draws[np.isfinite(draws)]
     if len(defined) < max(1, len(draws) / 2):
         return None
