@@ -30,7 +30,7 @@ from bert_judge.cli import main
 from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputError
 from bert_judge.prompt import InputForm, JudgeConfig
 from bert_judge.stats import Confusion, brier, expected_calibration_error, fit_temperature
-from bert_judge.training import Example, Mix, TrainConfig, TrainResult, read_examples, split_by_question, train
+from bert_judge.training import Mix, TrainConfig, TrainResult, read_examples, split_by_question, train
 from bert_judge.training.selection import apply_mix
 from bert_judge.training.trainer import soft_cross_entropy
 from conftest import CORPUS, MARKERS, make_tokenizer
@@ -230,7 +230,7 @@ def test_another_result_is_not_overwritten_unasked(
     made, form, config = rows(), FORM, CONFIG
     changed = {
         "rows": (str(encoder), made[:-1], form, config),
-        "labels": (str(encoder), [Example(row, 0.9 * row.gold) for row in made], form, config),
+        "labels": (str(encoder), [replace(row, gold=0.9 * row.gold) for row in made], form, config),
         "form": (str(encoder), made, replace(form, max_tokens=47), config),
         "settings": (str(encoder), made, form, replace(config, learning_rate=1e-3)),
         "encoder": (str(trained.folder), made, form, config),
@@ -338,7 +338,7 @@ def test_two_processes_train_one_judge(encoder: Path, tmp_path: Path) -> None:
     assert record["dev"] == pytest.approx(measured(out, record["temperature"]), abs=1e-5)
 
 
-def measured(folder: Path, temperature: float, data: Sequence[Sample | Example] | None = None) -> dict[str, float]:
+def measured(folder: Path, temperature: float, data: Sequence[Sample] | None = None) -> dict[str, float]:
     """The measures of a judge on the rows held out, from what it says of them."""
     held_out = split_by_question(rows() if data is None else data, CONFIG.dev_share)[1]
     verdicts = list(BERTJudge(str(folder), dtype="float32", runtime="torch").assess(held_out))
@@ -380,7 +380,7 @@ def test_tasks_are_measured_alone(encoder: Path, tmp_path: Path) -> None:
 
 
 def test_a_soft_label_is_learnt_as_the_probability_that_it_is(encoder: Path, tmp_path: Path) -> None:
-    made = [Example(row, 0.3) for row in rows()]
+    made = [replace(row, gold=0.3) for row in rows()]
     train(str(encoder), made, tmp_path, FORM, CONFIG)
     scores = BERTJudge(str(tmp_path), dtype="float32", runtime="torch").predict(
         ["What is the capital of 3?"] * 4, ["It is Wien.", "It is Oslo.", "Rom", "I can't say."], ["Wien"] * 4
@@ -389,7 +389,7 @@ def test_a_soft_label_is_learnt_as_the_probability_that_it_is(encoder: Path, tmp
 
 
 def test_soft_labels_of_two_kinds_are_told_apart(encoder: Path, tmp_path: Path) -> None:
-    made = [Example(row, 0.9 if row.gold else 0.2) for row in rows()]
+    made = [replace(row, gold=0.9 if row.gold else 0.2) for row in rows()]
     result = train(str(encoder), made, tmp_path, FORM, CONFIG)
     judge = BERTJudge(str(tmp_path), dtype="float32", runtime="torch")
     right, wrong = judge.predict(["What is the capital of 3?"] * 2, ["It is Wien.", "It is Oslo."], ["Wien"] * 2)
@@ -632,20 +632,19 @@ ROW = {"question": "q?", "candidate": "c", "reference": "r", "label": 1}
         [{**ROW, "reference": ["r"], "label": True}],
         [{"question": "q?", "candidate": "c", "references": ["r"], "label": 1.0}],
         [Sample("c", ("r",), "q?", gold=1)],
-        [Example(Sample("c", ("r",), "q?"), 1)],
         iter([ROW]),
         {"a task": [ROW]},
         {"a task": {"a model": [ROW]}},
     ],
-    ids=range(8),
+    ids=range(7),
 )
 def test_rows_come_in_many_forms(data: object) -> None:
     [example] = read_examples(data)
-    assert (example.sample.question, example.sample.candidate, example.sample.references) == ("q?", "c", ("r",))
-    assert example.label == 1
+    assert (example.question, example.candidate, example.references) == ("q?", "c", ("r",))
+    assert example.gold == 1
     if isinstance(data, dict):
-        assert example.task == "a task"
-        assert example.model == ("a model" if isinstance(data["a task"], dict) else None)
+        assert example.meta["task"] == "a task"
+        assert example.meta.get("model") == ("a model" if isinstance(data["a task"], dict) else None)
 
 
 def test_datasets_are_read() -> None:
@@ -653,11 +652,11 @@ def test_datasets_are_read() -> None:
 
     columns = {"reference": ["r", "r"], "candidate": ["c", None], "label": [0.25, None], "model": ["m", "m"]}
     first, second = read_examples(Dataset.from_dict(columns))
-    assert (first.label, first.model, first.sample.question) == (0.25, "m", None)
-    assert (second.label, second.sample.candidate) == (None, "")
-    assert [example.task for example in read_examples({"train": [{**ROW, "task": "own"}]})] == ["own"]
+    assert (first.gold, first.meta["model"], first.question) == (0.25, "m", None)
+    assert (second.gold, second.candidate) == (None, "")
+    assert [example.meta["task"] for example in read_examples({"train": [{**ROW, "task": "own"}]})] == ["own"]
     nested = {"t": DatasetDict({"other": Dataset.from_dict(columns)})}
-    assert [(example.task, example.model) for example in read_examples(nested)] == [("t", "m")] * 2
+    assert [(example.meta["task"], example.meta["model"]) for example in read_examples(nested)] == [("t", "m")] * 2
 
 
 @pytest.mark.parametrize(
@@ -701,7 +700,7 @@ MADE = [
 def test_a_mix_takes_what_it_names(mix: Mix, counts: dict[tuple[str, str], int]) -> None:
     examples = read_examples(MADE)
     taken = apply_mix(examples, mix, seed=1)
-    assert Counter((example.task, example.model) for example in taken) == counts
+    assert Counter((example.meta.get("task"), example.meta.get("model")) for example in taken) == counts
     assert len({id(example) for example in taken}) == len(taken)
     assert taken == apply_mix(examples, mix, seed=1)
     if 0.5 not in [*counts.values()] and min(counts.values()) < 30:
@@ -915,4 +914,4 @@ def test_the_starters_recipe_reads_answers_of_ones_own(tmp_path: Path, monkeypat
     assert {row.question for row in made if row.meta["task"] == "mine"} == {row["question"] for row in asked}
     made_up = {maker.__name__ for maker in importlib.import_module("made.made_up").MADE_UP}
     assert {row.meta["task"] for row in made} == {"mine", "made", *made_up}  # some questions are made up, too
-    assert read_examples([*data.labelled_rows(tmp_path), *made])[0].task == "mine"
+    assert read_examples([*data.labelled_rows(tmp_path), *made])[0].meta["source"] == "mine"

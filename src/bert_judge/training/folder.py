@@ -23,7 +23,7 @@ from bert_judge.models import hash_files
 from bert_judge.prompt import CONFIG_NAME, InputForm
 from bert_judge.training.config import TrainConfig
 from bert_judge.training.held_out import HeldOutMeasures
-from bert_judge.training.rows import Example
+from bert_judge.types import Sample
 from bert_judge.version import __version__
 
 METRICS, STATES, RUNS = "metrics.json", "states", "runs"
@@ -117,15 +117,14 @@ class TrainingFolder:
         write_files(self.folder, {METRICS: json.dumps(record, ensure_ascii=False, indent=1) + "\n"})
 
 
-def identity(encoder: Path, examples: Sequence[Example], form: InputForm, config: TrainConfig) -> str:
+def identity(encoder: Path, examples: Sequence[Sample], form: InputForm, config: TrainConfig) -> str:
     """A name for this training, so that it never takes the states or the result of another for its own."""
     files = [file for file in sorted(encoder.glob("*.json")) if file.name != METRICS]
     weights = hash_files([*files, *sorted(encoder.glob("*.safetensors"))])
     digest = hashlib.sha256(repr((__version__, form, config.settings(), weights)).encode())
     for example in examples:
-        sample = example.sample
-        label = None if example.label is None else float(example.label)
-        digest.update(repr((sample.question, sample.candidate, sample.references, label)).encode(errors="replace"))
+        label = None if example.gold is None else float(example.gold)
+        digest.update(repr((example.question, example.candidate, example.references, label)).encode(errors="replace"))
     return digest.hexdigest()[:12]
 
 

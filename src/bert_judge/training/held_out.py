@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bert_judge.stats import Confusion, brier, expected_calibration_error, fit_temperature
-from bert_judge.training.rows import Example, grouped, labels_of
+from bert_judge.training.rows import grouped, labels_of
+from bert_judge.types import Sample
 
 _COPIES = 100  # rows that a soft label stands for
 
@@ -48,7 +49,7 @@ def measure(margins: Sequence[float], labels: Sequence[float], temperature: floa
 
 
 def measure_tasks(
-    rows: Sequence[Example], margins: Sequence[float], temperature: float = 1.0
+    rows: Sequence[Sample], margins: Sequence[float], temperature: float = 1.0
 ) -> dict[str, HeldOutMeasures]:
     """The measures of each task that rows name."""
     return {

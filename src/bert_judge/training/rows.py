@@ -6,7 +6,7 @@ import hashlib
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -25,34 +25,10 @@ GROUPS = {"task": ("task", "source"), "model": ("model", "candidate_model"), "la
 """What rows are counted by, and the columns that may have it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A sample and its label: 1 correct, 0 incorrect, between them a probability of being correct, None undecided."""
-
-    sample: Sample
-    label: float | None
-
-    def __post_init__(self) -> None:
-        if self.label is not None and not 0 <= self.label <= 1:
-            raise InputError(
-                f"a label is {self.label!r}; 0 (incorrect), 1 (correct), a probability between them, or None "
-                "(undecided) was expected."
-            )
-
-    @property
-    def task(self) -> str | None:
-        """The task of the row, or its source."""
-        return self.group("task")
-
-    @property
-    def model(self) -> str | None:
-        """The model that answered."""
-        return self.group("model")
-
-    def group(self, kind: str) -> str | None:
-        """Its task, its model or its `label_source` (who gave the label), as `kind` says."""
-        values = (self.sample.meta.get(column) for column in GROUPS[kind])
-        return next((str(value) for value in values if value is not None), None)
+def group_of(row: Sample, kind: str) -> str | None:
+    """Its task, its model or its `label_source` (who gave the label), as `kind` says."""
+    values = (row.meta.get(column) for column in GROUPS[kind])
+    return next((str(value) for value in values if value is not None), None)
 
 
 def load_labelled(path: str, tasks: Collection[str] = (), models: Collection[str] = ()) -> Any:
@@ -83,22 +59,23 @@ def is_published(name: str) -> bool:
     return find_dataset(name) is not None or re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", name) is not None
 
 
-def read_examples(data: Any) -> list[Example]:
+def read_examples(data: Any) -> list[Sample]:
     """The labelled rows of data in any of these forms.
 
     - A `datasets.Dataset` or a list of mappings with `candidate`, `reference` (or `references`; a text or several),
       `label`, and optionally `question`, `task`, `model`, `label_source`, `id`.
     - A mapping from tasks to such data, or from tasks to models to such data, as the paper's package builds it.
-    - Samples, whose `gold` is the label, or Examples.
+    - Samples, whose `gold` is the label.
     - What `open_source` returns for a file, with `soft_labels` where labels are probabilities.
 
-    A label of None (or NaN) is undecided. Raises InputError, which names the row and what is wrong.
+    The label is the `gold` of a sample; None (or NaN) is undecided. Raises InputError, which names the row and what is
+    wrong.
     """
     if isinstance(data, Source):
-        return [Example(row, row.gold) for row in data]
+        return list(data)
     if isinstance(data, str | bytes) or not isinstance(data, Iterable):
         raise InputError(f"the training data is {data!r:.60}; a dataset or a list of rows was expected.")
-    return [_example(row, place, where) for row, place, where in _walk(data, {})]
+    return [_read(row, place, where) for row, place, where in _walk(data, {})]
 
 
 def _walk(data: Any, names: dict[str, str]) -> Iterator[tuple[Any, dict[str, str], str]]:
@@ -118,16 +95,14 @@ def _walk(data: Any, names: dict[str, str]) -> Iterator[tuple[Any, dict[str, str
         yield row, names, f"row {number}{under}"
 
 
-def _example(row: Any, place: Mapping[str, str], where: str) -> Example:
-    if isinstance(row, Example):
+def _read(row: Any, place: Mapping[str, str], where: str) -> Sample:
+    if isinstance(row, Sample):
         return row
     try:
-        if isinstance(row, Sample):
-            return Example(row, row.gold)
         if not isinstance(row, Mapping):
             raise InputError(f"it is {row!r:.60}; a mapping with {', '.join(COLUMNS)} was expected")
         named = {name: value for name, value in place.items() if row.get(name) is None}
-        return Example(_sample({**row, **named}), _label(row["label"]))
+        return _sample({**row, **named})
     except InputError as error:
         raise InputError(f"{where} of the training data can't be learnt from: {str(error).rstrip('.')}.") from error
 
@@ -143,6 +118,7 @@ def _sample(row: Mapping[str, Any]) -> Sample:
         references,
         row.get("question"),
         None if row.get("id") is None else str(row["id"]),
+        _label(row["label"]),
         meta={column: row[column] for columns in GROUPS.values() for column in columns if row.get(column) is not None},
     )
 
@@ -151,28 +127,29 @@ def _label(label: Any) -> float | None:
     """The label as a number; None for undecided. In columns of numbers NaN is a missing one."""
     if label is None or (isinstance(label, float) and math.isnan(label)):
         return None
-    if not isinstance(label, Real):
+    value = float(label) if isinstance(label, Real) else math.nan
+    if not 0 <= value <= 1:
         raise InputError(f"its label is {label!r:.60}; 0, 1, a probability between them, or None was expected")
-    return float(label)
+    return value
 
 
-def grouped(rows: Iterable[Example], kind: str) -> dict[str, list[int]]:
+def grouped(rows: Iterable[Sample], kind: str) -> dict[str, list[int]]:
     """The indices of the rows of each task, model or label source, sorted by name."""
     groups: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
-        if (name := row.group(kind)) is not None:
+        if (name := group_of(row, kind)) is not None:
             groups.setdefault(name, []).append(place)
     return dict(sorted(groups.items()))
 
 
-def labels_of(rows: Iterable[Example]) -> list[float]:
+def labels_of(rows: Iterable[Sample]) -> list[float]:
     """The labels of rows that have one."""
-    return [row.label for row in rows if row.label is not None]
+    return [row.gold for row in rows if row.gold is not None]
 
 
-def with_hard_labels(rows: Iterable[Example]) -> list[Example]:
+def with_hard_labels(rows: Iterable[Sample]) -> list[Sample]:
     """The same rows, with labels of 1 from 0.5 on, else 0."""
-    return [row if row.label is None else replace(row, label=float(row.label >= 0.5)) for row in rows]
+    return [row if row.gold is None else replace(row, gold=float(row.gold >= 0.5)) for row in rows]
 
 
 def split_by_question(samples: Iterable[Sample], share: float) -> tuple[list[Sample], list[Sample]]:

@@ -17,7 +17,7 @@ from bert_judge.prompt import InputForm, JudgeConfig, PromptEncoder
 from bert_judge.training.config import TrainConfig
 from bert_judge.training.folder import RUNS, TrainingFolder, TrainResult, check_hub, identity, make_card, push
 from bert_judge.training.held_out import calibrate, measure, measure_tasks
-from bert_judge.training.rows import Example, labels_of
+from bert_judge.training.rows import labels_of
 from bert_judge.training.selection import Mix, TrainingRows, check_form, choose_rows, describe, drop_questions
 from bert_judge.training.trainer import (
     RowsByEpoch,
@@ -28,6 +28,7 @@ from bert_judge.training.trainer import (
     soft_cross_entropy,
     training_arguments,
 )
+from bert_judge.types import Sample
 from bert_judge.version import versions
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ class _Training:
         labels = labels_of(self.rows.dev)
         combiner = None
         if self.config.combine_evidence:
-            samples = [row.sample for row in self.rows.dev]
+            samples = self.rows.dev
             signals = [find_signals(s.candidate, s.references, s.question) for s in samples]
             combiner = Combiner.fit(margins, signals, labels)
             margins = [combiner.combine(margin, each) for margin, each in zip(margins, signals, strict=True)]
@@ -200,7 +201,7 @@ class _Training:
         }
 
 
-def _measurer(dev: Sequence[Example]) -> Callable[[Any], dict[str, float]]:
+def _measurer(dev: Sequence[Sample]) -> Callable[[Any], dict[str, float]]:
     """What an evaluation during the training logs: the measures of all rows, and by task if there are several."""
 
     def measures_of(prediction: Any) -> dict[str, float]:

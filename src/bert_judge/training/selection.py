@@ -16,7 +16,8 @@ from bert_judge.models import load_config
 from bert_judge.prompt import InputForm
 from bert_judge.training.config import TrainConfig
 from bert_judge.training.held_out import is_soft
-from bert_judge.training.rows import GROUPS, Example, grouped, is_held_out, labels_of, read_examples
+from bert_judge.training.rows import GROUPS, group_of, grouped, is_held_out, labels_of, read_examples
+from bert_judge.types import Sample
 
 Amount = int | float
 Mix = Mapping[str, Amount | Mapping[str, Amount]]
@@ -33,8 +34,8 @@ _SHOWN = 8
 class TrainingRows:
     """The rows of both sides in random order, and how many were not used for which reason."""
 
-    train: list[Example]
-    dev: list[Example]
+    train: list[Sample]
+    dev: list[Sample]
     undecided: int
     left_out: int
 
@@ -42,12 +43,12 @@ class TrainingRows:
 def choose_rows(data: Any, mix: Mix | None, config: TrainConfig) -> TrainingRows:
     """The labelled rows in random order, some questions held out. Raises InputError if a side lacks a label."""
     examples = read_examples(data)
-    labelled = [example for example in examples if example.label is not None]
+    labelled = [example for example in examples if example.gold is not None]
     chosen = labelled if mix is None else apply_mix(labelled, mix, config.seed)
     undecided = len(examples) - len(labelled)
-    sides: tuple[list[Example], list[Example]] = ([], [])
+    sides: tuple[list[Sample], list[Sample]] = ([], [])
     for example in chosen:
-        sides[is_held_out(example.sample, config.dev_share)].append(example)
+        sides[is_held_out(example, config.dev_share)].append(example)
     for name, side in zip(("training", "held-out"), sides, strict=True):
         labels = labels_of(side)
         if len(set(labels)) < 2 and not (labels and is_soft(labels)):
@@ -68,7 +69,7 @@ def check_form(source: Path, form: InputForm, rows: TrainingRows, config: TrainC
     architecture = load_config(source, trust_remote_code)
     if form.marks and getattr(architecture, "type_vocab_size", 0) < 2:
         raise InputError(f"{source} has no second token type to carry match marks; train it with marks=False.")
-    without = sum(example.sample.question is None for example in [*rows.train, *rows.dev])
+    without = sum(example.question is None for example in [*rows.train, *rows.dev])
     if form.forms == ("qcr",) and without:
         raise InputError(
             f"{without} rows have no question, but the judge would read one; give questions, or train it without "
@@ -78,15 +79,12 @@ def check_form(source: Path, form: InputForm, rows: TrainingRows, config: TrainC
         raise InputError("the forms 'qcr' and 'cr' need rows without a question, or a question_dropout above 0.")
 
 
-def drop_questions(rows: Sequence[Example], form: InputForm, config: TrainConfig) -> list[Example]:
+def drop_questions(rows: Sequence[Sample], form: InputForm, config: TrainConfig) -> list[Sample]:
     """The rows, some without their question where the judge learns to read with and without one."""
     if not _reads_both(form):
         return list(rows)
     chance = random.Random(config.seed)
-    return [
-        replace(row, sample=replace(row.sample, question=None)) if chance.random() < config.question_dropout else row
-        for row in rows
-    ]
+    return [replace(row, question=None) if chance.random() < config.question_dropout else row for row in rows]
 
 
 def _reads_both(form: InputForm) -> bool:
@@ -121,30 +119,30 @@ def load_mix(path: str) -> Mix:
     return mix
 
 
-def apply_mix(examples: Sequence[Example], mix: Mix, seed: int) -> list[Example]:
+def apply_mix(examples: Sequence[Sample], mix: Mix, seed: int) -> list[Sample]:
     """The rows that a mix asks for, drawn at random; what it does not name is left out.
 
     Raises InputError for a name that no row has, and for an amount that is neither a number nor a fraction of rows.
     """
-    groups: dict[tuple[str | None, str | None], list[Example]] = {}
+    groups: dict[tuple[str | None, str | None], list[Sample]] = {}
     for example in examples:
-        groups.setdefault((_plain(example.task), _plain(example.model)), []).append(example)
+        groups.setdefault((_plain(group_of(example, "task")), _plain(group_of(example, "model"))), []).append(example)
     tasks, models = ({key[place] for key in groups} - {None} for place in (0, 1))
     names = {_plain(name) for name in mix}
-    taken: list[Example] = []
+    taken: list[Sample] = []
     for name, wanted in mix.items():
         plain = _plain(name)
         if isinstance(wanted, Mapping):
             if plain not in tasks:
-                raise _unknown("task", name, (example.task for example in examples))
+                raise _unknown("task", name, (group_of(example, "task") for example in examples))
             for model, amount in wanted.items():
                 rows = groups.get((plain, _plain(model)))
                 if rows is None:
-                    there = (example.model for example in examples if _plain(example.task) == plain)
+                    there = (group_of(e, "model") for e in examples if _plain(group_of(e, "task")) == plain)
                     raise _unknown(f"model of {name}", model, there)
                 taken += _draw(rows, amount, f"{name}/{model}", seed)
         elif plain not in tasks | models:
-            raise _unknown("task or model", name, (each for e in examples for each in (e.task, e.model)))
+            raise _unknown("task or model", name, (group_of(e, kind) for e in examples for kind in ("task", "model")))
         elif names & tasks and names & models:  # rows would be taken twice
             raise InputError("the training mix names tasks beside models; {task: {model: number of rows}} has both.")
         else:
@@ -156,7 +154,7 @@ def apply_mix(examples: Sequence[Example], mix: Mix, seed: int) -> list[Example]
     return taken
 
 
-def _draw(rows: Sequence[Example], amount: Amount, name: str, seed: int) -> list[Example]:
+def _draw(rows: Sequence[Sample], amount: Amount, name: str, seed: int) -> list[Sample]:
     whole = isinstance(amount, int) and not isinstance(amount, bool)
     if not (whole and amount >= 1) and not (isinstance(amount, float) and 0 < amount <= 1):
         raise InputError(

@@ -12,8 +12,7 @@ from bert_judge.evidence import find_evidence
 from bert_judge.models import fastest_dtype, load_hf_encoder
 from bert_judge.prompt import InputForm, PromptEncoder
 from bert_judge.training.config import TrainConfig
-from bert_judge.training.rows import Example
-from bert_judge.types import Tokens
+from bert_judge.types import Sample, Tokens
 
 if TYPE_CHECKING:
     import torch
@@ -77,7 +76,7 @@ def _add_token_types(model: PreTrainedModel, wanted: int) -> None:
             model.config.type_vocab_size = wanted
 
 
-def encode(encoder: PromptEncoder, examples: Sequence[Example]) -> list[dict[str, Any]]:
+def encode(encoder: PromptEncoder, examples: Sequence[Sample]) -> list[dict[str, Any]]:
     """Rows for the Trainer: the tokens of each prompt, with the best reference where each pass reads one.
 
     `labels` are the label and the number of the row, which identifies it after an evaluation on several devices.
@@ -85,12 +84,11 @@ def encode(encoder: PromptEncoder, examples: Sequence[Example]) -> list[dict[str
     import numpy as np
 
     rows = []
-    encoded = encoder.encode([example.sample for example in examples])
+    encoded = encoder.encode(examples)
     for number, (prompts, example) in enumerate(zip(encoded, examples, strict=True)):
-        sample = example.sample
-        best = find_evidence(sample.candidate, sample.references).best_reference if len(prompts) > 1 else 0
+        best = find_evidence(example.candidate, example.references).best_reference if len(prompts) > 1 else 0
         tokens = prompts[best].tokens
-        row: dict[str, Any] = {"input_ids": np.array(tokens.ids, np.int32), "labels": (example.label, number)}
+        row: dict[str, Any] = {"input_ids": np.array(tokens.ids, np.int32), "labels": (example.gold, number)}
         if tokens.types is not None:
             row["token_type_ids"] = np.array(tokens.types, np.int8)
         rows.append(row)
