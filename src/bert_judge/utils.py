@@ -1,7 +1,4 @@
-"""What the `utils` of the paper's package have besides ours; each thin over ours.
-
-`from bert_judge.utils import parse_tasks` finds them as well.
-"""
+"""The `utils` of the paper's package, which scripts import; each thin over ours. Nothing of ours imports it."""
 
 from __future__ import annotations
 
@@ -11,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bert_judge.artifacts import format_number, model_folder, read_list, settings_suffix
+from bert_judge.data import find_dataset, get_dataset_config_names, load_dataset, load_dataset_dict
 from bert_judge.errors import InputError, MissingExtraError
 from bert_judge.generators.hf import load_language_model
 from bert_judge.generators.paper import load_hf_tokenizer
-from bert_judge.models import choose_device, fastest_dtype, find_model, load_config
+from bert_judge.models import choose_device, fastest_dtype, find_model, load_config, load_hf_encoder
 from bert_judge.tasks import TaskFunction, discover
 from bert_judge.types import Sampling
-from bert_judge.utils import find_dataset
 
 if TYPE_CHECKING:
     import torch
@@ -25,8 +22,13 @@ if TYPE_CHECKING:
 __all__ = [
     "build_output_model_name",
     "discover_task_functions",
+    "find_dataset",
     "format_number",
+    "get_dataset_config_names",
     "get_model_name",
+    "load_dataset",
+    "load_dataset_dict",
+    "load_hf_encoder",
     "load_hf_generator",
     "load_hf_tokenizer",
     "load_json_list",
@@ -49,7 +51,7 @@ def discover_task_functions(package_name: str = "bert_judge.tasks") -> dict[str,
 
 
 def load_json_list(path: str | Path) -> list[Any]:
-    """A JSON list from a file. Raises InputError where it is none."""
+    """A JSON list from a file. Raises InputError for anything else."""
     return read_list(Path(path), "values")
 
 
@@ -90,13 +92,13 @@ def resolve_dataset_path(path: str) -> str:
 
 
 def resolve_model_path(path: str) -> str:
-    """The place of a model in `LOCAL_MODELS_DIR`, if that is set and the path is no place itself."""
+    """The place of a model in `LOCAL_MODELS_DIR`, unless that is not set or the path itself exists."""
     local = os.environ.get("LOCAL_MODELS_DIR")
     return path if local is None or Path(path).exists() else str(Path(local) / path.split("/")[-1])
 
 
 def resolve_torch_dtype(dtype: str | torch.dtype) -> str | torch.dtype:
-    """The type of PyTorch of a name; "auto" stays. Raises InputError for a name that is none."""
+    """The type of PyTorch of a name; "auto" stays. Raises InputError for an unknown name."""
     import torch
 
     found = getattr(torch, dtype, None) if isinstance(dtype, str) else dtype
