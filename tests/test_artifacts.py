@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bert_judge.artifacts import Identity, ResultFolder, check_folder, verdict_record
-from bert_judge.errors import OutputError
+from bert_judge.errors import InputError, OutputError
 from bert_judge.types import Sample, Signature, Verdict
 
 OURS = Identity(Signature.make("Judge", model="a", dtype="float32"), "1234", {"limit": None, "map": {"id": "x"}})
@@ -178,7 +178,7 @@ def test_a_result_without_verdicts_is_made_anew(tmp_path: Path):
 def test_a_damaged_line_is_told(tmp_path: Path):
     result = complete(tmp_path)
     (tmp_path / "verdicts.jsonl").write_text('{"id": "1"}\n\x00\n')
-    with pytest.raises(OutputError, match=r"verdicts.jsonl is damaged in line 2; remove it"):
+    with pytest.raises(InputError, match=r"verdicts.jsonl is damaged in line 2 .*; remove it"):
         list(result.records())
 
 

@@ -15,9 +15,9 @@ import bert_judge
 
 ROOT = Path(bert_judge.__file__).parent
 LADDER = [
-    "types errors addresses version wording",
+    "types errors addresses paths version wording",
     "models data artifacts store metrics evidence questions stats document",
-    "generators encoder prompt sources",
+    "generators encoder prompt sources summary",
     "tasks training bertscore",
     "judges",
     "pipeline analysis audit integrations distributed",
@@ -26,7 +26,7 @@ LADDER = [
     "__main__ utils",
 ]
 LEVELS = {name: level for level, names in enumerate(LADDER) for name in names.split()}
-SIDEWAYS = {("evidence", "metrics"), ("server", "report"), ("types", "errors")}
+SIDEWAYS = {("evidence", "metrics"), ("server", "report"), ("types", "errors"), ("paths", "types")}
 HEAVY = (
     *("torch", "transformers", "numpy", "datasets", "pyarrow", "tokenizers", "scipy", "sklearn"),
     *("openai", "vllm", "matplotlib", "jinja2"),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bert_judge.artifacts import BAD_ROWS, ResultFolder, write_files
 from bert_judge.document import Content, Facts, Table
-from bert_judge.pipeline import Summary
+from bert_judge.summary import Summary
 from bert_judge.wording import bracketed, number, percent
 
 _WILSON = "in brackets: 95 % Wilson intervals"

@@ -58,6 +58,12 @@ class BadRow(NamedTuple):
     text: str
     file: str = ""
 
+    @property
+    def record(self) -> dict[str, object]:
+        """A line of `bad_rows.jsonl`."""
+        place = {"file": self.file} if self.file else {}
+        return {**place, "line": self.line, "reason": self.reason, "row": self.text}
+
 
 class RowError(Exception):
     """Why a row can't be a sample; never leaves this package."""
