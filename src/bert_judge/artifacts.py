@@ -339,7 +339,7 @@ def _whole_lines(path: Path) -> tuple[int, int]:
 
 
 def locked(file: int) -> bool:
-    """Lock a file or folder until its handle is closed; False where another process has, True where locks don't exist."""
+    """Lock a file or folder until its handle is closed; False where another process has. Without locks: True."""
     try:
         import fcntl
 

@@ -66,9 +66,9 @@ def _tables(found: Compared, every_pair: bool) -> Iterator[Table]:
 
 def _models(found: ModelsFound) -> Table:
     labels_missing = any(model.undecided for model in found.models)
-    by_people = found.measure is TRUE_ACCURACY
+    by_labels = found.measure is TRUE_ACCURACY
     as_incorrect = labels_missing and found.measure is ACCURACY
-    title = "accuracy" if by_people else found.measure.title
+    title = "accuracy" if by_labels else found.measure.title
     form = percent if found.measure.labels else number
     body: list[list[Content]] = [
         [
@@ -81,7 +81,7 @@ def _models(found: ModelsFound) -> Table:
         ]
         for model in found.models
     ]
-    missing = ["no label" if by_people else "undecided"] if labels_missing else []
+    missing = ["no label" if by_labels else "undecided"] if labels_missing else []
     head = ["", "rows", *missing, title, *(["undecided as incorrect"] if as_incorrect else []), "rank"]
     below = "in brackets: 95 % intervals; rank: the ranks that the differences between the models leave open"
     return Table(f"{title.capitalize()} by {found.judge}", head, body, below)
@@ -124,7 +124,7 @@ def _neighbours(found: ModelsFound) -> list[PairFound]:
 
 
 def _how(found: ModelsFound) -> str:
-    """How the columns were found."""
+    """The methods behind the columns."""
     ways = dict.fromkeys(pair.interval for pair in found.pairs)
     single = all(pair.questions == pair.rows for pair in found.pairs)
     if not found.measure.labels:
@@ -200,7 +200,7 @@ def _disputes(pairs: Sequence[JudgePair]) -> Table:
 
 
 def _flips(pair: PairFound, better: int, most: int) -> Examples:
-    """The answers of which one model's is better."""
+    """The questions to which one of the models has the better answer."""
     flips = [flip for flip in pair.flips if flip.better == better]
     names = (pair.first, pair.second)
     title = f"{names[better]} better than {names[1 - better]} in {len(flips):,}"
@@ -214,7 +214,7 @@ def _flip(names: tuple[str, str], flip: Flip) -> Example:
 
 
 def _disagreements(found: Sequence[Disagreement], most: int) -> Examples:
-    """The answers that the judges label differently, those with the most different scores first."""
+    """The answers with different labels by the judges, those with the most different scores first."""
     examples = []
     for each in found[:most]:
         row = each.row
