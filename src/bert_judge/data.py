@@ -310,7 +310,7 @@ def _told(what: str | Path) -> Iterator[None]:
         raise
     except (DatasetsError, ValueError, OSError, KeyError, TypeError, RuntimeError, AttributeError) as error:
         reason = first_line(error.__cause__ or error)
-        raise InputError(f"{what} can't be read as a data set: {reason.rstrip('.')}.") from error
+        raise InputError(f"{what} can't be read as a data set: {reason}.") from error
 
 
 @contextmanager

@@ -76,5 +76,5 @@ def named_in_errors(what: str) -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error of another library says, without the lines that follow."""
-    return str(error).strip().split("\n")[0]
+    """The first line of what an error of another library says, without a full stop; else the error's name."""
+    return str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__

@@ -190,7 +190,7 @@ def test_mappings_that_do_not_fit(tmp_path: Path) -> None:
     refused(path, r"no column 'output\.q', which was named for the question", columns={"question": "output.q"})
     refused(path, r"'answer' can't be mapped to a column; expected one of", columns={"answer": "answer"})
     refused(path, r"both 'label' and 'gold'", columns={"label": "a", "gold": "b"})
-    refused(path, r"the candidate is mapped to no column", columns={"candidate": ""})
+    refused(path, r"the candidate is needed, but mapped to no column", columns={"candidate": ""})
 
 
 def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
