@@ -25,7 +25,7 @@ def names(folder: Path) -> set[str]:
 def complete(folder: Path, identity: Identity = OURS, rows: list = ROWS, overwrite: bool = False) -> ResultFolder:
     result = ResultFolder(folder, identity, overwrite)
     list(result.append(rows[result.rows_done :]))
-    result.finish({"summary": 1})
+    result.finish({"summary": {"rows": 1}})
     return result
 
 
@@ -40,7 +40,7 @@ def test_a_result_is_three_files(tmp_path: Path):
     assert json.loads((tmp_path / "a/b/scores.json").read_text()) == [row["score"] for row in ROWS]
     run = json.loads((tmp_path / "a/b/run.json").read_text())
     assert run == result.run()
-    assert run["summary"] == 1
+    assert run["summary"] == {"rows": 1}
     assert run["identity"]["signature"] == asdict(OURS.signature)
     assert ResultFolder(tmp_path / "a/b", OURS).finished
 

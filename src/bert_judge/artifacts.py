@@ -177,7 +177,7 @@ class ResultFolder:
         self._overwrite = overwrite
         self._partial = folder / (VERDICTS + _PARTIAL)
         whole = self._is_ours(RUN) and not overwrite and (folder / VERDICTS).exists()
-        self.failed = self._failed_rows() if whole else 0
+        self.failed = self.run().get("summary", {}).get("failed", 0) if whole else 0
         self.finished = whole and not self.failed
         begun = not whole and self._is_ours(RUN + _PARTIAL)
         self.rows_done, self._end = _whole_lines(self._partial) if begun else (0, 0)
@@ -282,10 +282,6 @@ class ResultFolder:
                 f"{self.folder} holds a result of {other}; choose another --output_dir, or pass --overwrite."
             )
         return not other
-
-    def _failed_rows(self) -> int:
-        summary = self.run().get("summary")
-        return int(summary.get("failed", 0)) if isinstance(summary, dict) else 0
 
     def _check_foreign(self) -> None:
         """Raise OutputError where there are files of a result without the record of a run."""
