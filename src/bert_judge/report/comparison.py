@@ -20,7 +20,7 @@ _MORE = "{:,} more; --flips shows more, --output_dir writes all"
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What a comparison found: of models by each judge (and by human labels), of their rankings, and of the judges."""
+    """What a comparison found: models by each judge (and by human labels), their rankings, and the judges."""
 
     models: Sequence[ModelsFound]
     rankings: Sequence[Rankings]
@@ -31,9 +31,9 @@ class Compared:
 def comparison_document(
     found: Compared, title: str, apart: Sequence[Disagreement] = (), flips: int = 0, *, every_pair: bool = True
 ) -> Document:
-    """All tables, and `flips` of the answers on which two models differ, or judges (`apart`).
+    """All tables, and `flips` of the answers on which two models, or judges (`apart`), differ.
 
-    Without `every_pair`, many pairs of models are only those of neighbours in the ranking.
+    Without `every_pair`, of many pairs of models only those of neighbours in the ranking are there.
     """
     parts: list[Block] = [*_tables(found, every_pair)]
     for each in found.models:
