@@ -47,11 +47,6 @@ def find_folder(parent: Path, name: str) -> Path:
     return ours if ours.is_dir() else next(alike, ours)
 
 
-def candidates_folder(directory: Path, task: str, model: str) -> Path:
-    """Where a model's candidates for a task lie: `directory/TASK/MODEL`."""
-    return directory / task / model_folder(model)
-
-
 def scores_folder(directory: Path, task: str, model: str, judge: str, variant: str) -> Path:
     """Where a judge's verdicts on a model's candidates lie: `directory/TASK/MODEL/JUDGE/VARIANT`."""
     return directory / task / model_folder(model) / judge / model_folder(variant)

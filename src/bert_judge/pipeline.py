@@ -30,7 +30,7 @@ from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.generators import Generator as LanguageModel
 from bert_judge.generators import split_trace
 from bert_judge.judges.base import Judge
-from bert_judge.paths import candidates_folder, find_folder, model_folder
+from bert_judge.paths import find_folder, model_folder
 from bert_judge.sources import BadRow, Source
 from bert_judge.summary import Tally
 from bert_judge.types import Reply, Sample, Signature, Verdict
@@ -226,7 +226,7 @@ def generate_candidates(
     leaves an empty candidate. `progress` is called with each reply. Raises ModelError where prompts have no reply; a
     `KeptGenerator` keeps the other replies for the next call.
     """
-    folder = candidates_folder(output_dir, task.name, model)
+    folder = output_dir / task.name / model_folder(model)
     identity = Identity(generator.signature, task.sha256, {"think_token": think_token})
     if not overwrite and candidates_written(folder, identity):
         return folder
@@ -260,15 +260,38 @@ def generate_candidates(
     return folder
 
 
-def labelled_rows(
+def build_training_data(
+    tasks: Iterable[Task],
+    models: Sequence[str],
+    label_source: str,
+    candidates_dir: Path,
+    scores_dir: Path | None,
+    path: Path,
+) -> dict[str, dict[str, Dataset]]:
+    """Models' candidates with a judge's scores: question, reference, candidate, label, task and model.
+
+    Saved in `path` as well: a data set for each task, a split for each model. A label is the judge's score, None where
+    it was undecided. `label_source` is JUDGE/VARIANT; the beginning of a variant's name is enough. Without `scores_dir`
+    scores are looked for beside the candidates and in a folder `scores` beside theirs. Raises InputError where
+    candidates or scores are missing or don't fit together, OutputError where the data set can't be written.
+    """
+    from datasets import Dataset, DatasetDict
+
+    data = {}
+    for task in tasks:
+        rows = {model: _labelled_rows(task, candidates_dir, scores_dir, model, label_source) for model in models}
+        data[task.name] = DatasetDict({model_folder(model): Dataset.from_list(own) for model, own in rows.items()})
+    try:
+        for name, splits in data.items():
+            splits.save_to_disk(str(path / name))
+    except OSError as error:
+        raise OutputError(f"the dataset {path} can't be written ({error.strerror}).") from error
+    return data
+
+
+def _labelled_rows(
     task: Task, candidates_dir: Path, scores_dir: Path | None, model: str, label_source: str
 ) -> list[dict[str, Any]]:
-    """A model's candidates for a task with a judge's scores: question, reference, candidate, label, task, model.
-
-    A label is the judge's score, None where it was undecided. `label_source` is JUDGE/VARIANT; the beginning of a
-    variant's name is enough. Scores are looked for in `scores_dir`, else beside the candidates and in a folder `scores`
-    beside theirs. Raises InputError where candidates or scores are missing or don't fit together.
-    """
     rows = CandidateRows.read(task, candidates_dir, model)
     path = _find_scores(candidates_dir, scores_dir, task.name, model, label_source)
     scores = read_list(path, "scores")
@@ -285,39 +308,6 @@ def labelled_rows(
         }
         for sample, score in zip(rows, scores, strict=True)
     ]
-
-
-def build_training_data(
-    tasks: Iterable[Task],
-    models: Sequence[str],
-    label_source: str,
-    candidates_dir: Path,
-    scores_dir: Path | None,
-    path: Path,
-) -> dict[str, dict[str, Dataset]]:
-    """The `labelled_rows` of tasks and models, also saved in `path`: a data set for each task, a split for each model.
-
-    Raises InputError as `labelled_rows` does, OutputError where the data set can't be written.
-    """
-    from datasets import Dataset, DatasetDict
-
-    data = {
-        task.name: DatasetDict(
-            {
-                model_folder(model): Dataset.from_list(
-                    labelled_rows(task, candidates_dir, scores_dir, model, label_source)
-                )
-                for model in models
-            }
-        )
-        for task in tasks
-    }
-    try:
-        for name, splits in data.items():
-            splits.save_to_disk(str(path / name))
-    except OSError as error:
-        raise OutputError(f"the dataset {path} can't be written ({error.strerror}).") from error
-    return data
 
 
 def _find_scores(candidates_dir: Path, scores_dir: Path | None, task: str, model: str, label_source: str) -> Path:

@@ -54,13 +54,13 @@ class Signature:
         """The name, with the model or the variant."""
         return " ".join(filter(None, (self.name, self.settings.get("model") or self.settings.get("variant"))))
 
-    def difference(self, other: Signature, most: int = 3) -> str:
-        """What differs, in words: `dtype bfloat16, not float32`; empty where nothing does."""
+    def difference(self, other: Signature) -> str:
+        """The first three differences, in words: `dtype bfloat16, not float32`; empty where there are none."""
         if self.name != other.name:
             return f"{self.short}, not {other.short}"
         ours, theirs = self.settings, other.settings
         names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
-        return ", ".join(f"{name} {ours.get(name, '-')}, not {theirs.get(name, '-')}" for name in names[:most])
+        return ", ".join(f"{name} {ours.get(name, '-')}, not {theirs.get(name, '-')}" for name in names[:3])
 
     def __str__(self) -> str:
         return "|".join([self.name, *(f"{key}:{value}" for key, value in self.settings.items())])

@@ -52,7 +52,7 @@ def discover_task_functions(package_name: str = "bert_judge.tasks") -> dict[str,
 
 
 def load_json_list(path: str | Path) -> list[Any]:
-    """A JSON list from a file. Raises InputError for anything else."""
+    """A JSON list from a file. Raises InputError where it is not one."""
     return read_list(Path(path), "values")
 
 
@@ -93,13 +93,13 @@ def resolve_dataset_path(path: str) -> str:
 
 
 def resolve_model_path(path: str) -> str:
-    """The place of a model in `LOCAL_MODELS_DIR`, unless that is not set or the path itself exists."""
+    """The path of a model in `LOCAL_MODELS_DIR`, if that is set and the given path does not exist."""
     local = os.environ.get("LOCAL_MODELS_DIR")
     return path if local is None or Path(path).exists() else str(Path(local) / path.split("/")[-1])
 
 
 def resolve_torch_dtype(dtype: str | torch.dtype) -> str | torch.dtype:
-    """The type of PyTorch of a name; "auto" stays. Raises InputError for an unknown name."""
+    """The type of PyTorch with a name; "auto" stays. Raises InputError for another name."""
     import torch
 
     found = getattr(torch, dtype, None) if isinstance(dtype, str) else dtype

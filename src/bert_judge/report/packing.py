@@ -40,9 +40,8 @@ class Packed:
         """The texts of `CHUNK` rows each, as compressed base64."""
         seen: dict[Any, int] = {}
         for start in range(0, len(self.table.rows), CHUNK):
-            yield _squeezed(
-                _texts(self.table, range(start, min(start + CHUNK, len(self.table.rows))), self.limit, seen)
-            )
+            places = range(start, min(start + CHUNK, len(self.table.rows)))
+            yield _squeezed(_texts(self.table, places, self.limit, seen))
 
 
 def pack(table: VerdictTable, budget: int = BUDGET) -> Packed:
@@ -59,7 +58,10 @@ def pack(table: VerdictTable, budget: int = BUDGET) -> Packed:
     columns = {
         "gold": "".join(" " if row.gold is None else str(row.gold) for row in table.rows),
         "facets": [facet.codes for facet in table.facets],
-        "score": [[_rounded(row) for row in judge.verdicts] for judge in table.judges],
+        "score": [
+            [None if row is None or row.score is None else round(row.score, _DIGITS) for row in judge.verdicts]
+            for judge in table.judges
+        ],
         "verdict": ["".join(map(_verdict, judge.verdicts)) for judge in table.judges],
         "cut": ["".join("1" if row and row.truncated else " " for row in judge.verdicts) for judge in table.judges],
     }
@@ -87,10 +89,6 @@ def _verdict(row: Row | None) -> str:
     if row.label is not None:
         return str(row.label)
     return "?" if row.score is None else "-"
-
-
-def _rounded(row: Row | None) -> float | None:
-    return None if row is None or row.score is None else round(row.score, _DIGITS)
 
 
 def _limit(table: VerdictTable, budget: int) -> int | None:
