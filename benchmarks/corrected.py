@@ -20,24 +20,18 @@ import numpy as np
 
 from bert_judge.analysis.results import load_run
 from bert_judge.analysis.sampling import sampling_probabilities
-from bert_judge.stats.corrected import (
-    AccuracyEstimate,
-    LabelledSample,
-    corrected,
-    labels_only,
-    power_tuned,
-    rogan_gladen,
-)
+from bert_judge.stats import corrected as estimates
+from bert_judge.stats.corrected import AccuracyEstimate, LabelledSample
 
 KINDS = ("blind", "telling", "misleading")
 ACCURACIES, ERRORS, LABELS = (0.7, 0.8, 0.9, 0.95), (0.02, 0.05, 0.08), (100, 200, 300, 500, 1000)
 
 Method = Callable[[LabelledSample, np.ndarray], AccuracyEstimate | None]
 METHODS: dict[str, Method] = {
-    "labels only": lambda sample, scores: labels_only(sample),
-    "PPI++": corrected,
-    "  normal": lambda sample, scores: power_tuned(replace(sample, predictions=scores)),
-    "Rogan-Gladen": lambda sample, scores: rogan_gladen(sample, draws=1_000),
+    "labels only": lambda sample, scores: estimates.labels_only(sample),
+    "PPI++": estimates.corrected,
+    "  normal": lambda sample, scores: estimates.power_tuned(replace(sample, predictions=scores)),
+    "Rogan-Gladen": lambda sample, scores: estimates.rogan_gladen(sample, draws=1_000),
 }
 
 

@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,14 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.cli import main
+from bert_judge.errors import InputError
 from bert_judge.models import STARTER_FOLDER
 from language_models import save_language_model
 
 settings.register_profile("patient", deadline=None)  # the machines of CI are slow at times
 settings.load_profile("patient")
+
+Refused = Callable[..., AbstractContextManager[None]]
 
 CORPUS = [
     "What is the capital of France? The capital of France is Paris, of Germany Berlin, of England London.",
@@ -33,6 +37,7 @@ CORPUS = [
 ]
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _NO_BROWSER = "there is no Chromium (or no package playwright): pages are NOT tested in a browser"
+NO_RECORDS = ["", "{", "[]", "null", "7", "{}"]  # texts that hold no record in JSON
 MARKERS = ("<|question|>", "<|candidate|>", "<|reference|>")
 ARCHITECTURES = ("bert", "roberta", "xlm-roberta", "deberta-v2", "modernbert", "eurobert")
 
@@ -80,6 +85,48 @@ def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str,
         return status, *capsys.readouterr()
 
     return run
+
+
+@pytest.fixture
+def complaint(command: Callable[..., tuple[int, str, str]]) -> Callable[..., str]:
+    """Runs `bert-judge` with arguments that it must refuse, with this status; gives the one line that it says."""
+
+    def run(*arguments: object, status: int = 1) -> str:
+        found, out, err = command(*arguments)
+        assert (found, out) == (status, ""), err
+        return one_sentence(err)
+
+    return run
+
+
+def one_sentence(error: str) -> str:
+    """The message of a failed command, which is one line, without traceback or progress bar."""
+    lines = error.strip().splitlines()
+    assert len(lines) == 1, error
+    assert lines[0].startswith("bert-judge")
+    assert lines[0].endswith((".", "?"))
+    return lines[0]
+
+
+@pytest.fixture
+def refused(subtests: pytest.Subtests) -> Refused:
+    """For a row of a table of bad input: what is called must raise this error, a single line that says this.
+
+    `said` stands in the line as it is, `match` is a regular expression; `row` tells which row has failed.
+    """
+
+    @contextmanager
+    def check(
+        said: str = "", *, match: str | None = None, error: type[Exception] = InputError, **row: object
+    ) -> Iterator[None]:
+        with subtests.test(said=said or match, **row):
+            with pytest.raises(error, match=match) as raised:
+                yield
+            assert said in str(raised.value)
+            assert "\n" not in str(raised.value)
+            assert str(raised.value).endswith((".", "?"))
+
+    return check
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ import pytest
 from bert_judge.artifacts import Identity, ResultFolder, check_folder, verdict_record
 from bert_judge.errors import InputError, OutputError
 from bert_judge.types import Sample, Signature, Verdict
+from conftest import NO_RECORDS, Refused
 
 OURS = Identity(Signature.make("Judge", model="a", dtype="float32"), "1234", {"limit": None, "map": {"id": "x"}})
 ROWS = [{"id": str(number), "score": number / 10, "label": 0} for number in range(5)]
@@ -157,14 +158,13 @@ def test_bad_rows_belong_to_the_result(tmp_path: Path):
     assert "bad_rows.jsonl" not in names(tmp_path)
 
 
-def test_an_unreadable_run_record_is_told(tmp_path: Path, subtests: pytest.Subtests):
-    for text in ["{", "[]", "{}", '{"identity": 3}', '{"identity": {}}', '{"identity": null}']:
-        with subtests.test(text=text):
-            (tmp_path / "run.json").write_text(text)
-            with pytest.raises(OutputError, match=r"run.json can't be read as the record of a run; remove it"):
-                ResultFolder(tmp_path, OURS)
-            assert (tmp_path / "run.json").read_text() == text
-            complete(tmp_path, overwrite=True)
+def test_an_unreadable_run_record_is_told(tmp_path: Path, refused: Refused):
+    for text in [*NO_RECORDS, '{"identity": 3}', '{"identity": {}}', '{"identity": null}']:
+        (tmp_path / "run.json").write_text(text)
+        with refused("run.json can't be read as the record of a run; remove it", error=OutputError, text=text):
+            ResultFolder(tmp_path, OURS)
+        assert (tmp_path / "run.json").read_text() == text
+        complete(tmp_path, overwrite=True)
 
 
 def test_a_result_without_verdicts_is_made_anew(tmp_path: Path):

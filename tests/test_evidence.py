@@ -18,6 +18,7 @@ from bert_judge.evidence import (
     words,
 )
 from bert_judge.evidence.spans import compared_words, content_of
+from tables import table
 
 
 def shared(candidate: str, reference: str) -> tuple[list[str], list[str], float]:
@@ -31,120 +32,29 @@ def shared(candidate: str, reference: str) -> tuple[list[str], list[str], float]
 
 
 def test_same_key(subtests: pytest.Subtests) -> None:
-    for one, other in [
-        ("1,000.0", "1000"),
-        ("18.00", "18"),
-        ("2.50", "2.5"),
-        ("1,234,567", "1234567"),
-        ("0.0", "0"),
-        ("nine", "9"),
-        ("Twenty", "20"),
-        ("zero", "0"),
-        ("ninety", "90"),
-        ("1/2", "0.5"),
-        ("3/4", "0.75"),
-        ("III", "3"),
-        ("Sept", "September"),
-        ("Dec", "december"),
-        ("cats", "cat"),
-        ("Cafés", "cafe"),
-        ("ÜBER", "uber"),
-        ("Straße", "STRASSE"),
-        ("ﬁsh", "fish"),
-        ("Ё", "ё"),
-    ]:
+    for one, other in table("evidence")["same"]:
         with subtests.test(one=one, other=other):
             assert word_key(one) == word_key(other)
             assert shared(f"so {one} then", other) == ([one], [other], 1.0)
 
 
 def test_different_keys(subtests: pytest.Subtests) -> None:
-    for one, other in [
-        ("1000", "10000"),
-        ("100", "1"),  # zeros before the point count
-        ("1.5", "15"),
-        ("1.05", "1.5"),
-        ("glass", "glas"),
-        ("gas", "ga"),  # three letters are no plural
-        ("nine", "nice"),
-        ("cat", "car"),
-        ("Москва", "Москве"),
-    ]:
+    for one, other in table("evidence")["different"]:
         with subtests.test(one=one, other=other):
             assert word_key(one) != word_key(other)
             assert shared(one, other) == ([], [], 0.0)
 
 
-def test_table(subtests: pytest.Subtests) -> None:
-    for candidate, reference, in_candidate, in_reference, recall in [
-        ("It is 1,000.0 km.", "1000 km", ["1,000.0 km"], ["1000 km"], 1.0),
-        ("It is 1,000.0", "1000 km", ["1,000.0"], ["1000"], 0.5),
-        ("1,000 m", "1 km", ["1,000 m"], ["1 km"], 1.0),
-        ("42.195 miles", "42.195 km", [], [], 0.0),
-        ("1 hour and 30 minutes", "90 min", ["1 hour and 30 minutes"], ["90 min"], 1.0),
-        ("5 feet 7 inches tall", "67 inches", ["5 feet 7 inches"], ["67 inches"], 1.0),
-        ("ninety minutes", "1.5 hours", ["ninety minutes"], ["1.5 hours"], 1.0),
-        ("2 weeks, 14 months", "14 days", ["2 weeks"], ["14 days"], 1.0),
-        ("a 5-mile run", "8.04672 km", ["5-mile"], ["8.04672 km"], 1.0),
-        ("-5 m", "5 m", [], [], 0.0),
-        ("It boils at 212 °F.", "100 °C", ["212 °F"], ["100 °C"], 1.0),
-        ("98.6 degrees Fahrenheit", "37°C", ["98.6 degrees Fahrenheit"], ["37°C"], 1.0),
-        ("100 Celsius", "212 degrees F", ["100 Celsius"], ["212 degrees F"], 1.0),
-        ("-40 °F", "-40 °C", ["-40 °F"], ["-40 °C"], 1.0),
-        ("100 °F", "100 °C", [], [], 0.0),
-        ("20 °C and 10 °C", "30 °C", [], [], 0.0),
-        ("100 degrees", "100 °C", ["100"], ["100"], 0.5),
-        ("5 f", "-15 °C", [], [], 0.0),
-        ("signed on 1918-11-11", "11 November 1918", ["1918-11-11"], ["11 November 1918"], 1.0),
-        (
-            "Nov. 11th, 1918, a Monday",
-            "the 11th of November in 1918",
-            ["Nov. 11th, 1918"],
-            ["11th of November in 1918"],
-            1.0,
-        ),
-        ("signed on 1918-11-01", "11 November 1918", [], [], 0.0),
-        ("July 4, 1776, not July 2, 1776", "July 4, 1776", ["July 4, 1776"], ["July 4, 1776"], 1.0),
-        ("November 1918", "11 November 1918", ["November", "1918"], ["November", "1918"], 2 / 3),
-        ("In 1918. November 11", "11 November 1918", ["1918", "November", "11"], ["11", "November", "1918"], 1.0),
-        ("40 November 1918", "11 November 1918", ["November", "1918"], ["November", "1918"], 2 / 3),
-        ("June 23, 1997", "June 19, 1997 or June 1997", ["June", "1997"], ["June", "1997", "June", "1997"], 0.8),
-        ("1976/August 15, 1971/1934", "August 15, 1971", ["August 15, 1971"], ["August 15, 1971"], 1.0),
-        ("10^-2 m", "1 m", [], [], 0.0),
-        (f"{'9' * 400} m and {'9' * 400} %", "1 m", [], [], 0.0),
-        ("in the 1990s", "1990 seconds", ["1990"], ["1990"], 0.5),
-        ("1/8 of them", "12.5%", ["1/8"], ["12.5%"], 1.0),
-        ("50 percent", "0.5", ["50 percent"], ["0.5"], 1.0),
-        ("50%", "50", ["50"], ["50"], 1.0),
-        ("The answer is A.", "(A)", ["A"], ["A"], 1.0),
-        ("Option (A)", "A.", ["A"], ["A"], 1.0),
-        ("A cat, a dog", "(A)", [], [], 0.0),
-        ("(A)", "a cat", [], [], 0.0),
-        ("I think (I)", "I.", ["I"], ["I"], 1.0),
-        ("I think so", "(I)", [], [], 0.0),
-        ("(B) London", "B", ["B"], ["B"], 1.0),
-        ("no, it isn't", "No", ["no"], ["No"], 1.0),
-        ("No", "yes", [], [], 0.0),
-        ("Yes, of course.", "Yes", ["Yes"], ["Yes"], 1.0),
-        ("to be", "To be or not to be", ["to", "be"], ["To", "be", "to", "be"], 4 / 6),  # nothing but stop words
-        ("the cat of it", "the cat", ["cat"], ["cat"], 1.0),  # stop words beside a content word are no evidence
-        ("the of", "the cat", [], [], 0.0),
-        ("Paris, Paris!", "Paris", ["Paris", "Paris"], ["Paris"], 1.0),
-        ("London", "London or Paris", ["London"], ["London"], 0.5),
-        ("北京是首都", "北京", ["北", "京"], ["北", "京"], 1.0),
-        ("東京タワー", "京都", ["京"], ["京"], 0.5),
-        ("Это МОСКВА, да", "Москва", ["МОСКВА"], ["Москва"], 1.0),
-        ("العاصمة هي القاهرة", "القاهرة", ["القاهرة"], ["القاهرة"], 1.0),
-        ("Das U\u0308berfluss-Prinzip", "überfluss", ["U\u0308berfluss"], ["überfluss"], 1.0),  # a combining accent
-        ("", "Paris", [], [], 0.0),
-        ("Paris", "", [], [], 0.0),
-        ("", "", [], [], 0.0),
-        ("?!… --- 🚀", "🚀", [], [], 0.0),  # no words at all
-    ]:
+def test_what_two_texts_share(subtests: pytest.Subtests) -> None:
+    for candidate, reference, in_candidate, in_reference, recall in table("evidence")["shared"]:
         with subtests.test(candidate=candidate, reference=reference):
             found = shared(candidate, reference)
             assert found[:2] == (in_candidate, in_reference)
-            assert found[2] == pytest.approx(recall)
+            assert found[2] == pytest.approx(recall, abs=1e-6)
+
+
+def test_a_number_beyond_all_floats_is_no_quantity() -> None:
+    assert shared(f"{'9' * 400} m and {'9' * 400} %", "1 m") == ([], [], 0.0)
 
 
 def test_several_references_are_seen_each_for_itself() -> None:
@@ -162,16 +72,7 @@ def test_content_words_are_all_words_if_there_is_nothing_else() -> None:
 
 
 def test_an_a_or_an_i_in_a_list_of_letters_is_no_function_word(subtests: pytest.Subtests) -> None:
-    for candidate, recall, added in [
-        ("A, E, I, O, U", 1.0, []),
-        ("U, O, I, E and A", 1.0, []),
-        ("- A\n- E\n- I\n- O\n- U", 1.0, []),
-        ("I say: A / E / I / O / U.", 1.0, ["say"]),
-        ("E, I, O, U", 0.8, []),
-        ("A, E, O, U", 0.8, []),
-        ("A, E, I, O, R", 0.8, ["R"]),
-        ("A, E, I, O, T", 0.8, ["T"]),
-    ]:
+    for candidate, recall, added in table("evidence")["vowels"]:
         with subtests.test(candidate=candidate, recall=recall, added=added):
             found = find_evidence(candidate, ["A, E, I, O, U"])
             assert found.recall == (recall,)
@@ -263,59 +164,13 @@ def test_dates_are_no_fractions() -> None:
 
 
 def test_numbers_and_dates(subtests: pytest.Subtests) -> None:
-    for text, keys in [
-        ("fifty-two cards", "52 card"),
-        ("Three Hundred and sixty-five", "365"),
-        ("a hundred and five", "a 105"),
-        ("two thousand and one", "2001"),
-        ("1.5 million, 3 billion", "1500000 3000000000"),
-        ("5 hundred thousand", "500000"),
-        ("twelve hundred", "1200"),
-        ("one two three", "1 2 3"),
-        ("one and two", "1 and 2"),
-        ("twenty nineteen", "20 19"),
-        ("ten or twenty-one", "10 or 21"),
-        ("the seventeenth century, 17th", "the 17 century 17 th"),
-        ("twenty-first, forty-second; Twentieth", "21 42 20"),
-        ("0,375 and 1,375", "0.375 and 1375"),
-        ("one hundred and thirty-third", "133"),
-        ("the first; a second and a third; one second", "the first a second and a third 1 second"),
-        ("thirty seconds", "30 second"),
-        ("a thousand; hundreds", "a 1000 100"),
-        ("five thousand million", "5 1000 1000000"),
-        ("sixty-fold", "60 fold"),
-        ("1918-11-11", "1918 november 11"),
-        ("on 1776-07-04.", "on 1776 july 4"),
-        ("2020-13-01", "2020 13 1"),
-        ("may 07", "may 7"),
-        ("007 0.50 00.5", "7 0.5 0.5"),
-        ("x = -4, (-0.50) −2 -1/2", "x -4 -0.5 -2 -0.5"),
-        ("3-4 and 1990-1995, x-2, -0", "3 4 and 1990 1995 x 2 0"),
-        (r"\frac{1}{4}, -\dfrac12 and \tfrac{10}{4}", "0.25 -0.5 and 2.5"),
-        (r"\frac{1}{0} \frac{a}{b}", "frac 1 0 frac a b"),
-        ("½ 2¾ ⅓", "0.5 2 0.75 0.333333"),
-        ("x² + 10⁻³ + y¹²", "x ^2 10 ^-3 y ^12"),
-        ("x^2 + 10^{-3} + y^(12) + 2^n", "x ^2 10 ^-3 y ^12 2 n"),
-        ("3*x**2 + (y)**-1, **2** and 5**4**", "3 x ^2 y ^-1 2 and 5 4"),
-        ("d.", "(d)"),
-        ("5 km, 5km and ft 6 ft", "5 kilometer 5 kilometer and ft 6 foot"),
-        ("the 1990s", "the 1990 s"),
-        ("٣.٥ ١٢", "3.5 12"),
-        ("5 kilometres, 2 litres, 3 feet, 4 inches", "5 kilometer 2 liter 3 foot 4 inch"),
-        ("90 min of the Oz", "90 minute of the oz"),
-        ("the 11th of 25 percent", "the 11 th of 25 percent"),
-    ]:
+    for text, keys in table("evidence")["keys"]:
         with subtests.test(text=text, keys=keys):
             assert [word.key for word in words(text)] == keys.split()
 
 
 def test_words_that_are_written_as_one(subtests: pytest.Subtests) -> None:
-    for one, other in [
-        ("sea water", "seawater"),
-        ("Robert Browning", "ROBERTBROWNING"),
-        ("new-found-land", "Newfoundland"),
-        ("video chat", "videochats"),
-    ]:
+    for one, other in table("evidence")["joined"]:
         with subtests.test(one=one, other=other):
             assert shared(f"It is {one}.", other) == ([one], [other], 1.0)
             assert shared(f"It is {other}.", one) == ([other], [one], 1.0)
@@ -323,18 +178,7 @@ def test_words_that_are_written_as_one(subtests: pytest.Subtests) -> None:
 
 
 def test_fractions_in_words_are_numbers_where_the_other_side_has_them(subtests: pytest.Subtests) -> None:
-    for fraction, number in [
-        ("half", "1/2"),
-        ("a half", "0.5"),
-        ("quarter", "0.25"),
-        ("one quarter", "1/4"),
-        ("Three-quarters", "¾"),
-        ("3 quarters", "0.75"),
-        ("five sixths", "5/6"),
-        ("a third", "1/3"),
-        ("two and a half", "2.5"),
-        ("2 and three quarters", "2.75"),
-    ]:
+    for fraction, number in table("evidence")["fractions"]:
         with subtests.test(fraction=fraction, number=number):
             assert shared(f"It is {fraction}.", number) == ([fraction], [number], 1.0)
             assert shared(number, f"It is {fraction}.")[1] == [fraction]
@@ -410,17 +254,7 @@ def test_a_letter_that_names_no_option_is_an_article(subtests: pytest.Subtests) 
 
 
 def test_characters_that_look_alike_are_one(subtests: pytest.Subtests) -> None:
-    for text, folded in [
-        ("plain ASCII", "plain ASCII"),
-        ("Ｐａｒｉｓ\u00a02００", "Paris 200"),
-        ("Pаris", "Paris"),  # with a Cyrillic a
-        ("Москва в Сочи", "Москва в Сочи"),
-        ("“no” – it’s", '"no" - it\'s'),
-        ("𝐏𝐚𝐫𝐢𝐬", "Paris"),
-        ("x² and ½", "x² and ½"),
-        ("naïve café", "naïve café"),
-        ("a︱b", "a-b"),
-    ]:
+    for text, folded in table("evidence")["folded"]:
         with subtests.test(text=text, folded=folded):
             assert fold(text) == folded
             assert [word.key for word in words(text)] == [word.key for word in words(folded)]
@@ -433,42 +267,13 @@ def test_a_folded_text_is_as_long(text: str) -> None:
 
 
 def test_options_of_a_question(subtests: pytest.Subtests) -> None:
-    for question, options in [
-        ("Which?\n(A) iron ore\n(B) lead.", ["iron ore", "lead."]),
-        ("Which?\nA) iron\nB) lead\nC) tin\n\nAnswer with a letter.", ["iron", "lead", "tin"]),
-        ("Which? A. iron B. lead", ["iron", "lead"]),
-        ("Which? A: iron; B: lead", ["iron", "lead"]),
-        ("Is it (A) iron, (B) lead, or (C) tin", ["iron", "lead", "tin"]),
-        ("a) iron\nb) lead", ["iron", "lead"]),
-        ("Example: (A) one (B) two\nAnd now: (A) iron (B) lead", ["iron", "lead"]),
-        ("Which? (A) iron (C) tin", []),
-        ("Which? (B) iron (C) tin", []),
-        ("What does vitamin A. do?", []),
-        ("Which?\n(A)\n(B) lead", []),
-        ("", []),
-        ("Find both.\n(A) (a) 3 m, (b) 5 s\n(B) (a) 4 m, (b) 6 s", ["(a) 3 m, (b) 5 s", "(a) 4 m, (b) 6 s"]),
-        ("Find both.\n(A) A) 3 m, B) 5 s\n(B) A) 4 m, B) 6 s", ["A) 3 m, B) 5 s", "A) 4 m, B) 6 s"]),
-        ("Find (a) x and (b) y: (A) (a) 3, (b) 5 (B) (a) 4, (b) 6", ["(a) 3, (b) 5", "(a) 4, (b) 6"]),
-        ("a) Say it.\nb) Choose: (A) iron (B) lead", ["iron", "lead"]),
-    ]:
+    for question, options in table("evidence")["options"]:
         with subtests.test(question=question, options=options):
             assert find_options(question) == dict(zip("ABC", options, strict=False))
 
 
 def test_a_reference_that_names_an_option(subtests: pytest.Subtests) -> None:
-    for reference, named in [
-        ("A", "(A) iron ore"),
-        ("b", "(B) lead"),
-        ("B.", "(B) lead"),
-        ("Option B", "(B) lead"),
-        ("LEAD.", "(B) lead"),
-        ("B: lead", "(B) lead"),
-        ("(A) iron ore", "(A) iron ore"),
-        ("A. gold", "A. gold"),
-        ("C", "C"),
-        ("gold", "gold"),
-        ("", ""),
-    ]:
+    for reference, named in table("evidence")["named"]:
         with subtests.test(reference=reference, named=named):
             assert name_option(reference, "Which one is it?\n(A) iron ore\n(B) lead") == named
             assert name_option(reference, "Which one is it?") == reference
@@ -476,33 +281,13 @@ def test_a_reference_that_names_an_option(subtests: pytest.Subtests) -> None:
 
 
 def test_the_letter_of_another_option_is_no_symbol_of_the_right_one(subtests: pytest.Subtests):
-    for candidate, reference, shared_letters in [
-        ("The answer is (F).", "(G) slip, f = 16.7 Hz", []),
-        ("so L = 2.5 m. The answer is (C).", "(D) 3 m at 5 °C", []),
-        ("**B**", "(E) (a) all tall, (b) all short", []),
-        ("The answer is (B)", "(E) (a) all tall, (b) all short", []),
-        ("The answer is (G).", "(G) slip, f = 16.7 Hz", ["G"]),
-        ("f is 16.7 Hz", "(G) slip, f = 16.7 Hz", ["f"]),
-        ("The answer is (F).", "f = 16.7 Hz", ["F"]),
-    ]:
+    for candidate, reference, shared_letters in table("evidence")["letters"]:
         with subtests.test(candidate=candidate, reference=reference, shared_letters=shared_letters):
             assert [word for word in shared(candidate, reference)[0] if len(word) == 1] == shared_letters
 
 
 def test_a_value_of_the_question_is_no_answer_where_it_is_to_be_converted(subtests: pytest.Subtests):
-    for candidate, reference, question, found in [
-        ("Three days have 36 hours.", "72 hours", "How many hours do three days have?", []),
-        ("Three days have 72 hours.", "72 hours", "How many hours do three days have?", ["72 hours"]),
-        ("3 days", "72 hours", "How many hours do three days have?", ["3 days"]),
-        ("3 days", "72 hours", "How long are 13 days less 10 days?", ["3 days"]),
-        ("What is 3/8 as a decimal number?", "0.375", "What is 3/8 as a decimal number?", []),
-        ("3/8 = 0.375", "0.375", "What is 3/8 as a decimal number?", ["0.375"]),
-        ("18/24 is 2/3", "3/4", "Write 18/24 in lowest terms.", []),
-        ("18/24 is 3/4", "3/4", "Write 18/24 in lowest terms.", ["3/4"]),
-        ("25% is 1/4", "1/4", "Write 25% as a fraction.", ["1/4"]),
-        ("He has five left", "5", "He had five and lost 3 and found 3. How many are left?", ["five"]),
-        ("72 hours", "72 hours", "Is it 72 hours or 2 days?", ["72 hours"]),
-    ]:
+    for candidate, reference, question, found in table("evidence")["converted"]:
         with subtests.test(candidate=candidate, reference=reference, question=question, found=found):
             spans = find_evidence(candidate, [reference], question).candidate
             assert [candidate[slice(*span)] for span in spans] == found

@@ -31,7 +31,7 @@ def folder(make_judge: Callable[..., Path], tmp_path: Path) -> Path:
     return Path(shutil.copytree(make_judge("bert"), tmp_path / "judge"))
 
 
-def refused(path: Path | str, **options: object) -> str:
+def refusal(path: Path | str, **options: object) -> str:
     """The sentence with which a judge is refused; the same from every runtime."""
     sentences = set()
     for runtime in ("torch", "openvino"):
@@ -52,34 +52,34 @@ def edit_config(folder: Path, **changes: object) -> None:
 
 @pytest.mark.parametrize("name", ["no-such-org/no-such-model", "no-such-model", "./no/such/folder", "/no/such/folder"])
 def test_a_model_that_is_nowhere(name: str) -> None:
-    sentence = refused(name)
+    sentence = refusal(name)
     assert repr(name) in sentence
     assert "was not found" in sentence
     assert "starter" in sentence
 
 
 def test_offline_is_said() -> None:
-    assert "HF_HUB_OFFLINE" in refused("no-such-org/no-such-model")
+    assert "HF_HUB_OFFLINE" in refusal("no-such-org/no-such-model")
 
 
 def test_places_that_were_looked_at(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LOCAL_MODELS_DIR", str(tmp_path))
-    assert str(tmp_path / "no-such-model") in refused("no-such-org/no-such-model")
+    assert str(tmp_path / "no-such-model") in refusal("no-such-org/no-such-model")
 
 
 def test_a_file_is_no_folder(folder: Path) -> None:
-    assert "is a file" in refused(folder / "model.safetensors")
+    assert "is a file" in refusal(folder / "model.safetensors")
 
 
 def test_a_folder_without_config(folder: Path) -> None:
     (folder / "config.json").unlink()
-    assert "no config.json" in refused(folder)
+    assert "no config.json" in refusal(folder)
 
 
 @pytest.mark.parametrize("text", ["{", "", "[]", "3"])
 def test_a_broken_config(folder: Path, text: str) -> None:
     (folder / "config.json").write_text(text)
-    assert "config.json" in refused(folder)
+    assert "config.json" in refusal(folder)
 
 
 class Trap:
@@ -96,10 +96,10 @@ def test_a_pickle_is_never_loaded(folder: Path, tmp_path: Path) -> None:
     trap = tmp_path / "sprung"
     (folder / "model.safetensors").unlink()
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Trap(trap)))
-    sentence = refused(folder)
+    sentence = refusal(folder)
     assert "pytorch_model.bin" in sentence
     assert "safetensors" in sentence
-    refused(folder, trust_remote_code=True)
+    refusal(folder, trust_remote_code=True)
     with pytest.raises(ModelError, match="pickle"):
         load_hf_encoder(str(folder), new_head=True)
     assert not trap.exists()
@@ -109,15 +109,15 @@ def test_a_pickle_is_never_loaded(folder: Path, tmp_path: Path) -> None:
 
 def test_no_weights(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
-    assert "no weights" in refused(folder)
+    assert "no weights" in refusal(folder)
 
 
 def test_weights_that_were_not_downloaded_whole(folder: Path) -> None:
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:1000])
-    assert "can't be loaded" in refused(folder)
+    assert "can't be loaded" in refusal(folder)
     weights.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
-    assert "can't be loaded" in refused(folder)
+    assert "can't be loaded" in refusal(folder)
 
 
 def save_base_encoder(folder: Path) -> None:
@@ -129,7 +129,7 @@ def save_base_encoder(folder: Path) -> None:
 
 def test_an_encoder_without_head_is_no_judge(folder: Path) -> None:
     save_base_encoder(folder)
-    sentence = refused(folder)
+    sentence = refusal(folder)
     assert "is not a judge" in sentence
     assert "classifier" in sentence
     assert load_hf_encoder(str(folder), new_head=True).config.num_labels == 2
@@ -138,20 +138,20 @@ def test_an_encoder_without_head_is_no_judge(folder: Path) -> None:
 @pytest.mark.parametrize("outputs", [1, 3])
 def test_a_head_of_another_size(make_judge: Callable[..., Path], outputs: int) -> None:
     made = make_judge("bert", num_labels=outputs)
-    assert f"{outputs} output" in refused(made)
+    assert f"{outputs} output" in refusal(made)
     assert load_hf_encoder(str(made), new_head=True).classifier.out_features == 2
 
 
 def test_an_unknown_architecture_needs_permission(folder: Path) -> None:
     edit_config(folder, model_type="newbert", auto_map={"AutoConfig": "configuration_newbert.Config"})
-    sentence = refused(folder)
+    sentence = refusal(folder)
     assert "'newbert'" in sentence
     assert "trust_remote_code" in sentence
 
 
 def test_a_configuration_without_an_architecture_is_no_model(folder: Path) -> None:
     (folder / "config.json").write_text("{}", encoding="utf-8")
-    assert refused(folder) == f"{folder} is not a model: its config.json names no architecture (model_type)."
+    assert refusal(folder) == f"{folder} is not a model: its config.json names no architecture (model_type)."
 
 
 def test_remote_code_is_not_run_for_an_architecture_that_transformers_has(folder: Path, tmp_path: Path) -> None:
@@ -168,13 +168,13 @@ def test_remote_code_is_not_run_for_an_architecture_that_transformers_has(folder
 def test_conflicting_poolings(make_judge: Callable[..., Path]) -> None:
     made = make_judge("eurobert", fresh=True)
     edit_config(made, clf_pooling="mean", classifier_pooling="bos")
-    sentence = refused(made)
+    sentence = refusal(made)
     assert "clf_pooling='mean'" in sentence
     assert "classifier_pooling='bos'" in sentence
     edit_config(made, clf_pooling="bos")  # they agree
     assert load_config(made).classifier_pooling == "bos"
     edit_config(made, clf_pooling=None, classifier_pooling="median")
-    assert "'median'" in refused(made)
+    assert "'median'" in refusal(made)
 
 
 @pytest.mark.parametrize(("remote", "expected"), [("bos", "bos"), ("mean", "mean"), ("late", "late"), (None, "late")])
@@ -188,18 +188,18 @@ def test_pooling_of_the_remote_code(make_judge: Callable[..., Path], remote: str
 
 def test_a_tokenizer_without_markers(folder: Path) -> None:
     make_tokenizer("bert").save(str(folder / "tokenizer.json"))
-    assert "<|question|>" in refused(folder)
+    assert "<|question|>" in refusal(folder)
 
 
 def test_a_broken_tokenizer(folder: Path) -> None:
     (folder / "tokenizer.json").write_text("{")
-    assert "tokenizer.json can't be read" in refused(folder)
+    assert "tokenizer.json can't be read" in refusal(folder)
 
 
 def test_no_tokenizer(folder: Path) -> None:
     for file in folder.glob("tokenizer*"):
         file.unlink()
-    assert "tokenizer" in refused(folder)
+    assert "tokenizer" in refusal(folder)
 
 
 @pytest.mark.parametrize("place", ["name", "org/name"])

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.errors import InputError, ModelError
+from bert_judge.errors import ModelError
 from bert_judge.models import STARTER_FOLDER, load_tokenizer
 from bert_judge.prompt import InputForm, JudgeConfig, Prompt, PromptEncoder
-from conftest import MARKERS, make_tokenizer
+from conftest import MARKERS, NO_RECORDS, Refused, make_tokenizer
 
 KINDS = {"WordPiece": "bert", "Unigram": "xlm-roberta", "BPE": "roberta"}
 Q, C, R = MARKERS
@@ -505,13 +505,9 @@ def test_a_folder_without_config_is_the_papers(tmp_path: Path) -> None:
     assert config.form.markers == MARKERS
 
 
-def test_a_broken_config_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
+def test_a_broken_config_is_refused(tmp_path: Path, refused: Refused) -> None:
     for text in [
-        "{",
-        "",
-        "[]",
-        "null",
-        "{}",
+        *NO_RECORDS,
         '{"form": {}}',
         '{"form": [], "temperature": 1}',
         '{"form": {"length": 3}, "temperature": 1}',
@@ -521,13 +517,12 @@ def test_a_broken_config_is_refused(tmp_path: Path, subtests: pytest.Subtests) -
         '{"form": {"forms": []}, "temperature": 1}',
         '{"form": {"forms": 3}, "temperature": 1}',
     ]:
-        with subtests.test(text=text):
-            (tmp_path / "judge.json").write_text(text)
-            with pytest.raises(ModelError, match=r"judge\.json"):
-                JudgeConfig.load(tmp_path)
+        (tmp_path / "judge.json").write_text(text)
+        with refused("judge.json", error=ModelError, text=text):
+            JudgeConfig.load(tmp_path)
 
 
-def test_budgets_that_do_not_fit(subtests: pytest.Subtests) -> None:
+def test_budgets_that_do_not_fit(refused: Refused) -> None:
     for limit, form in [
         (512, {"max_tokens": 0}),
         (512, {"max_tokens": -1}),
@@ -537,7 +532,7 @@ def test_budgets_that_do_not_fit(subtests: pytest.Subtests) -> None:
         (512, {"question_tokens": 0}),
         (512, {"question_tokens": 506, "reference_tokens": 1}),  # nothing left for the candidate
     ]:
-        with subtests.test(limit=limit, form=form), pytest.raises(InputError, match=r"do not fit|no room for texts"):
+        with refused(match=r"do not fit|no room for texts", limit=limit, form=form):
             PromptEncoder(WORDS, InputForm(**form), limit)
 
 
@@ -617,7 +612,7 @@ def test_the_signature_has_the_whole_form() -> None:
     assert InputForm(max_references=8).settings() == InputForm().settings()
 
 
-def test_forms_that_make_no_sense(subtests: pytest.Subtests) -> None:
+def test_forms_that_make_no_sense(refused: Refused) -> None:
     for form in [{"max_references": 0}, {"candidate_head": 3.0}, {"forms": ("qcr", "qc")}, {"truncation": "right"}]:
-        with subtests.test(form=form), pytest.raises(InputError):
+        with refused(form=form):
             InputForm(**form)

@@ -10,29 +10,12 @@ from hypothesis import strategies as st
 
 from bert_judge.errors import InputError
 from bert_judge.evidence import SIGNALS, Combiner, find_signals
+from conftest import Refused
+from tables import table
 
 
 def test_signals(subtests: pytest.Subtests) -> None:
-    for candidate, references, expected in [
-        ("Paris.", ["paris"], {"equal": 1, "contains": 1, "inside": 1, "precision": 1, "recall": 1, "added": 0}),
-        ("It is Paris, France", ["Paris"], {"equal": 0, "contains": 1, "inside": 0, "precision": 0.5, "added": 0.5}),
-        ("Parisian", ["Paris"], {"contains": 0, "recall": 0}),
-        ("Shelley", ["Mary Shelley", "Byron"], {"inside": 1, "contains": 0, "recall": 0.5}),
-        ("Byron", ["Mary Shelley", "Byron"], {"equal": 1, "recall": 1}),
-        ("The answer is (B).", ["(B) Paris"], {"option": 1}),
-        ("The answer is (C).", ["(B) Paris"], {"option": -1}),
-        ("I like it.", ["(B) Paris"], {"option": 0}),
-        ("The answer is (C).", ["Paris"], {"option": 0}),
-        ("6 * 7 = 42", ["42"], {"number": 1, "numbers": 1, "other_numbers": 1}),
-        ("42, or is it 43", ["42"], {"number": -1, "numbers": 1}),
-        ("forty", ["40"], {"number": 1, "other_numbers": 0}),
-        ("none", ["42"], {"number": 0, "numbers": -1}),
-        ("1945", ["On 7 June 1945"], {"number": 0, "numbers": -1}),
-        ("It isn't Paris", ["Paris"], {"negation": 1, "refusal": 0}),
-        ("Sorry, I don't know.", ["Paris"], {"refusal": 1}),
-        ("I cannot answer that", ["Paris"], {"refusal": 1, "negation": 1}),
-        ("", ["Paris"], {"recall": 0, "contains": 0, "inside": 0, "added": 0}),
-    ]:
+    for candidate, references, expected in table("signals")["values"]:
         with subtests.test(candidate=candidate, references=references, expected=expected):
             found = find_signals(candidate, references)
             assert {name: getattr(found, name) for name in expected} == expected
@@ -44,15 +27,7 @@ def test_words_of_the_question_are_no_addition() -> None:
 
 
 def test_signals_in_words(subtests: pytest.Subtests) -> None:
-    for candidate, reference, words in [
-        ("so it is 42", "42", "last number 42 = 42, contains the reference"),
-        ("so it is 43", "42", "last number 43, not 42, 0% of the reference's words"),
-        ("The answer is (B).", "(B) Paris", "option B chosen, 50% of the reference's words"),
-        ("The answer is (C).", "(B) Paris", "option C, not B, 0% of the reference's words"),
-        ("Shelley", "Mary Shelley", "a part of the reference"),
-        ("mary shelley", "Mary Shelley", "the same words as the reference"),
-        ("I don't know", "Mary Shelley", "refuses to answer, 0% of the reference's words"),
-    ]:
+    for candidate, reference, words in table("signals")["words"]:
         with subtests.test(candidate=candidate, reference=reference, words=words):
             assert find_signals(candidate, [reference]).describe() == words
 
@@ -89,15 +64,13 @@ def test_a_soft_label_is_a_probability() -> None:
     assert 1 / (1 + math.exp(-combiner.combine(0.0, signals[0]))) == pytest.approx(0.8, abs=0.01)
 
 
-def test_bad_rows_are_told(subtests: pytest.Subtests) -> None:
+def test_bad_rows_are_told(refused: Refused) -> None:
     for logits, golds, message in [
         ([1.0], [1, 0], "1 logits, 1 signals and 2 labels were given; one each was expected."),
         ([1.0], [1], "a combiner needs right and wrong rows to be fitted on; only one kind was given."),
     ]:
-        with subtests.test(logits=logits, golds=golds, message=message):
-            with pytest.raises(InputError) as told:
-                Combiner.fit(logits, [find_signals("a", ["b"])] * len(logits), golds)
-            assert str(told.value) == message
+        with refused(match=f"^{message}$", logits=logits, golds=golds):
+            Combiner.fit(logits, [find_signals("a", ["b"])] * len(logits), golds)
 
 
 def test_an_unknown_signal_is_told() -> None:

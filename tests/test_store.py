@@ -14,6 +14,7 @@ import pytest
 from bert_judge.errors import OutputError
 from bert_judge.store import RecentReplies, Replies, ReplyStore, reply_key
 from bert_judge.types import Reply, TokenChoice
+from conftest import Refused
 
 FULL = Reply(
     "Ça <think>…</think> \ud83d",
@@ -157,13 +158,13 @@ for number in count():
     assert all(store.get(str(number)) for number in range(last + 1))
 
 
-def test_a_file_that_is_no_store_is_told_in_a_sentence(tmp_path: Path, subtests: pytest.Subtests):
+def test_a_file_that_is_no_store_is_told_in_a_sentence(tmp_path: Path, refused: Refused):
     for what in ["folder", "text", "no folder"]:
-        with subtests.test(what=what):
-            path = tmp_path / f"{what}.sqlite"
-            if what == "folder":
-                path.mkdir()
-            else:
-                path.write_text("this is a text, not a database; " * 100)
-            with pytest.raises(OutputError, match=r"the store of replies .* can't be used .*'off' to keep none"):
-                ReplyStore(path / "below" if what == "no folder" else path)
+        path = tmp_path / f"{what}.sqlite"
+        if what == "folder":
+            path.mkdir()
+        else:
+            path.write_text("this is a text, not a database; " * 100)
+        said = r"the store of replies .* can't be used .*'off' to keep none"
+        with refused(match=said, error=OutputError, what=what):
+            ReplyStore(path / "below" if what == "no folder" else path)

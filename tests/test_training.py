@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import math
@@ -257,6 +258,16 @@ train(sys.argv[1], rows(), sys.argv[2], FORM, CONFIG)
 """
 
 
+def whole_states(folder: Path) -> list[Path]:
+    """The states of a training, oldest first, without one that is only written in part."""
+    found = []
+    for path in folder.glob("states/*/checkpoint-*/trainer_state.json"):
+        with contextlib.suppress(json.JSONDecodeError):
+            json.loads(path.read_text())
+            found.append(path.parent)
+    return sorted(found, key=lambda path: int(path.name.split("-")[1]))
+
+
 def test_a_killed_training_goes_on(encoder: Path, trained: TrainResult, tmp_path: Path) -> None:
     """Killed while it writes a state, which is left in parts: the result is that of a training in one go."""
     from transformers import Trainer
@@ -267,7 +278,7 @@ def test_a_killed_training_goes_on(encoder: Path, trained: TrainResult, tmp_path
     )
     try:
         until = time.monotonic() + 60
-        while not list(folder.glob("states/*/checkpoint-*/trainer_state.json")):
+        while not whole_states(folder):
             assert process.poll() is None, process.stderr.read()
             assert time.monotonic() < until
             time.sleep(0.005)
@@ -276,7 +287,7 @@ def test_a_killed_training_goes_on(encoder: Path, trained: TrainResult, tmp_path
         process.communicate()
     assert not (folder / "metrics.json").exists()
     [states] = folder.glob("states/*")
-    last = max(states.glob("checkpoint-*"), key=lambda path: int(path.name.split("-")[1]))
+    last = whole_states(folder)[-1]
     broken = states / "checkpoint-9999"
     shutil.copytree(last, broken, ignore=shutil.ignore_patterns("trainer_state.json"))
     (broken / "trainer_state.json").write_text('{"epoch"')
@@ -402,32 +413,20 @@ def test_the_loss_of_hard_labels_is_that_of_transformers() -> None:
 
 
 def test_accumulated_batches_are_one_batch(plain_encoder: Path, tmp_path: Path) -> None:
-    once, twice = (
-        train(
-            str(plain_encoder),
-            rows(),
-            tmp_path / str(parts),
-            FORM,
-            replace(CONFIG, max_steps=6, batch_size=16 // parts, gradient_accumulation_steps=parts),
-        )
-        for parts in (1, 2)
-    )
+    steps = replace(CONFIG, max_steps=6)
+    halves = replace(steps, batch_size=8, gradient_accumulation_steps=2)
+    once = train(str(plain_encoder), rows(), tmp_path / "once", FORM, replace(steps, batch_size=16))
+    twice = train(str(plain_encoder), rows(), tmp_path / "twice", FORM, halves)
     assert twice.dev_loss == pytest.approx(once.dev_loss, abs=1e-4)
     expected, found = weights(once.folder), weights(twice.folder)
     assert all(found[name] == pytest.approx(values, abs=2e-4) for name, values in expected.items())
 
 
 def test_checkpointing_changes_no_number(plain_encoder: Path, tmp_path: Path) -> None:
-    kept, computed = (
-        train(
-            str(plain_encoder),
-            rows(),
-            tmp_path / str(again),
-            FORM,
-            replace(CONFIG, max_steps=4, gradient_checkpointing=again),
-        )
-        for again in (False, True)
-    )
+    steps = replace(CONFIG, max_steps=4)
+    again = replace(steps, gradient_checkpointing=True)
+    kept = train(str(plain_encoder), rows(), tmp_path / "kept", FORM, steps)
+    computed = train(str(plain_encoder), rows(), tmp_path / "computed", FORM, again)
     assert computed.dev_loss == pytest.approx(kept.dev_loss, abs=1e-6)
 
 
@@ -820,7 +819,7 @@ def test_a_share_of_nothing_and_of_everything() -> None:
     ],
 )
 def test_rows_of_both_kinds_are_needed(tmp_path: Path, made: list[Sample]) -> None:
-    with pytest.raises(InputError, match=r"labelled (training|development) rows .*(hold one label only|are too few)"):
+    with pytest.raises(InputError, match=r"labelled (training|held-out) rows .*(hold one label only|are too few)"):
         train("no-such-model", made, tmp_path / "out", FORM, CONFIG)  # said before a model is looked for
     assert not (tmp_path / "out").exists()
 

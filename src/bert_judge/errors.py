@@ -12,11 +12,13 @@ without a traceback; anything else that escapes is a bug and keeps its traceback
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import re
 import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 
 class BertJudgeError(Exception):
@@ -46,7 +48,7 @@ class MissingExtraError(BertJudgeError, ImportError):
 
 
 def _requirement(package: str) -> str:
-    """A package of an extra, with the extras of its own that we need: `math-verify[antlr4_13_2]`."""
+    """A package of one of our extras with the extras of its own that we need: `math-verify[antlr4_13_2]`."""
     with suppress(importlib.metadata.PackageNotFoundError):  # run from its source, never installed
         for line in importlib.metadata.requires("bert-judge") or ():
             if (found := re.match(r"([\w.-]+)(\[[^]]*\])?", line)) and found[1] == package:
@@ -54,8 +56,16 @@ def _requirement(package: str) -> str:
     return package
 
 
+def import_extra(module: str, feature: str, extra: str, package: str | None = None) -> Any:
+    """A module of an optional package. Raises MissingExtraError, about the feature that needs it, if it is missing."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(feature, package or module, extra) from error
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """What to say of a name that is not known: the nearest of those that are, in any case, else all of them."""
+    """The hint for an unknown name: the nearest known one, whatever its case, or else all of them."""
     import difflib
 
     folded = {each.casefold(): each for each in known}
@@ -65,16 +75,16 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 @contextmanager
 def named_in_errors(what: str) -> Iterator[None]:
-    """Say what an error is of, for one of several judges: before our own sentences, below the traceback of others."""
+    """Name the judge, of several, in an error: before our own sentences, below the traceback of others."""
     try:
         yield
     except (InputError, ModelError, OutputError) as error:
         raise type(error)(f"{what}: {error}") from error
-    except Exception as error:  # of a judge of one's own, which can be anything
+    except Exception as error:  # a user's own judge can raise anything
         error.add_note(f"({what})")
         raise
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what an error of another library says, without a full stop; else the error's name."""
+    """The first line of another library's error, without a full stop; else the error's name."""
     return str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__

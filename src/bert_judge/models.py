@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import os
 import sys
@@ -12,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.errors import InputError, MissingExtraError, ModelError, first_line
+from bert_judge.errors import InputError, ModelError, first_line, import_extra
 
 if TYPE_CHECKING:
     import torch
@@ -82,11 +81,10 @@ def load_hf_encoder(
 ) -> PreTrainedModel:
     """Load an encoder with a two-way classification head, in evaluation mode.
 
-    `dtype` is a torch name ("float32", "bfloat16", "float16") or "auto" for the one the weights are stored in. With
+    `dtype` is a torch name ("float32", "bfloat16", "float16") or "auto" for that of the stored weights. With
     `new_head` a missing head starts at random, for training; otherwise a model without a trained one is refused.
-    `trust_remote_code` permits code from the model's folder where transformers lacks the architecture; one that it
-    has is always loaded natively. `attention_dropout` replaces the model's own.
-    Raises ModelError with what was expected.
+    `trust_remote_code` permits code from the model's folder where transformers lacks the architecture; others are
+    always loaded natively. `attention_dropout` replaces the model's own. Raises ModelError.
     """
     folder = find_model(path, trust_remote_code)
     config = load_config(folder, trust_remote_code)
@@ -111,21 +109,31 @@ def load_hf_encoder(
 def load_hf_backbone(path: str, trust_remote_code: bool = False, dtype: str = "auto") -> PreTrainedModel:
     """Load an encoder without a head, or the encoder of an encoder-decoder model, in evaluation mode.
 
-    Otherwise as `load_hf_encoder`. Its hidden states are what BERTScore compares.
+    Otherwise as `load_hf_encoder`. BERTScore compares its hidden states.
     """
     folder = find_model(path, trust_remote_code)
     config = load_config(folder, trust_remote_code)
-    model, missing = _load_weights(folder, config, "AutoModel", dtype, False)
+    model, missing = _load_weights(folder, config, "AutoModel", dtype)
     lacking = [name for name in missing if not name.startswith(_UNREAD)]
     if lacking:
         raise ModelError(f"{folder} lacks weights of its encoder: {_some(lacking)}; a whole model was expected.")
     return (model.get_encoder() if config.is_encoder_decoder else model).eval()
 
 
+def load_language_model(folder: Path, config: PretrainedConfig, dtype: str) -> PreTrainedModel:
+    """Load a causal language model in evaluation mode. Raises InputError for another type, and ModelError."""
+    if dtype not in ("float32", "bfloat16", "float16"):
+        raise InputError(f"dtype is {dtype!r}; 'auto', 'float32', 'bfloat16' or 'float16' was expected.")
+    model, missing = _load_weights(folder, config, "AutoModelForCausalLM", dtype)
+    if missing:
+        raise ModelError(f"{folder} is not a language model: its weights lack {_some(missing)}; is it an encoder?")
+    return model.eval()
+
+
 def _load_weights(
-    folder: Path, config: PretrainedConfig, auto_class: str, dtype: str, other_shapes: bool
+    folder: Path, config: PretrainedConfig, auto_class: str, dtype: str, other_shapes: bool = False
 ) -> tuple[PreTrainedModel, list[str]]:
-    """A model from safetensors, and the names of the weights that the files lack (they start at random)."""
+    """A model from safetensors, and the names of the weights that its files lack, which start at random."""
     import transformers
     from safetensors import SafetensorError
 
@@ -140,12 +148,12 @@ def _load_weights(
                 config=config,
                 dtype=dtype,
                 use_safetensors=True,
-                trust_remote_code=hasattr(config, "auto_map"),
+                trust_remote_code=hasattr(config, "auto_map"),  # permission alone is no reason to run it
                 output_loading_info=True,
                 ignore_mismatched_sizes=other_shapes,
             )
     except (ValueError, OSError, RuntimeError, KeyError, SafetensorError) as error:
-        raise ModelError(f"{folder} can't be loaded as an encoder: {first_line(error)}") from error
+        raise ModelError(f"{folder} can't be loaded: {first_line(error)}") from error
     return model, sorted(info["missing_keys"])
 
 
@@ -155,7 +163,7 @@ def _some(names: list[str]) -> str:
 
 @contextmanager
 def quiet_transformers() -> Iterator[None]:
-    """No progress bars and no reports of transformers: what matters in them is checked here."""
+    """No progress bars and no reports of transformers; what matters in them is checked here."""
     from transformers.utils import logging
 
     verbosity, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -170,7 +178,7 @@ def quiet_transformers() -> Iterator[None]:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """A model's config.json as it is. Raises ModelError where there is none, or it can't be read."""
+    """A model's config.json. Raises ModelError where it is missing or can't be read."""
     path = folder / "config.json"
     if not path.exists():
         raise ModelError(f"{folder} is not a model: it has no config.json.")
@@ -184,7 +192,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def load_config(folder: Path, trust_remote_code: bool = False) -> PretrainedConfig:
-    """Read a model's configuration; natively where transformers has the architecture, whatever the file says."""
+    """Read a model's configuration, natively where transformers has the architecture."""
     from transformers import CONFIG_MAPPING, AutoConfig
 
     raw = read_config(folder)
@@ -205,7 +213,7 @@ def load_config(folder: Path, trust_remote_code: bool = False) -> PretrainedConf
 
 
 def _normalise_pooling(raw: dict[str, Any], path: Path) -> None:
-    """EuroBERT's remote code says `clf_pooling` where transformers says `classifier_pooling` and ignores the other."""
+    """EuroBERT's remote code has `clf_pooling`; transformers has `classifier_pooling` and ignores the other."""
     remote, native = raw.pop("clf_pooling", None), raw.get("classifier_pooling")
     if remote is not None and native is not None and remote != native:
         raise ModelError(f"{path} has clf_pooling={remote!r} and classifier_pooling={native!r}; remove the wrong one.")
@@ -232,11 +240,8 @@ def load_tokenizer(folder: Path) -> Tokenizer:
 
     needed = {"sentencepiece": "sentencepiece", "protobuf": "google.protobuf"} if list(folder.glob("*.model")) else {}
     for package, module in needed.items():
-        try:
-            importlib.import_module(module)
-        except ImportError as error:
-            feature = f"the tokenizer of {folder}, a SentencePiece file without a tokenizer.json,"
-            raise MissingExtraError(feature, package, "sentencepiece") from error
+        feature = f"the tokenizer of {folder}, a SentencePiece file without a tokenizer.json,"
+        import_extra(module, feature, "sentencepiece", package)
     try:
         tokenizer: Tokenizer = AutoTokenizer.from_pretrained(folder).backend_tokenizer
         return tokenizer
@@ -245,24 +250,24 @@ def load_tokenizer(folder: Path) -> Tokenizer:
 
 
 def tokenizer_files(folder: Path) -> list[Path]:
-    """The files that a model's tokenizer is made of, in order."""
+    """The files of a model's tokenizer, sorted."""
     without = [] if (folder / "tokenizer.json").exists() else ["*.model", "vocab.*", "merges.txt"]
     return sorted(file for pattern in ["tokenizer*.json", *without] for file in folder.glob(pattern))
 
 
 def tokenizer_class(folder: Path, config: Mapping[str, Any]) -> str | None:
-    """The class that a model's files name for its tokenizer, without "Fast" at its end; None where they name none.
+    """The class of a model's tokenizer by its files, without "Fast" at its end; None where they name none.
 
-    "TokenizersBackend", which transformers 5 writes, names none either.
+    "TokenizersBackend", which transformers 5 writes, does not count.
     """
     named = _tokenizer_config(folder).get("tokenizer_class") or config.get("tokenizer_class")
     return None if named in (None, "TokenizersBackend") else str(named).removesuffix("Fast")
 
 
 def tokenizer_limit(folder: Path) -> int | None:
-    """The longest input by the tokenizer's own configuration, in tokens; None where it names none that is meant."""
+    """The longest input in tokens by the tokenizer's configuration; None where it has no real limit."""
     limit = _tokenizer_config(folder).get("model_max_length")
-    return limit if isinstance(limit, int) and 0 < limit < 1 << 24 else None  # 1e30 stands for none
+    return limit if isinstance(limit, int) and 0 < limit < 1 << 24 else None  # 1e30 means none
 
 
 def _tokenizer_config(folder: Path) -> dict[str, Any]:
@@ -274,25 +279,25 @@ def _tokenizer_config(folder: Path) -> dict[str, Any]:
 
 
 def max_input_tokens(config: Mapping[str, Any]) -> int:
-    """The longest input that a model reads, in tokens, special ones included, from its config.json.
+    """The longest input of a model in tokens, special ones included, by its config.json.
 
-    RoBERTa and its relatives number positions from `pad_token_id + 1`, so that many can't be used.
+    RoBERTa and its relatives number positions from `pad_token_id + 1`, so the ones before can't be used.
     """
     limit = config.get("max_position_embeddings") or config.get("n_positions")
     if not isinstance(limit, int) or limit <= 0:
-        return 512  # relative positions (T5 …) have no limit of their own; they are trained with this one
+        return 512  # models with relative positions (T5 …) have no limit, and are trained with this one
     if config.get("model_type") in _OFFSET_POSITIONS:
         return limit - int(config.get("pad_token_id") or 0) - 1
     return limit
 
 
 def unlimited_input(config: Mapping[str, Any]) -> bool:
-    """Whether a model's positions are relative, so that it reads inputs longer than `max_input_tokens`, too."""
+    """Whether a model's positions are relative, so that it also reads inputs longer than `max_input_tokens`."""
     return config.get("model_type") in _RELATIVE_POSITIONS
 
 
 def count_layers(config: Mapping[str, Any]) -> int:
-    """How many layers an encoder has (of an encoder-decoder model, its encoder), from its config.json."""
+    """How many layers an encoder has (in an encoder-decoder model, its encoder), by its config.json."""
     for layers in map(config.get, _LAYER_COUNTS):
         if isinstance(layers, int):
             return layers
@@ -300,7 +305,7 @@ def count_layers(config: Mapping[str, Any]) -> int:
 
 
 def choose_device(device: str) -> torch.device:
-    """A device of PyTorch by its name; "auto" is an accelerator if there is one. InputError where it can't be used."""
+    """A device of PyTorch; "auto" is an accelerator if there is one. Raises InputError where it can't be used."""
     import torch
 
     if device == "auto":
@@ -331,7 +336,7 @@ def has_native_bf16() -> bool:
 
 
 def hash_files(files: Iterable[Path]) -> str:
-    """Twelve hexadecimal digits for the content of files; their names count only by their order."""
+    """Twelve hexadecimal digits for the content of files, in their order."""
     digest = hashlib.sha256()
     for file in files:
         with file.open("rb") as content:
@@ -340,7 +345,7 @@ def hash_files(files: Iterable[Path]) -> str:
 
 
 def cache_folder() -> Path:
-    """Where what was made once is kept: `BERT_JUDGE_CACHE`, else `bert-judge` in the user's cache folder."""
+    """Where files are cached: `BERT_JUDGE_CACHE`, else `bert-judge` in the user's cache folder."""
     if path := os.environ.get("BERT_JUDGE_CACHE"):
         return Path(path).expanduser()
     if sys.platform == "win32":

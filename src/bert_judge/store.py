@@ -1,9 +1,9 @@
-"""Replies that were paid for: kept in a SQLite file, and never asked for twice.
+"""Replies of language models, kept in a SQLite file so that none is paid for twice.
 
     store = ReplyStore("replies.sqlite")
     store.put(reply_key(generator.signature, prompt), reply)
 
-Several threads and processes may use one file. What `put` returned from survives a killed process.
+Several threads and processes may use one file. A reply that `put` has kept survives a killed process.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import os
 import sqlite3
 import time
 import weakref
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -43,27 +42,11 @@ def reply_key(signature: str, prompt: str) -> str:
     return hashlib.sha256(parts.encode("ascii")).hexdigest()
 
 
-class Replies(ABC):
-    """Something that keeps replies."""
-
-    @abstractmethod
-    def get(self, key: str) -> Reply | None:
-        """The reply of a key, marked as `cached`, or None."""
-
-    def put(self, key: str, reply: Reply) -> None:
-        """Keep a reply; one with an error is not kept."""
-        if reply.error is None:
-            self._keep(key, reply)
-
-    @abstractmethod
-    def _keep(self, key: str, reply: Reply) -> None: ...
-
-
-class ReplyStore(Replies):
-    """Replies in a SQLite file, which is made with its folder if it is not there. `len` counts them.
+class ReplyStore:
+    """Replies in a SQLite file, which is made with its folder if it does not exist. `len` counts them.
 
     A reply is on the disk when `put` returns. Raises OutputError where the file can't be opened, read or written, or is
-    something else.
+    not a store.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -75,8 +58,7 @@ class ReplyStore(Replies):
 
     def __len__(self) -> int:
         with self._using() as connection:
-            count: int = connection.execute("SELECT count(*) FROM replies").fetchone()[0]
-            return count
+            return int(connection.execute("SELECT count(*) FROM replies").fetchone()[0])
 
     def get(self, key: str) -> Reply | None:
         """The reply of a key, marked as `cached`, or None."""
@@ -88,7 +70,10 @@ class ReplyStore(Replies):
         choices = tuple(TokenChoice(**choice) for choice in values.pop("choices"))
         return Reply(**values, choices=choices, cached=True)
 
-    def _keep(self, key: str, reply: Reply) -> None:
+    def put(self, key: str, reply: Reply) -> None:
+        """Keep a reply; one with an error is not kept."""
+        if reply.error is not None:
+            return
         values = asdict(reply)
         del values["error"], values["cached"]
         row = (key, json.dumps(values), reply.prompt_tokens, reply.completion_tokens, time.time())
@@ -112,15 +97,15 @@ class ReplyStore(Replies):
         self.path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(self.path, _PATIENCE, isolation_level=None, check_same_thread=False)
         weakref.finalize(self, connection.close)
-        # A log that is written ahead: readers do not wait for writers, and a killed writer leaves no half row.
+        # With a write-ahead log readers do not wait for writers, and a killed writer leaves no half row.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(_TABLE)
         return connection
 
 
-class RecentReplies(Replies):
-    """The newest replies, in memory: what is left of a store when it is off."""
+class RecentReplies:
+    """The newest replies, in memory: used instead of a store when that is off."""
 
     def __init__(self, size: int = 1 << 14) -> None:
         self._size = size
@@ -129,12 +114,16 @@ class RecentReplies(Replies):
 
     def get(self, key: str) -> Reply | None:
         """The reply of a key, marked as `cached`, or None."""
-        with self._lock:
-            found = self._known.get(key)
+        found = self._known.get(key)
         return replace(found, cached=True) if found else None
 
-    def _keep(self, key: str, reply: Reply) -> None:
-        with self._lock:
-            self._known[key] = reply
-            if len(self._known) > self._size:
-                del self._known[next(iter(self._known))]
+    def put(self, key: str, reply: Reply) -> None:
+        """Keep a reply; one with an error is not kept."""
+        if reply.error is None:
+            with self._lock:
+                self._known[key] = reply
+                if len(self._known) > self._size:
+                    del self._known[next(iter(self._known))]
+
+
+Replies = ReplyStore | RecentReplies

@@ -146,7 +146,7 @@ class Sampling:
     temperature: Annotated[float, "0 is greedy: always the likeliest token"] = 0.0
     top_p: Annotated[float, "sample from the likeliest tokens that hold this much probability together"] = 1.0
     top_k: Annotated[int, "sample from this many of the likeliest tokens; 0 is no limit"] = 0
-    min_p: Annotated[float, "drop tokens less likely than this share of the likeliest one"] = 0.0
+    min_p: Annotated[float, "drop tokens less likely than this fraction of the likeliest one"] = 0.0
     presence_penalty: Annotated[float, "taken from the logit of each token that the reply holds already"] = 0.0
     max_tokens: Annotated[int, "the longest reply in tokens, reasoning included"] = 2048
     seed: Annotated[int | None, "makes sampling repeatable, as far as the backend is"] = None

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bert_judge.artifacts import read_list
 from bert_judge.data import find_dataset, get_dataset_config_names, load_dataset, load_dataset_dict
-from bert_judge.errors import InputError, MissingExtraError
-from bert_judge.generators.hf import load_language_model
+from bert_judge.errors import InputError, import_extra
 from bert_judge.generators.paper import load_hf_tokenizer
-from bert_judge.models import choose_device, fastest_dtype, find_model, load_config, load_hf_encoder
+from bert_judge.models import (
+    choose_device,
+    fastest_dtype,
+    find_model,
+    load_config,
+    load_hf_encoder,
+    load_language_model,
+)
 from bert_judge.paths import format_number, model_folder, settings_suffix
 from bert_judge.tasks import TaskFunction, discover
 from bert_judge.types import Sampling
@@ -73,22 +80,16 @@ def build_output_model_name(
     instruction_type: str | None = None,
     metric: str | None = None,
 ) -> str:
-    """A model's name with what sets it apart in paths: reasoning, sampling, instruction, metric."""
-    plain = Sampling()
-    sampling = Sampling(
-        temperature=plain.temperature if temperature is None else temperature,
-        top_p=plain.top_p if top_p is None else top_p,
-        top_k=plain.top_k if top_k is None else top_k,
-        min_p=plain.min_p if min_p is None else min_p,
-        presence_penalty=plain.presence_penalty if presence_penalty is None else presence_penalty,
-        max_tokens=plain.max_tokens if max_tokens is None else max_tokens,
-    )
+    """A model's name in paths with its suffixes: reasoning, sampling, instruction, metric."""
+    given = locals()
+    names = [field.name for field in fields(Sampling) if given.get(field.name) is not None]
+    sampling = Sampling(**{name: given[name] for name in names})
     more = [name for name in (instruction_type, metric) if name and name != "soft"]
     return "_".join([model_name + settings_suffix(sampling, enable_thinking or None), *more])
 
 
 def resolve_dataset_path(path: str) -> str:
-    """Where a data set lies on the disk, or its name on the Hub."""
+    """Where a data set is on the disk, or its name on the Hub."""
     return str(find_dataset(path) or path)
 
 
@@ -120,9 +121,8 @@ def load_vllm_generator(
     path: str, trust_remote_code: bool = False, dtype: str = "bfloat16", tensor_parallel_size: int = 1
 ) -> Any:
     """vLLM's own object for a language model. Raises MissingExtraError without vLLM."""
-    try:
-        from vllm import LLM
-    except ImportError as error:
-        raise MissingExtraError("load_vllm_generator", "vllm", "vllm") from error
+    vllm = import_extra("vllm", "load_vllm_generator", "vllm")
     folder = find_model(path, trust_remote_code)
-    return LLM(str(folder), trust_remote_code=trust_remote_code, dtype=dtype, tensor_parallel_size=tensor_parallel_size)
+    return vllm.LLM(
+        str(folder), trust_remote_code=trust_remote_code, dtype=dtype, tensor_parallel_size=tensor_parallel_size
+    )

@@ -16,6 +16,7 @@ from bert_judge.analysis.results import Run, load_run
 from bert_judge.analysis.sampling import default_strategy, draw_order, labels_needed, sampling_probabilities
 from bert_judge.errors import InputError
 from bert_judge.types import Scale
+from conftest import Refused
 from json_lines import write_rows
 from saved_runs import judged_rows, saved_run
 
@@ -281,9 +282,9 @@ def test_a_judge_that_tells_no_uncertainty_makes_no_promise(tmp_path: Path) -> N
     assert plan.basis.startswith("the labels alone")
 
 
-def test_a_width_out_of_reach_is_said(run: Run, subtests: pytest.Subtests) -> None:
+def test_a_width_out_of_reach_is_said(run: Run, refused: Refused) -> None:
     for width, sentence in [(0.0, "between 0 and 1"), (1.0, "between 0 and 1"), (0.01, "than the 600")]:
-        with subtests.test(width=width, sentence=sentence), pytest.raises(InputError, match=sentence):
+        with refused(match=sentence, width=width):
             labels_needed(run, width, "uniform")
 
 
@@ -325,7 +326,7 @@ def test_an_interval_of_rogan_gladen_that_says_nothing_is_told(tmp_path: Path) -
     assert not any("too badly" in note for note in good.notes)
 
 
-def test_bad_labels_are_refused_in_a_sentence(run: Run, tmp_path: Path, subtests: pytest.Subtests) -> None:
+def test_bad_labels_are_refused_in_a_sentence(run: Run, tmp_path: Path, refused: Refused) -> None:
     for places, changed, sentence in [
         (range(9), {}, "9 rows have a label; 10 or more were expected"),
         (range(30), {"label": 1}, r"all 30 labels are 1 \(correct\)"),
@@ -335,10 +336,9 @@ def test_bad_labels_are_refused_in_a_sentence(run: Run, tmp_path: Path, subtests
         (range(30), {"probability": 0.0}, "has the probability 0.0"),
         (range(30), {"probability": "often"}, "has the probability 'often'"),
     ]:
-        with subtests.test(places=places, changed=changed, sentence=sentence):
-            labels = label_file(tmp_path / "labels.jsonl", [of_row(run, place) | changed for place in places])
-            with pytest.raises(InputError, match=sentence):
-                correct(run, labels)
+        labels = label_file(tmp_path / "labels.jsonl", [of_row(run, place) | changed for place in places])
+        with refused(match=sentence, places=places, changed=changed):
+            correct(run, labels)
 
 
 def test_probabilities_here_and_there_are_refused(run: Run, tmp_path: Path) -> None:

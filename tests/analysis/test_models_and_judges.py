@@ -28,6 +28,7 @@ from bert_judge.errors import InputError
 from bert_judge.stats.labels import wilson_interval
 from bert_judge.stats.paired import mcnemar
 from bert_judge.types import Scale
+from conftest import Refused
 
 QUICK = ComparisonSettings(resamples=200)
 
@@ -183,7 +184,7 @@ def test_answers_of_two_runs_of_a_judge_count_once_for_each_model():
     assert entries.notes == ["2 of the 6 answers of y are those of x, by the same judge: they are counted once."]
 
 
-def test_runs_that_can_not_be_compared(subtests: pytest.Subtests):
+def test_runs_that_can_not_be_compared(refused: Refused):
     for runs, column, message in [
         ([run("a", rows("a", [1]))], None, "a single run was given; .*--by COLUMN"),
         ([run("a", rows("a", [1])), run("./a", rows("a", [1]))], None, "given twice"),
@@ -200,7 +201,7 @@ def test_runs_that_can_not_be_compared(subtests: pytest.Subtests):
             "two are of the same judge on the same answers",
         ),
     ]:
-        with subtests.test(message=message), pytest.raises(InputError, match=message):
+        with refused(match=message):
             comparison_table(runs, by=column)
 
 

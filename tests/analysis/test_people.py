@@ -31,6 +31,7 @@ from bert_judge.errors import InputError
 from bert_judge.stats import bootstrap_interval, expected_calibration_error
 from bert_judge.stats.paired import Differences
 from bert_judge.types import Scale
+from conftest import Refused
 from json_lines import write_rows
 
 SETTINGS = EvaluationSettings(resamples=200)
@@ -260,12 +261,12 @@ def test_where_a_student_repeats_its_teachers_errors():
     assert teacher_of_run(rows, run).labels == [*taught[:200], *[None] * 40]
 
 
-def test_a_teacher_that_is_none_is_told(subtests: pytest.Subtests):
+def test_a_teacher_that_is_none_is_told(refused: Refused):
     for column, said in [
         ("llm", "neither a saved run nor a column; there is"),
         ("topic", "holds 'b'; a label or a prob"),
     ]:
-        with subtests.test(column=column, said=said), pytest.raises(InputError, match=said):
+        with refused(match=said, column=column):
             teacher_in_column(labelled(), column)
 
 
@@ -301,7 +302,7 @@ def test_labels_are_matched_by_texts_before_ids(tmp_path: Path):
         relabelled(other, labels)
 
 
-def test_files_that_are_no_labels_are_told(tmp_path: Path, subtests: pytest.Subtests):
+def test_files_that_are_no_labels_are_told(tmp_path: Path, refused: Refused):
     for records, said in [
         ([{"id": 1, "other": 1}], "holds no labels yet; label some answers with bert-judge label, or name"),
         ([], "holds no labels yet; label some answers"),
@@ -309,7 +310,7 @@ def test_files_that_are_no_labels_are_told(tmp_path: Path, subtests: pytest.Subt
         ([{"label": 1, "other": 1}], "neither texts nor ids"),
         ([{"id": 1, "label": "maybe"}], "line 1 has 'maybe' in the column 'label'"),
     ]:
-        with subtests.test(records=records, said=said), pytest.raises(InputError, match=said):
+        with refused(match=said, records=records):
             read_labels(write(tmp_path / "l.jsonl", records))
 
 
@@ -362,7 +363,7 @@ def test_answers_that_an_earlier_run_of_the_judge_holds_count_once():
     assert len(rows_of([Row(row.id, 1.0, 1) for row in whole], [Row(row.id, 1.0, 1) for row in half])) == 12
 
 
-def test_questions_that_make_no_sense_are_told(subtests: pytest.Subtests):
+def test_questions_that_make_no_sense_are_told(refused: Refused):
     for name, value in [("min_precision", 0), ("min_recall", 1.2), ("worst", -1), ("resamples", 5)]:
-        with subtests.test(name=name, value=value), pytest.raises(InputError, match=f"{name} is {value}"):
+        with refused(match=f"{name} is {value}", name=name, value=value):
             EvaluationSettings(**{name: value})

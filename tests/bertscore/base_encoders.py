@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from bert_judge import BERTScorer
+from bert_judge.models import quiet_transformers
 from conftest import make_tokenizer
 
 EXACT = 1e-5
@@ -124,19 +125,9 @@ def save_base_encoder(architecture: str, folder: Path, config: dict[str, Any]) -
 @contextmanager
 def quietly() -> Iterator[None]:
     """bert-score and the libraries that it calls in old ways warn of much that is not ours."""
-    from transformers.utils import logging
-
-    verbosity, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if bar:
-            logging.enable_progress_bar()
+    with quiet_transformers(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def reference_scorer(path: Path, **options: Any) -> Any:

@@ -18,6 +18,7 @@ from bert_judge import BERTScorer
 from bert_judge.bertscore.defaults import choose_layer, default_model, find_baseline, read_baseline
 from bert_judge.errors import InputError, ModelError
 from bert_judge.models import STARTER_FOLDER
+from conftest import NO_RECORDS, Refused
 
 
 @cache
@@ -131,14 +132,9 @@ def test_an_unknown_model_is_read_at_three_quarters(make_model: Callable[..., No
             assert (found.number, found.chosen) == (rule, "rule")
 
 
-def test_a_layer_that_is_not_there_is_an_error(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:
+def test_a_layer_that_is_not_there_is_an_error(make_base: Callable[..., Path], refused: Refused) -> None:
     for number in [-1, LAYERS + 1, 100]:
-        with (
-            subtests.test(number=number),
-            pytest.raises(
-                InputError, match=rf"^num_layers is {number}, but \S+ has layers 0 \(the embeddings\) to 3\.$"
-            ),
-        ):
+        with refused(match=rf"^num_layers is {number}, but \S+ has layers 0 \(the embeddings\) to 3\.$"):
             BERTScorer(str(make_base("bert")), number)
 
 
@@ -170,11 +166,9 @@ def test_a_model_brings_its_own_figures(own_model: Path) -> None:
         assert found.item() == pytest.approx((raw.item() - mean) / (1 - mean), abs=1e-6)
 
 
-def test_broken_figures_of_a_model_are_an_error(own_model: Path, subtests: pytest.Subtests) -> None:
+def test_broken_figures_of_a_model_are_an_error(own_model: Path, refused: Refused) -> None:
     for content in [
-        "",
-        "[]",
-        "{}",
+        *NO_RECORDS,
         '{"num_layers": 2}',
         '{"baseline": [[0, 0, 0]]}',
         '{"num_layers": "two", "baseline": []}',
@@ -182,12 +176,10 @@ def test_broken_figures_of_a_model_are_an_error(own_model: Path, subtests: pytes
         '{"num_layers": 2, "baseline": [["a", "b", "c"]]}',
         '{"num_layers": 2, "baseline": 7}',
     ]:
-        with subtests.test(content=content):
-            (own_model / "bertscore.json").write_text(content)
-            with pytest.raises(
-                ModelError, match=r"bertscore\.json can't be read \(.*\); num_layers and baseline were expected"
-            ):
-                BERTScorer(str(own_model))
+        (own_model / "bertscore.json").write_text(content)
+        expected = r"bertscore\.json can't be read \(.*\); num_layers and baseline were expected"
+        with refused(match=expected, error=ModelError, content=content):
+            BERTScorer(str(own_model))
 
 
 def test_a_layer_of_its_own_figures_must_be_there(own_model: Path) -> None:
@@ -201,16 +193,15 @@ def test_a_layer_of_its_own_figures_must_be_there(own_model: Path) -> None:
         BERTScorer(str(own_model), rescale_with_baseline=True, all_layers=True)
 
 
-def test_a_missing_baseline_is_an_error(make_model: Callable[..., None], subtests: pytest.Subtests) -> None:
+def test_a_missing_baseline_is_an_error(make_model: Callable[..., None], refused: Refused) -> None:
     for model, lang, message in [
         ("roberta-large", None, r"^roberta-large has rescaling baselines for .*en.*, but no language was given"),
         ("roberta-large", "de", r"^roberta-large has rescaling baselines for .*en.*, but none for 'de'"),
         ("mine", "en", r"^there is no rescaling baseline for mine; make one with `bert-judge bertscore-baseline"),
     ]:
-        with subtests.test(model=model, lang=lang, message=message):
-            make_model(model)
-            with pytest.raises(InputError, match=message):
-                find_baseline(model, lang, None)
+        make_model(model)
+        with refused(match=message, model=model, lang=lang):
+            find_baseline(model, lang, None)
 
 
 def test_the_language_of_a_baseline_counts(make_model: Callable[..., None]) -> None:
@@ -234,7 +225,7 @@ def test_bert_scores_own_files_can_be_read() -> None:
     assert len(read_baseline(path).rows) == 25
 
 
-def test_a_broken_baseline_file_is_an_error(tmp_path: Path, subtests: pytest.Subtests) -> None:
+def test_a_broken_baseline_file_is_an_error(tmp_path: Path, refused: Refused) -> None:
     for content, reason in [
         ("", "its first line is ''"),
         ("0,0.1,0.2,0.3\n", "its first line is '0,0.1,0.2,0.3'"),
@@ -248,14 +239,10 @@ def test_a_broken_baseline_file_is_an_error(tmp_path: Path, subtests: pytest.Sub
         ("LAYER\tP\tR\tF\n0\t0.1\t0.2\t0.3\n", "its first line is"),
         ("LAYER,P,R,F\n", "layer 0 is read"),
     ]:
-        with subtests.test(content=content, reason=reason):
-            path = tmp_path / "own.csv"
-            path.write_text(content)
-            with pytest.raises(InputError) as error:
-                BERTScorer("starter", baseline_path=str(path), rescale_with_baseline=True, num_layers=0)
-            assert str(path) in str(error.value)
-            assert reason in str(error.value)
-            assert "\n" not in str(error.value)
+        path = tmp_path / "own.csv"
+        path.write_text(content)
+        with refused(reason, match=r"own\.csv", content=content):
+            BERTScorer("starter", baseline_path=str(path), rescale_with_baseline=True, num_layers=0)
 
 
 def test_a_baseline_file_that_is_missing_or_no_text_is_an_error(tmp_path: Path) -> None:

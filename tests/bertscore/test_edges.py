@@ -12,6 +12,7 @@ import pytest
 from bert_judge import BERTScorer
 from bert_judge.errors import InputError
 from bert_judge.models import STARTER_FOLDER
+from conftest import Refused
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +76,7 @@ def test_ids_of_numpy_are_ids(scorer: BERTScorer) -> None:
     assert found[0] != pytest.approx(scorer.score(["A cat."], ["The cat."])[2].item(), abs=1e-2)
 
 
-def test_bad_arguments_are_told_in_a_sentence(subtests: pytest.Subtests) -> None:
+def test_bad_arguments_are_told_in_a_sentence(refused: Refused) -> None:
     for options, said in [
         ({"idf": {"a": 1.0}}, "the idf dictionary holds 'a'"),
         ({"idf": {5: "x"}}, "the idf dictionary holds 5: 'x'"),
@@ -84,7 +85,7 @@ def test_bad_arguments_are_told_in_a_sentence(subtests: pytest.Subtests) -> None
         ({"memory": -1}, "memory is -1; a number of at least 0"),
         ({"lang": "de", "model_type": "starter", "rescale_with_baseline": True}, "is of texts in the language 'en'"),
     ]:
-        with subtests.test(options=options, said=said), pytest.raises(InputError, match=said):
+        with refused(match=said, options=options):
             BERTScorer(**options)
 
 

@@ -83,12 +83,20 @@ def arguments(way: str, baseline: Path) -> dict[str, Any]:
     return WAYS[way] | rescaled
 
 
-@pytest.mark.parametrize("architecture", KINDS)
+@pytest.fixture(params=KINDS)
+def architecture(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def path(architecture: str, make_base: Callable[..., Path]) -> Path:
+    return make_base(architecture)
+
+
 def test_compat_gives_the_numbers_of_bert_score(
-    make_base: Callable[..., Path], baseline: Path, architecture: str, subtests: pytest.Subtests
+    architecture: str, path: Path, baseline: Path, subtests: pytest.Subtests
 ) -> None:
     """With the padding of batches of three."""
-    path = make_base(architecture)
     for way in ways_of(architecture):
         with subtests.test(way=way):
             options = arguments(way, baseline)
@@ -100,12 +108,10 @@ def test_compat_gives_the_numbers_of_bert_score(
                 assert found[2].max() - found[2].min() > 0.01  # there is something to tell apart
 
 
-@pytest.mark.parametrize("architecture", KINDS)
 def test_the_default_gives_the_numbers_of_bert_score_without_padding(
-    make_base: Callable[..., Path], baseline: Path, architecture: str, subtests: pytest.Subtests
+    architecture: str, path: Path, baseline: Path, subtests: pytest.Subtests
 ) -> None:
     """One text and one pair a batch leave bert-score nothing to pad, and so no other to look at."""
-    path = make_base(architecture)
     for way in ways_of(architecture):
         if "all" in way and architecture in WITH_FINAL_NORM:
             continue  # bert-score's inner layers lack the norm: see below

@@ -16,6 +16,7 @@ from bert_judge import BERTScorer, bert_score
 from bert_judge.bertscore.idf import Idf
 from bert_judge.errors import InputError, OutputError
 from bert_judge.models import load_tokenizer
+from conftest import NO_RECORDS, Refused
 
 SENTENCES = ["Paris is the capital", "London is the the capital", "It is Paris, Paris"]
 CANDIDATES = ["the capital is Paris", "London it is, London", "Berlin and Paris"]
@@ -132,37 +133,28 @@ def test_a_file_is_of_its_tokenizer(make_base: Callable[..., Path], tmp_path: Pa
         own_scorer(make_base("roberta"), num_layers=2).load_idf(tmp_path / "idf.json")
 
 
-def test_what_is_no_idf_file_is_said(plain: BERTScorer, tmp_path: Path, subtests: pytest.Subtests) -> None:
+def test_what_is_no_idf_file_is_said(plain: BERTScorer, tmp_path: Path, refused: Refused) -> None:
     for content in [
-        "",
-        "[]",
-        "7",
-        "{}",
+        *NO_RECORDS,
         '{"documents": 3}',
         '{"documents": 3, "tokenizer": "a", "counts": [1]}',
         "\udcff",
         '{"documents"',
     ]:
-        with subtests.test(content=content):
-            (tmp_path / "idf.json").write_bytes(content.encode(errors="surrogateescape"))
-            with pytest.raises(
-                InputError, match=r"idf\.json is not an idf file \(documents, tokenizer and counts were expected\)"
-            ):
-                plain.load_idf(tmp_path / "idf.json")
+        (tmp_path / "idf.json").write_bytes(content.encode(errors="surrogateescape"))
+        with refused("idf.json is not an idf file (documents, tokenizer and counts were expected)", content=content):
+            plain.load_idf(tmp_path / "idf.json")
 
 
-def test_counts_that_cannot_be_are_said(plain: BERTScorer, tmp_path: Path, subtests: pytest.Subtests) -> None:
+def test_counts_that_cannot_be_are_said(plain: BERTScorer, tmp_path: Path, refused: Refused) -> None:
     """A token below 0; one that occurs less than never, or never, or in more documents than there are."""
     plain.compute_idf(SENTENCES)
     plain.save_idf(tmp_path / "saved.json")
     saved = json.loads((tmp_path / "saved.json").read_text())
     for counts in [{"-1": 1}, {"5": -1}, {"5": 0}, {"5": 9}]:
-        with subtests.test(counts=counts):
-            (tmp_path / "idf.json").write_text(json.dumps(saved | {"documents": 3, "counts": counts}))
-            with pytest.raises(
-                InputError, match=r"idf\.json is not an idf file .*: a token is in no document, or in more"
-            ):
-                plain.load_idf(tmp_path / "idf.json")
+        (tmp_path / "idf.json").write_text(json.dumps(saved | {"documents": 3, "counts": counts}))
+        with refused(match=r"idf\.json is not an idf file .*: a token is in no document, or in more", counts=counts):
+            plain.load_idf(tmp_path / "idf.json")
 
 
 def test_files_that_cannot_be_opened_are_said(make_base: Callable[..., Path], tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from bert_judge.bertscore import BERTScorer
 from bert_judge.bertscore.alignment import CONTINUED, Alignment
 from bert_judge.bertscore.plot import check_target, draw, save, to_html
 from bert_judge.errors import InputError, MissingExtraError, OutputError
+from conftest import Refused
 
 SHORT = ("Paris.", "The capital is Paris.")
 LONG = (
@@ -189,13 +190,13 @@ def test_truncation_is_said(make_judge: Callable[..., Path]):
     assert f"candidate cut by {shown.truncated['candidate']} characters" in to_html(shown)
 
 
-def test_texts_without_tokens_are_refused(scorer: BERTScorer, subtests: pytest.Subtests):
+def test_texts_without_tokens_are_refused(scorer: BERTScorer, refused: Refused):
     for candidate, reference, message in [
         ("", "x", "the candidate is '', which has no tokens"),
         ("x", " \n", "the reference is ' .n', which has no tokens"),
         (["x"], "x", r"the candidate is \['x'\] \(list\); one text was expected"),
     ]:
-        with subtests.test(message=message), pytest.raises(InputError, match=message):
+        with refused(match=message):
             scorer.align(candidate, reference)
 
 
@@ -282,7 +283,7 @@ def test_files_are_what_their_names_say(short: Alignment, tmp_path: Path, name: 
         assert short.signature.settings["model"].encode() in first
 
 
-def test_a_wrong_file_is_told_at_once(tmp_path: Path, subtests: pytest.Subtests):
+def test_a_wrong_file_is_told_at_once(tmp_path: Path, refused: Refused):
     (tmp_path / "folder.png").mkdir()
     for name, error, message in [
         ("a.gif", InputError, "a name that ends with .png, .svg, .pdf, .html, .json was expected"),
@@ -290,7 +291,7 @@ def test_a_wrong_file_is_told_at_once(tmp_path: Path, subtests: pytest.Subtests)
         ("none/a.png", OutputError, "the folder .*none does not exist"),
         ("folder.png", OutputError, "is a folder"),
     ]:
-        with subtests.test(name=name, error=error, message=message), pytest.raises(error, match=message):
+        with refused(match=message, error=error, name=name):
             check_target(tmp_path / name)
 
 

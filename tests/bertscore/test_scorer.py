@@ -24,6 +24,7 @@ from bert_judge import BERTScorer, bert_score
 from bert_judge.bertscore import PairScore
 from bert_judge.encoder.batching import Batch
 from bert_judge.errors import InputError
+from streams import CountedStream
 
 NAMES = ("starter", "roberta", "t5")
 WORDS = (
@@ -205,19 +206,12 @@ def test_what_is_remembered_is_bounded(make_base: Callable[..., Path], monkeypat
 
 @pytest.mark.parametrize("options", [{}, {"compat": "bert_score", "batch_size": 4}], ids=["default", "compat"])
 def test_a_stream_is_read_as_it_is_needed(make_scorer: Callable[..., BERTScorer], options: dict[str, Any]) -> None:
-    drawn = 0
-
-    def endless() -> Iterator[Pair]:
-        nonlocal drawn
-        for n in itertools.count():
-            drawn += 1
-            yield f"It is {n % 50}", [f"It was {n % 70}"]
-
-    stream = make_scorer("roberta", **options).score_each(endless())
-    assert drawn == 0
+    endless = CountedStream((f"It is {n % 50}", [f"It was {n % 70}"]) for n in itertools.count())
+    stream = make_scorer("roberta", **options).score_each(endless)
+    assert endless.read == 0
     next(stream)
-    assert drawn <= 128  # the first scores come soon
-    ahead = max(drawn - taken for taken, _ in enumerate(itertools.islice(stream, 9000), 2))
+    assert endless.read <= 128  # the first scores come soon
+    ahead = max(endless.read - taken for taken, _ in enumerate(itertools.islice(stream, 9000), 2))
     assert ahead <= 2 * 4096
     stream.close()
 

@@ -10,6 +10,7 @@ import pytest
 
 from bert_judge.cli.audit import GATE_MISSED, main
 from bert_judge.errors import InputError, OutputError
+from conftest import Refused
 from json_lines import read_rows, write_rows
 
 CONTAINMENT = ["--judge_type", "RegexJudge", "--pattern", "none", "--metric", "containment"]
@@ -108,7 +109,7 @@ def test_flags_may_stand_in_a_file(audit):
     assert "\ncase" not in out
 
 
-def test_what_is_refused_before_a_judge_is_asked(audit, subtests: pytest.Subtests):
+def test_what_is_refused_before_a_judge_is_asked(audit, refused: Refused):
     Path("rows.jsonl").write_text(json.dumps(ROWS[0]) + "\n", encoding="utf-8")
     for arguments, error, sentence in [
         (["--families", "negatd"], InputError, "did you mean negated"),
@@ -118,7 +119,7 @@ def test_what_is_refused_before_a_judge_is_asked(audit, subtests: pytest.Subtest
         (["--output_dir", "rows.jsonl"], OutputError, "is a file"),
         (["--judge_type", "RegexJudg"], InputError, "did you mean RegexJudge"),
     ]:
-        with subtests.test(arguments=arguments), pytest.raises(error, match=sentence):
+        with refused(match=sentence, error=error, arguments=arguments):
             audit(*arguments)
 
 

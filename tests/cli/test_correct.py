@@ -17,6 +17,7 @@ import pytest
 from bert_judge.cli import correct as correct_command
 from bert_judge.cli import label as label_command
 from bert_judge.errors import InputError
+from conftest import Refused
 from json_lines import write_rows
 from saved_runs import judged_rows, saved_run
 
@@ -78,14 +79,14 @@ def test_labels_of_the_run_suffice(tmp_path: Path, capsys: pytest.CaptureFixture
     assert shown.count("take this one") == shown.count("note: all rows are labelled: the accuracy of these rows") == 1
 
 
-def test_what_is_missing_is_said(run: str, labels: str, subtests: pytest.Subtests) -> None:
+def test_what_is_missing_is_said(run: str, labels: str, refused: Refused) -> None:
     for flags, sentence in [
         ([], "holds no labels; give a file of labels with --labels"),
         (["--labels", "missing.jsonl"], "missing.jsonl does not exist"),
         (["--labels", "README.md"], r"README.md is neither .*; give .* a name that ends with \.csv"),
         (["--confidence", "95", "--labels", "LABELS"], "the confidence is 95.0"),
     ]:
-        with subtests.test(flags=flags, sentence=sentence), pytest.raises(InputError, match=sentence):
+        with refused(match=sentence, flags=flags):
             correct_command.main([run, *(labels if flag == "LABELS" else flag for flag in flags)])
 
 

@@ -14,6 +14,7 @@ from bert_judge.cli import score
 from bert_judge.errors import BertJudgeError, InputError, MissingExtraError
 from bert_judge.judges import RegexJudge
 from bert_judge.judges.naming import JudgeSpec, read_judges
+from conftest import Refused
 from json_lines import EXAMPLES, read_rows, write_rows
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -181,7 +182,7 @@ def test_without_matplotlib_there_is_no_figure_unless_it_was_asked_for(run, monk
         command.main([str(EXAMPLES), "--figure", "svg"])
 
 
-def test_mistakes_are_told_in_a_sentence(subtests: pytest.Subtests):
+def test_mistakes_are_told_in_a_sentence(refused: Refused):
     Path("empty").mkdir()
     for name, label in (("wrong.jsonl", 0), ("plain.jsonl", None)):
         write_rows(name, [{"reference": "r", "candidate": f"c{i}", "label": label} for i in range(3)])
@@ -197,7 +198,7 @@ def test_mistakes_are_told_in_a_sentence(subtests: pytest.Subtests):
         (["wrong.jsonl"], "all 3 labels are 0"),
         (["plain.jsonl"], "none of the 3 rows has a label"),
     ]:
-        with subtests.test(arguments=arguments, said=said), pytest.raises(BertJudgeError, match=said):
+        with refused(match=said, error=BertJudgeError, arguments=arguments):
             command.main([*arguments, "--quiet"])
 
 
@@ -229,7 +230,7 @@ def test_judges_have_short_names():
     assert JudgeSpec.of("./a_model/").name == "a_model"
 
 
-def test_what_is_no_judge_is_told(subtests: pytest.Subtests):
+def test_what_is_no_judge_is_told(refused: Refused):
     for given, said in [
         (
             {"judge_type": "RegexJudge", "metrics": "EM"},
@@ -245,5 +246,5 @@ def test_what_is_no_judge_is_told(subtests: pytest.Subtests):
         ("none.yaml", "can't be read"),
         ("org/nothing-of-this-kind", "was not found"),
     ]:
-        with subtests.test(given=given, said=said), pytest.raises(BertJudgeError, match=said):
+        with refused(match=said, error=BertJudgeError, given=given):
             JudgeSpec.of(given)

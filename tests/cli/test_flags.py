@@ -11,6 +11,7 @@ import pytest
 
 from bert_judge.cli.flags import Parser, add_flags, read_config
 from bert_judge.errors import InputError
+from conftest import Refused
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ def test_a_config_file_names_columns_as_they_are(tmp_path: Path):
         with_config(tmp_path, "columns:\n  a:\n    b: 1\n")
 
 
-def test_a_wrong_config_file_is_told(tmp_path: Path, subtests: pytest.Subtests):
+def test_a_wrong_config_file_is_told(tmp_path: Path, refused: Refused):
     for text, said in [
         ("limit: x", "c.yaml sets limit to what the flag would not take: 'x' is not a whole number."),
         ("limit: 2.5", "'2.5' is not a whole number"),
@@ -158,7 +159,7 @@ def test_a_wrong_config_file_is_told(tmp_path: Path, subtests: pytest.Subtests):
         ("- a", "holds a list; names and values, as of flags, were expected"),
         ("a: [", "is not valid YAML"),
     ]:
-        with subtests.test(text=text, said=said), pytest.raises(InputError, match=said):
+        with refused(match=said, text=text):
             with_config(tmp_path, text)
 
 

@@ -114,7 +114,7 @@ def test_several_judges_are_a_suite(score: Score) -> None:
     assert lines("other/exact_match") == lines("out/exact_match")
 
 
-def test_a_wrong_name_is_answered_in_a_sentence(score: Score) -> None:
+def test_a_wrong_name_is_answered_in_a_sentence(complaint: Callable[..., str]) -> None:
     said = {
         ("--judge", "contaiment"): "did you mean containment?",
         ("--judge", "nobody/knows"): "the model 'nobody/knows' was not found",
@@ -125,11 +125,7 @@ def test_a_wrong_name_is_answered_in_a_sentence(score: Score) -> None:
         ("--judge", "starter", "--suite", "s.yaml"): "--suite s.yaml names the judges",
     }
     for flags, sentence in said.items():
-        status, _, err = score(EXAMPLES, *flags, "--output_dir", "out")
-        assert status == 1
-        assert sentence in err
-        assert err.count("\n") == 1
-    assert score(EXAMPLES, "--judge", "LLMJudge")[0] == 2  # it needs --model_path
+        assert sentence in complaint("score", EXAMPLES, *flags, "--output_dir", "out")
     assert not Path("out").exists()
 
 
@@ -148,7 +144,7 @@ def test_a_column_for_each_model(score: Score) -> None:
     right = sum(line["label"] for line in lines("out/model_a")) / len(ROWS)
     assert f"{right:.1%}" in out
     assert "Accuracy by containment" in out
-    assert "Model_B_7 less model_a" in out
+    assert "Model_B_7 minus model_a" in out
     with Path("out-suite.csv").open(encoding="utf-8", newline="") as file:
         table = list(csv.DictReader(file))
     assert list(table[0]) == ["id", "question", "gold", "model_a", "Model_B_7"]
@@ -168,15 +164,15 @@ def test_each_model_s_result_is_what_map_gives_and_compare_matches_them(score: S
     for runs in (["alone/a", "alone/b"], ["out/model_a", "out/Model_B_7"]):
         assert main(["compare", *runs, "--resamples", "200"]) == 0
         outputs.append(capsys.readouterr().out)
-    assert "b less a" in outputs[0]
-    assert "Model_B_7 less model_a" in outputs[1]
+    assert "b minus a" in outputs[0]
+    assert "Model_B_7 minus model_a" in outputs[1]
 
 
 def test_models_without_texts_are_no_judges_of_the_same_answers(score: Score, capsys) -> None:
     flags = ("--judge", "containment", "--quiet", "--no_texts")
     assert score(spreadsheet(), "--candidates", "model_a,Model B/7", "--output_dir", "out", *flags)[0] == 0
     assert main(["compare", "out/model_a", "out/Model_B_7", "--resamples", "200"]) == 0
-    assert "Model_B_7 less model_a" in capsys.readouterr().out
+    assert "Model_B_7 minus model_a" in capsys.readouterr().out
 
 
 def test_several_models_and_judges(score: Score) -> None:
@@ -193,7 +189,7 @@ def test_several_models_and_judges(score: Score) -> None:
     assert Path("one/model_a/exact_match/verdicts.jsonl").exists()
 
 
-def test_wrong_columns_of_candidates(score: Score) -> None:
+def test_wrong_columns_of_candidates(complaint: Callable[..., str]) -> None:
     file = spreadsheet()
     said = {
         ("--candidates", "model_a,nobody"): "answers.csv has no column 'nobody'",
@@ -202,9 +198,7 @@ def test_wrong_columns_of_candidates(score: Score) -> None:
         ("--candidates", "model_a", "--map", "candidate=model_a"): "both name columns of candidates",
     }
     for flags, sentence in said.items():
-        status, _, err = score(file, *flags, "--judge", "containment", "--output_dir", "out")
-        assert (status, err.count("\n")) == (1, 1)
-        assert sentence in err
+        assert sentence in complaint("score", file, *flags, "--judge", "containment", "--output_dir", "out")
     assert not Path("out").exists()
 
 
@@ -216,7 +210,7 @@ def test_failed_rows_are_said_and_judged_again(score: Score) -> None:
     failed = len(range(0, len(ROWS), 3))
     status, out, err = score(EXAMPLES, *FLAKY, "--output_dir", "out")
     assert status == 5
-    assert f"failed                 {failed}  of these, as the judge failed" in out
+    assert f"{failed} as the judge failed" in out
     assert f"the judge failed on {failed} rows of out, {failed - failed // 2} of them with 'no reply: socket 0'" in err
     assert sum(line.get("failed", False) for line in lines("out")) == failed
     assert f"agreement with {len(ROWS) - failed} of the {len(ROWS)} labels" in out

@@ -20,11 +20,13 @@ from bert_judge.cli import main
 from bert_judge.judges import Judge
 from bert_judge.metrics import containment
 from bert_judge.types import Sample, Verdict
+from conftest import one_sentence
 from json_lines import EXAMPLES, read_rows
 
 pytestmark = pytest.mark.usefixtures("folder")
 ROWS = read_rows(EXAMPLES)
 RESULT = ("verdicts.jsonl", "scores.json", "run.json")
+Complaint = Callable[..., str]
 STEADY = ["--judge_type", "test_score:Steady"]
 
 
@@ -88,15 +90,6 @@ def verdicts(folder: str = "out") -> list[dict]:
 def same(*folders: str) -> bool:
     """Whether the results are the same to the byte."""
     return all(len({(Path(f) / name).read_bytes() for f in folders}) == 1 for name in ("verdicts.jsonl", "scores.json"))
-
-
-def one_sentence(error: str) -> str:
-    """The message of a failed command, which is one line, without traceback or progress bar."""
-    lines = error.strip().splitlines()
-    assert len(lines) == 1, error
-    assert lines[0].startswith("bert-judge score: ")
-    assert lines[0].endswith((".", "?"))
-    return lines[0]
 
 
 # what comes out
@@ -247,7 +240,7 @@ def test_bad_rows_are_set_aside_when_asked(score):
 # what is refused
 
 
-def test_bad_input_is_one_sentence_and_nothing_is_written(score, subtests: pytest.Subtests):
+def test_bad_input_is_one_sentence_and_nothing_is_written(complaint: Complaint, subtests: pytest.Subtests):
     Path("empty.jsonl").touch()
     Path("no-model").mkdir()
     write("broken.jsonl", [*ROWS[:3], '{"question": "x", ', ROWS[3]])
@@ -276,9 +269,7 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(score, subtests: pytes
         ([EXAMPLES, "--dtype", "float31"], ["float31", "bfloat16"]),
     ]:
         with subtests.test(arguments=arguments):
-            status, out, err = score(*arguments, "--output_dir", "out")
-            assert (status, out) == (1, "")
-            sentence = one_sentence(err)
+            sentence = complaint("score", *arguments, "--output_dir", "out")
             assert [text for text in said if text not in sentence] == []
             assert not Path("out").exists()
 
@@ -295,21 +286,6 @@ def test_models_that_are_no_judges(score, make_judge):
         assert said in last
         assert "Traceback" not in err
         assert not Path("out").exists()
-
-
-def test_wrong_usage_is_status_2(score, subtests: pytest.Subtests):
-    for arguments, said in [
-        ([], "the following arguments are required: FILE"),
-        (["a", "--treshold", "1"], "there is no flag --treshold, did you mean --threshold?"),
-        (["a", "--limit", "x"], "'x' is not a whole number"),
-        (["a", "--runtime", "magic"], "invalid choice: 'magic'"),
-        (["a", "--judge_type"], "expected one argument"),
-        (["a", "--map", "foo"], "'foo' is not of the form name=column"),
-    ]:
-        with subtests.test(arguments=arguments, said=said):
-            status, out, err = score(*arguments)
-            assert (status, out) == (2, "")
-            assert said in one_sentence(err)
 
 
 def test_commands_and_help(capsys: pytest.CaptureFixture[str]):
@@ -329,16 +305,15 @@ def test_help_is_that_of_the_judge(score):
     assert "--runtime" not in out
 
 
-def test_the_folder_is_checked_before_anything_else(score):
+def test_the_folder_is_checked_before_anything_else(complaint: Complaint):
     Path("file").write_text("mine")
     for path in ("file", "file/deep"):
-        status, _, err = score("missing.jsonl", "--output_dir", path, "--model_path", "no-model")
-        assert status == 1
-        assert "file is a file; a folder for the results was expected" in one_sentence(err)
+        sentence = complaint("score", "missing.jsonl", "--output_dir", path, "--model_path", "no-model")
+        assert "file is a file; a folder for the results was expected" in sentence
     assert Path("file").read_text() == "mine"
 
 
-def test_another_result_is_refused_before_a_model_loads(score):
+def test_another_result_is_refused_before_a_model_loads(score, complaint: Complaint):
     assert score(EXAMPLES, "--output_dir", "out", "--quiet", *STEADY)[0] == 0
     before = {path: path.read_bytes() for path in Path("out").iterdir()}
     write("other.jsonl", ROWS[:4])
@@ -347,10 +322,9 @@ def test_another_result_is_refused_before_a_model_loads(score):
         ([EXAMPLES, "--limit", 3, "--model_path", "no-model"], "holds a result of other options (limit: null, not 3)"),
         ([EXAMPLES, "--judge_type", "test_score:Doubtful"], "another judge (Steady|version:1, not Doubtful|version:1)"),
     ):
-        status, _, err = score(*arguments, "--output_dir", "out")
-        assert status == 1
-        assert said in one_sentence(err)
-        assert "--overwrite" in err
+        sentence = complaint("score", *arguments, "--output_dir", "out")
+        assert said in sentence
+        assert "--overwrite" in sentence
         assert {path: path.read_bytes() for path in Path("out").iterdir()} == before
     assert score("other.jsonl", "--output_dir", "out", "--overwrite", "--quiet", *STEADY)[0] == 0
     assert len(verdicts()) == 4
@@ -361,7 +335,7 @@ def test_the_same_command_again_judges_nothing(score):
     times = {path: path.stat().st_mtime_ns for path in Path("out").iterdir()}
     status, out, err = score(EXAMPLES, "--output_dir", "out", "--fail_at", 1, *STEADY)
     assert (status, err) == (0, "")
-    assert "out holds this result already; --overwrite makes it anew." in out
+    assert "out holds this result already; --overwrite redoes it." in out
     assert f"agreement with the {len(ROWS)} labels" in out
     assert {path: path.stat().st_mtime_ns for path in Path("out").iterdir()} == times
 

@@ -9,7 +9,9 @@ from bert_judge.errors import InputError, ModelError
 from bert_judge.generators import Generator, KeptGenerator, OpenAIGenerator, Options, make_generator, split_trace
 from bert_judge.store import RecentReplies, ReplyStore
 from bert_judge.types import Reply, Sampling, Signature
+from conftest import Refused
 from scripted_endpoint import Answer, endpoint
+from streams import CountedStream
 
 
 def test_a_reply_is_split_into_trace_and_answer(subtests: pytest.Subtests):
@@ -71,11 +73,11 @@ def test_failed_replies_are_asked_again_and_the_others_are_not(tmp_path: Path):
         assert server.asked == {"good": 1, "bad": 2}
 
 
-class Counting(Generator):
-    """A generator of one's own, which counts how far its prompts were read."""
+class Shouting(Generator):
+    """A generator of one's own: a reply is its prompt in capitals."""
 
-    name = "counting"
-    signature = Signature("counting")
+    name = "shouting"
+    signature = Signature("shouting")
 
     def replies(self, prompts: Iterable[str], arrived=None) -> Iterator[tuple[int, Reply]]:
         for index, prompt in enumerate(prompts):
@@ -86,17 +88,10 @@ class Counting(Generator):
 
 
 def test_a_stream_is_never_read_as_a_whole():
-    read = 0
-
-    def prompts() -> Iterator[str]:
-        nonlocal read
-        for number in range(100_000):
-            read += 1
-            yield f"p{number}"
-
-    stream = KeptGenerator(Counting(), RecentReplies()).replies(prompts())
+    prompts = CountedStream(f"p{number}" for number in range(100_000))
+    stream = KeptGenerator(Shouting(), RecentReplies()).replies(prompts)
     assert next(stream) == (0, Reply("P0"))
-    assert read <= 1024
+    assert prompts.read <= 1024
     found = dict([next(stream) for _ in range(3000)])
     assert all(found[index].text == f"P{index}" for index in found)
     assert len(found) == 3000
@@ -105,11 +100,11 @@ def test_a_stream_is_never_read_as_a_whole():
 def test_an_unknown_backend_is_answered_with_the_nearest():
     with pytest.raises(InputError, match=r"there is no backend 'vlm'; did you mean vllm\?"):
         make_generator("vlm", "m")
-    with pytest.raises(InputError, match=r"there is no backend 'xyz'; choose one of hf, openai, vllm\."):
+    with pytest.raises(InputError, match=r"there is no backend 'xyz'; there is hf, openai, vllm\."):
         make_generator("xyz", "m")
 
 
-def test_sampling_is_checked(subtests: pytest.Subtests):
+def test_sampling_is_checked(refused: Refused):
     for given, said in [
         ({"temperature": -1}, "temperature is -1; 0"),
         ({"temperature": float("nan")}, "temperature is nan"),
@@ -120,13 +115,13 @@ def test_sampling_is_checked(subtests: pytest.Subtests):
         ({"presence_penalty": 3}, "presence_penalty is 3"),
         ({"max_tokens": 0}, "max_tokens is 0"),
     ]:
-        with subtests.test(given=given, said=said), pytest.raises(InputError, match=said):
+        with refused(match=said, given=given):
             Sampling(**given)
 
 
-def test_options_are_checked(subtests: pytest.Subtests):
+def test_options_are_checked(refused: Refused):
     for name in ["batch_tokens", "tensor_parallel_size", "concurrency", "timeout", "retries"]:
-        with subtests.test(name=name), pytest.raises(InputError, match=f"{name} is -1; a number of at least"):
+        with refused(match=f"{name} is -1; a number of at least", name=name):
             Options(**{name: -1})
 
 

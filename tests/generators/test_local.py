@@ -7,7 +7,6 @@ import json
 import sys
 import warnings
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -15,7 +14,7 @@ import pytest
 
 from bert_judge.errors import InputError, MissingExtraError, ModelError
 from bert_judge.generators import HFGenerator, Options, VLLMGenerator
-from bert_judge.generators.chat import ChatFormat
+from bert_judge.generators.local import ChatFormat
 from bert_judge.types import Reply, Sampling, Signature
 from language_models import TEMPLATE, save_language_model
 
@@ -272,7 +271,11 @@ def test_the_signature_names_what_changes_a_reply(chat_model: Path, plain_model:
 @pytest.mark.parametrize(
     ("break_it", "error", "said"),
     [
-        (lambda folder: (folder / "model.safetensors").unlink(), ModelError, "no weights as safetensors"),
+        (
+            lambda folder: (folder / "model.safetensors").unlink(),
+            ModelError,
+            "has no weights; model.safetensors was expected",
+        ),
         (lambda folder: (folder / "model.safetensors").write_bytes(b"x"), ModelError, "can't be loaded"),
         (lambda folder: (folder / "tokenizer.json").write_text("{"), ModelError, "no tokenizer that can be read"),
         (lambda folder: (folder / "config.json").write_text("{"), ModelError, "not valid JSON"),
@@ -300,19 +303,17 @@ def test_bad_options_are_told_in_a_sentence(chat_model: Path, options: dict, sai
         make(chat_model, **options)
 
 
-@dataclass
-class RecordedSamplingParams:
-    """The parameters that vLLM documents for SamplingParams, as far as we pass them, with its defaults."""
+# The parameters that vLLM documents for SamplingParams, as far as we pass them, with its defaults
+VLLM_SAMPLING = {"presence_penalty": 0.0, "temperature": 1.0, "top_p": 1.0, "top_k": 0, "min_p": 0.0}
+VLLM_SAMPLING |= {"seed": None, "stop_token_ids": None, "max_tokens": 16, "logprobs": None}
 
-    presence_penalty: float = 0.0
-    temperature: float = 1.0
-    top_p: float = 1.0
-    top_k: int = 0
-    min_p: float = 0.0
-    seed: int | None = None
-    stop_token_ids: list[int] | None = None
-    max_tokens: int | None = 16
-    logprobs: int | None = None
+
+class RecordedSamplingParams(SimpleNamespace):
+    """vLLM's SamplingParams: takes the documented parameters by name, and no other."""
+
+    def __init__(self, **given: object) -> None:
+        assert given.keys() <= VLLM_SAMPLING.keys()
+        super().__init__(**(VLLM_SAMPLING | given))
 
 
 class RecordedLLM:
@@ -371,7 +372,8 @@ def test_vllm_is_asked_by_its_documented_names(vllm: None, chat_model: Path):
 
     tokenizer = AutoTokenizer.from_pretrained(chat_model)
     ends = sorted(tokenizer.convert_tokens_to_ids(["<|im_end|>", "<|end|>"]))
-    assert params == RecordedSamplingParams(1.5, 0.7, 0.9, 20, 0.1, 4, ends, 9, 5)
+    named = {"temperature": 0.7, "top_p": 0.9, "top_k": 20, "min_p": 0.1, "presence_penalty": 1.5, "seed": 4}
+    assert params == RecordedSamplingParams(**named, stop_token_ids=ends, max_tokens=9, logprobs=5)
     assert prompts[0]["prompt_token_ids"] == tokenizer(turn("Paris"), add_special_tokens=False)["input_ids"]
     assert (replies[0].text, replies[0].finish_reason, replies[1].finish_reason) == ("It is", "stop", "length")
     assert [list(choice.alternatives.values()) for choice in replies[0].choices] == [[-0.25]] * 3

@@ -9,6 +9,7 @@ import pytest
 from bert_judge import BERTScorer, Sample
 from bert_judge.errors import InputError
 from bert_judge.judges import BERTScore
+from conftest import Refused
 
 SAMPLES = [
     Sample("A cat was sitting.", ("Dogs bark.", "The cat sat.")),
@@ -61,7 +62,7 @@ def test_idf_reads_the_whole_input_first_and_keeps_it(tmp_path: Path) -> None:
     assert plain[0] != pytest.approx(expected[0], abs=1e-4)
 
 
-def test_bad_options_are_told_in_a_sentence(subtests: pytest.Subtests) -> None:
+def test_bad_options_are_told_in_a_sentence(refused: Refused) -> None:
     for options, said in [
         ({"threshold": float("nan")}, "threshold is nan"),
         ({"num_layers": 7}, "num_layers is 7, but starter has layers 0"),
@@ -69,5 +70,5 @@ def test_bad_options_are_told_in_a_sentence(subtests: pytest.Subtests) -> None:
         ({"baseline_path": "nowhere.csv"}, "nowhere.csv can't be read"),
         ({"max_tokens": 513}, "max_tokens is 513"),
     ]:
-        with subtests.test(options=options, said=said), pytest.raises(InputError, match=said):
+        with refused(match=said, options=options):
             BERTScore(**options)

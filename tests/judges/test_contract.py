@@ -12,9 +12,9 @@ import pytest
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.encoder import RuntimeName
-from bert_judge.errors import InputError
 from bert_judge.judges import JUDGES, BERTScore, Cascade, Judge, LLMJudge, RegexJudge, RuleJudge
 from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
+from conftest import Refused
 from scripted_endpoint import Answer, endpoint
 
 
@@ -133,7 +133,7 @@ def test_very_long_and_strange_texts(judge: Judge, name: str) -> None:
     assert bool(verdicts[-1].truncated) == (name in ENCODERS)
 
 
-def test_bad_arguments_are_told_in_a_sentence(judge: Judge, subtests: pytest.Subtests) -> None:
+def test_bad_arguments_are_told_in_a_sentence(judge: Judge, refused: Refused) -> None:
     for questions, candidates, references, said in [
         (["q"], ["a", "b"], ["r", "r"], "2 candidates but 1 questions"),
         (["q"], ["a"], ["r", "r"], "1 candidates but 2 references"),
@@ -143,7 +143,7 @@ def test_bad_arguments_are_told_in_a_sentence(judge: Judge, subtests: pytest.Sub
         (["q"], [7], ["r"], r"candidates\[0\] is 7 \(int\)"),
         (["q"], ["a"], [None], r"references\[0\] is None"),
     ]:
-        with subtests.test(said=said), pytest.raises(InputError, match=said):
+        with refused(match=said):
             judge.predict(questions, candidates, references)
 
 

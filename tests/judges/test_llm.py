@@ -24,8 +24,10 @@ from bert_judge.judges.llm import LLMJudge
 from bert_judge.judges.llm_prompt import find_verdict
 from bert_judge.store import STORE_FILE, ReplyStore
 from bert_judge.types import Sample, Verdict
+from conftest import Refused
 from language_models import save_language_model
 from scripted_endpoint import CUT, EMPTY, MALFORMED, Answer, Endpoint, endpoint
+from streams import CountedStream
 
 PARIS = Sample("It is Paris.", ("Paris",), "What is the capital of France?")
 
@@ -228,19 +230,12 @@ def test_the_reference_that_fits_best_is_named():
 
 
 def test_verdicts_come_in_order_and_a_stream_is_not_held():
-    read = 0
-
-    def stream() -> Iterator[Sample]:
-        nonlocal read
-        for sample in numbered(100_000):
-            read += 1
-            yield sample
-
+    stream = CountedStream(numbered(100_000))
     with endpoint(lambda prompt, _: Answer(right_if_even(prompt).text, seconds=random.random() / 50)) as server:
-        verdicts = make(server).assess(stream())
+        verdicts = make(server).assess(stream)
         labels = [next(verdicts).label for _ in range(100)]
         assert labels == [1, 0] * 50
-        assert read <= 64 + 128
+        assert stream.read <= 64 + 128
         verdicts.close()
         assert len(server.bodies) <= 64 + 128
 
@@ -417,7 +412,7 @@ def test_the_signature_changes_when_a_number_can(arguments: dict, changes: bool)
     assert plain.variant == "m-soft"
 
 
-def test_bad_arguments_are_told_in_a_sentence(subtests: pytest.Subtests):
+def test_bad_arguments_are_told_in_a_sentence(refused: Refused):
     for arguments, error, said in [
         ({"instruction_type": "loose"}, InputError, "instruction_type is 'loose'; 'soft' or 'strict' was expected"),
         ({"temperature": -1.0}, InputError, "temperature is -1"),
@@ -426,7 +421,7 @@ def test_bad_arguments_are_told_in_a_sentence(subtests: pytest.Subtests):
         ({"base_url": None}, InputError, "no key"),
         ({"backend": "hf"}, ModelError, "'org/m' was not found"),
     ]:
-        with subtests.test(arguments=arguments, error=error, said=said), pytest.raises(error, match=said):
+        with refused(match=said, error=error, arguments=arguments):
             LLMJudge(
                 "org/m", **({"backend": "openai", "base_url": "http://127.0.0.1:1/v1", "store": "off"} | arguments)
             )

@@ -12,50 +12,16 @@ from typing import Any
 import pytest
 
 from bert_judge import Sample
-from bert_judge.errors import InputError, MissingExtraError
+from bert_judge.errors import MissingExtraError
 from bert_judge.judges.regex import FINAL_ANSWER, RegexJudge
 from bert_judge.metrics import METRICS
 from bert_judge.types import Verdict
+from conftest import Refused
+from tables import table
 
 HANGS = "$9^{9^{9^{9}}}$"
 
-MULTIPLE_CHOICE = [
-    ("Ribosomes build proteins from RNA.\n\nFinal answer: C", "C", 1),
-    ("Ribosomes build proteins from RNA.\n\n**Final answer:** C", "C", 1),
-    ("The force doubles, so the acceleration does.\nFinal answer: **B) It doubles**.", "B", 1),
-    ("The force doubles.\nFinal answer: B) It doubles", "B) It doubles", 1),
-    ("Final answer: B", "B) It doubles", 1),
-    ("Final answer: D", "B) It doubles", 0),
-    ("FINAL ANSWER: $\\boxed{D}$", "D", 1),
-    ("It can't be A. Final answer: A? No.\n\nFinal answer: E", "E", 1),
-    ("The answer is C.", "C", 0),
-]
-FROM_A_TEXT = [
-    ("Final answer: the Norman conquest of England", "Norman conquest of England", 0.888889, 1),
-    ("Final answer: **in 1066**", "1066", 0.666667, 1),
-    ("Final answer: It was William the Conqueror who won", "William", 0.25, 0),
-    ("The text does not say.\nFinal answer: unanswerable", "Rouen", 0.0, 0),
-]
-GRADE_SCHOOL = [
-    ("She bakes 4 * 12 = 48 muffins and keeps 6.\nFinal answer: 42", "42", 1),
-    ("She pays 3 * $2.50.\nFinal answer: $7.50", "7.5", 1),
-    ("Final answer: 1,250 bricks", "1250", 1),
-    ("Final answer: The train takes 3 hours", "3", 1),
-    ("Final answer: 25%", "0.25", 1),
-    ("Final answer: 41", "42", 0),
-    ("Final answer: forty-two", "42", 0),
-]
-COMPETITION = [
-    (r"The slope is $\boxed{\frac{9}{7}}$.", r"\frac{9}{7}", 1),
-    (r"Hence \[\boxed{\dfrac{9}{7}}\]", r"\frac97", 1),
-    (r"So $x \in \boxed{[-2, 7]}$.", r"[-2,7]", 1),
-    (r"Roots: $\boxed{\left(-\sqrt{3}, \sqrt{3}\right)}$", r"(-\sqrt3,\sqrt3)", 1),
-    (r"We get $\boxed{(x+1)^2}$", r"x^2+2x+1", 1),
-    (r"First $\boxed{2}$, then corrected: $\boxed{\{3, 5\}}$", r"\{5,3\}", 1),
-    (r"It points $\boxed{\text{east}}$", r"\text{east}", 1),
-    (r"The slope is $\boxed{\frac{9}{5}}$.", r"\frac{9}{7}", 0),
-    (r"The slope is $\boxed{\frac{9}{7", r"\frac{9}{7}", 0),
-]
+REPLIES = table("replies")
 
 
 def verdict_of(candidate: str, *references: str, **arguments: Any) -> Verdict:
@@ -64,14 +30,14 @@ def verdict_of(candidate: str, *references: str, **arguments: Any) -> Verdict:
 
 
 def test_multiple_choice(subtests: pytest.Subtests) -> None:
-    for candidate, reference, expected in MULTIPLE_CHOICE:
+    for candidate, reference, expected in REPLIES["multiple_choice"]:
         with subtests.test(candidate=candidate, reference=reference, expected=expected):
             verdict = verdict_of(candidate, reference)
             assert (verdict.score, verdict.label) == (expected, expected)
 
 
 def test_answers_from_a_text(subtests: pytest.Subtests) -> None:
-    for candidate, reference, score, label in FROM_A_TEXT:
+    for candidate, reference, score, label in REPLIES["from_a_text"]:
         with subtests.test(candidate=candidate, reference=reference, score=score, label=label):
             verdict = verdict_of(candidate, reference, metric="ROUGE")
             assert verdict.score == pytest.approx(score, abs=1e-6)
@@ -79,14 +45,14 @@ def test_answers_from_a_text(subtests: pytest.Subtests) -> None:
 
 
 def test_grade_school_mathematics(subtests: pytest.Subtests) -> None:
-    for candidate, reference, expected in GRADE_SCHOOL:
+    for candidate, reference, expected in REPLIES["grade_school"]:
         with subtests.test(candidate=candidate, reference=reference, expected=expected):
             verdict = verdict_of(candidate, reference, metric="Math-Verify")
             assert (verdict.score, verdict.label) == (expected, expected), verdict
 
 
 def test_competition_mathematics(subtests: pytest.Subtests) -> None:
-    for candidate, reference, expected in COMPETITION:
+    for candidate, reference, expected in REPLIES["competition"]:
         with subtests.test(candidate=candidate, reference=reference, expected=expected):
             verdict = verdict_of(candidate, reference, pattern="boxed", metric="Math-Verify")
             assert (verdict.score, verdict.label) == (expected, expected), verdict
@@ -224,7 +190,7 @@ def test_predict_takes_the_papers_form_and_every_judges(subtests: pytest.Subtest
             assert RegexJudge().predict(*given, **named) == [1.0, 0.0]
 
 
-def test_predict_tells_bad_arguments(subtests: pytest.Subtests) -> None:
+def test_predict_tells_bad_arguments(refused: Refused) -> None:
     for given, named, said in [
         ((CANDIDATES,), {}, r"given 1 by position; \(candidates, references\)"),
         ((CANDIDATES,), {"candidates": CANDIDATES}, "given 1 by position, candidates="),
@@ -234,13 +200,13 @@ def test_predict_tells_bad_arguments(subtests: pytest.Subtests) -> None:
         (("a", ["a"]), {}, "candidates is str"),
         (([7], ["a"]), {}, r"candidates\[0\] is 7 \(int\); a text was expected"),
     ]:
-        with subtests.test(given=given, named=named, said=said), pytest.raises(InputError, match=said):
+        with refused(match=said, given=given, named=named):
             RegexJudge().predict(*given, **named)
 
 
-def test_bad_arguments_are_told_in_a_sentence(subtests: pytest.Subtests) -> None:
+def test_bad_arguments_are_told_in_a_sentence(refused: Refused) -> None:
     for arguments, said in [
-        ({"pattern": "Answer: (.+"}, r"is not a regular expression \(missing \) at position"),
+        ({"pattern": "Answer: (.+"}, "is not a regular expression (missing ) at position"),
         ({"pattern": "Answer: .+"}, "has no group; put the part that is the answer into parentheses"),
         ({"pattern": None}, "is not a regular expression"),
         ({"metric": "rogue"}, "there is no metric 'rogue'; did you mean ROUGE?"),
@@ -252,10 +218,8 @@ def test_bad_arguments_are_told_in_a_sentence(subtests: pytest.Subtests) -> None
         ({"math_timeout": 0}, "math_timeout is 0"),
         ({"math_timeout": float("inf")}, "math_timeout is inf"),
     ]:
-        with subtests.test(arguments=arguments, said=said):
-            with pytest.raises(InputError, match=said.replace("?", r"\?")) as told:
-                RegexJudge(**arguments)
-            assert "\n" not in str(told.value)
+        with refused(said, arguments=arguments):
+            RegexJudge(**arguments)
 
 
 def test_a_pattern_that_would_take_years_leaves_the_verdict_undecided() -> None:

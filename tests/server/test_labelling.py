@@ -19,6 +19,7 @@ from bert_judge.analysis.results import Run, load_run
 from bert_judge.analysis.sampling import Draw, draw_order
 from bert_judge.errors import InputError, OutputError
 from bert_judge.server.labelling import Labelling, LabelServer
+from conftest import Refused
 from json_lines import read_rows
 from saved_runs import judged_rows, saved_run
 
@@ -283,7 +284,7 @@ def test_odd_requests_change_nothing(serve: Serve, tmp_path: Path, subtests: pyt
 
 
 def test_a_file_of_something_else_is_not_touched(
-    draws: list[Draw], serve: Serve, tmp_path: Path, subtests: pytest.Subtests
+    draws: list[Draw], serve: Serve, tmp_path: Path, refused: Refused
 ) -> None:
     browser, file = serve(), tmp_path / "labels.jsonl"
     browser.decide(1, 1)
@@ -298,13 +299,12 @@ def test_a_file_of_something_else_is_not_touched(
         ({"candidate": "another"}, "line 2 is not what is drawn from this run"),
         ({"label": 3}, "line 2 has the label 3; 0, 1 or null was expected"),
     ]:
-        with subtests.test(line=line, sentence=sentence):
-            changed = line if isinstance(line, str) else json.dumps(second | line)
-            other.write_text(f"{json.dumps(first)}\n{changed}\n", encoding="utf-8")
-            before = other.read_bytes()
-            with pytest.raises(InputError, match=sentence):
-                Labelling(draws, other, 20)
-            assert other.read_bytes() == before
+        changed = line if isinstance(line, str) else json.dumps(second | line)
+        other.write_text(f"{json.dumps(first)}\n{changed}\n", encoding="utf-8")
+        before = other.read_bytes()
+        with refused(sentence, line=line):
+            Labelling(draws, other, 20)
+        assert other.read_bytes() == before
 
 
 def test_a_file_without_a_line_end_is_not_touched(draws: list[Draw], tmp_path: Path) -> None:

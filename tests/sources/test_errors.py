@@ -19,7 +19,7 @@ from bert_judge.types import Sample
 GOOD = '{"answer": "a", "output": "x"}\n'
 
 
-def refused(path: str | Path, match: str, **options: object) -> str:
+def refusal(path: str | Path, match: str, **options: object) -> str:
     with pytest.raises(InputError, match=match) as caught:
         open_source(path, **options)  # type: ignore[arg-type]
     message = str(caught.value)
@@ -92,7 +92,7 @@ def test_broken_files(tmp_path: Path, subtests: pytest.Subtests) -> None:
         ("x.jsonl.xz", lzma.compress(GOOD.encode())[:20] + b"\xff" * 40, r"damaged xz file"),
     ]:
         with subtests.test(name=name, content=content, match=match):
-            refused(made(tmp_path, name, content), match)
+            refusal(made(tmp_path, name, content), match)
 
 
 def test_bad_rows(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -122,13 +122,13 @@ def test_bad_rows(tmp_path: Path, subtests: pytest.Subtests) -> None:
         with subtests.test(row=row, match=match):
             text = json.dumps(row)
             path = made(tmp_path, "x.jsonl", GOOD + text + "\n" + GOOD)
-            assert "--skip_bad_rows" in refused(path, match)
+            assert "--skip_bad_rows" in refusal(path, match)
             source = open_source(path, skip_bad_rows=True)
             assert list(source) == [Sample("x", ("a",), id="1"), Sample("x", ("a",), id="3")]
             assert source.rows == 2
             (bad,) = source.bad_rows
             assert (bad.line, bad.text, bad.file) == (2, text, "")
-            assert bad.reason in refused(path, match)
+            assert bad.reason in refusal(path, match)
 
 
 def test_bad_rows_of_a_table_are_kept_as_json(tmp_path: Path) -> None:
@@ -154,66 +154,66 @@ def test_rows_before_the_columns_are_known_are_set_aside(tmp_path: Path) -> None
 
 def test_nothing_but_bad_rows(tmp_path: Path) -> None:
     path = made(tmp_path, "x.jsonl", '{"answer": "", "output": "x"}\n{\n')
-    refused(
+    refusal(
         path, r"no good row: all 2 were set aside, the first because .*x\.jsonl line 1 has an empty", skip_bad_rows=True
     )
     path = made(tmp_path, "x.jsonl", "{\n")
-    refused(path, r"no good row: all 1 were set aside", skip_bad_rows=True)
+    refusal(path, r"no good row: all 1 were set aside", skip_bad_rows=True)
 
 
 def test_the_limit_hides_what_lies_behind_it(tmp_path: Path) -> None:
     path = made(tmp_path, "x.jsonl", GOOD * 3 + "broken\n")
     assert len(list(open_source(path, limit=3))) == 3
-    refused(path, "line 4", limit=4)
-    refused(path, "the limit is 0", limit=0)
+    refusal(path, "line 4", limit=4)
+    refusal(path, "the limit is 0", limit=0)
 
 
 @pytest.mark.parametrize("skip_bad_rows", [False, True])
 def test_missing_columns(tmp_path: Path, skip_bad_rows: bool) -> None:
     path = made(tmp_path, "x.csv", "id,q,gold\n1,2,3\n")
     match = r"has no column for the candidate: found id, q, gold; name it with --map candidate=COLUMN\."
-    refused(path, match, skip_bad_rows=skip_bad_rows)
+    refusal(path, match, skip_bad_rows=skip_bad_rows)
     path = made(tmp_path, "x.jsonl", '{"id": 1}\n')
     match = (
         r"no column for the reference and none for the candidate: found id; .*--map reference=COLUMN,candidate=COLUMN"
     )
-    refused(path, match, skip_bad_rows=skip_bad_rows)
+    refusal(path, match, skip_bad_rows=skip_bad_rows)
     path = made(tmp_path, "x.jsonl", "{}\n")
-    refused(path, r"no column for the reference.*found none at all", skip_bad_rows=skip_bad_rows)
+    refusal(path, r"no column for the reference.*found none at all", skip_bad_rows=skip_bad_rows)
 
 
 def test_mappings_that_do_not_fit(tmp_path: Path) -> None:
     path = made(tmp_path, "x.jsonl", GOOD)
     match = r"no column 'out', which was named for the candidate: found answer, output; .*--map candidate=COLUMN"
-    refused(path, match, columns={"candidate": "out"})
-    refused(path, r"no column 'y', which was named for the label: found", columns={"label": "y"})
-    refused(path, r"no column 'output\.q', which was named for the question", columns={"question": "output.q"})
-    refused(path, r"'answer' can't be mapped to a column; expected one of", columns={"answer": "answer"})
-    refused(path, r"both 'label' and 'gold'", columns={"label": "a", "gold": "b"})
-    refused(path, r"the candidate is needed, but mapped to no column", columns={"candidate": ""})
+    refusal(path, match, columns={"candidate": "out"})
+    refusal(path, r"no column 'y', which was named for the label: found", columns={"label": "y"})
+    refusal(path, r"no column 'output\.q', which was named for the question", columns={"question": "output.q"})
+    refusal(path, r"'answer' can't be mapped to a column; expected one of", columns={"answer": "answer"})
+    refusal(path, r"both 'label' and 'gold'", columns={"label": "a", "gold": "b"})
+    refusal(path, r"the candidate is needed, but mapped to no column", columns={"candidate": ""})
 
 
 def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
     made(tmp_path, "answers.jsonl", GOOD)
-    refused(tmp_path / "anwsers.jsonl", r"anwsers\.jsonl does not exist; did you mean .*/answers\.jsonl\?")
-    refused(tmp_path / "other", r"other does not exist; give the path of a file, or - for standard input")
-    refused(tmp_path / "no" / "x", r"does not exist, nor does its folder")
-    refused(tmp_path / "answers.jsonl" / "x", r"does not exist, nor does its folder")
-    refused(tmp_path / ("x" * 300), r"cannot be read \(File name too long\)")
+    refusal(tmp_path / "anwsers.jsonl", r"anwsers\.jsonl does not exist; did you mean .*/answers\.jsonl\?")
+    refusal(tmp_path / "other", r"other does not exist; give the path of a file, or - for standard input")
+    refusal(tmp_path / "no" / "x", r"does not exist, nor does its folder")
+    refusal(tmp_path / "answers.jsonl" / "x", r"does not exist, nor does its folder")
+    refusal(tmp_path / ("x" * 300), r"cannot be read \(File name too long\)")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
     path = made(tmp_path, "x.jsonl", GOOD)
     path.chmod(0)
-    refused(path, r"x\.jsonl cannot be read \(Permission denied\)")
+    refusal(path, r"x\.jsonl cannot be read \(Permission denied\)")
 
 
 def test_formats_that_do_not_fit(tmp_path: Path) -> None:
     path = made(tmp_path, "x.jsonl", GOOD)
-    refused(path, r"'xml' is not a format that can be read; expected one of jsonl, json", input_format="xml")
-    refused(path, r"is a file, and a saved dataset is a folder", input_format="datasets")
-    refused(
+    refusal(path, r"'xml' is not a format that can be read; expected one of jsonl, json", input_format="xml")
+    refusal(path, r"is a file, and a saved dataset is a folder", input_format="datasets")
+    refusal(
         tmp_path, r"folder without answers: no file in it ends in \.csv \(or in one of these and", input_format="csv"
     )
     assert open_source(made(tmp_path, "x.data", GOOD), input_format="jsonl").rows == 1
@@ -222,16 +222,16 @@ def test_formats_that_do_not_fit(tmp_path: Path) -> None:
 def test_folders(tmp_path: Path) -> None:
     import datasets
 
-    refused(tmp_path, r"is a folder without answers: no file in it ends in \.jsonl, .*it was not saved by datasets")
-    refused(tmp_path, r"not one that `save_to_disk` of datasets wrote", input_format="datasets")
+    refusal(tmp_path, r"is a folder without answers: no file in it ends in \.jsonl, .*it was not saved by datasets")
+    refusal(tmp_path, r"not one that `save_to_disk` of datasets wrote", input_format="datasets")
     rows = datasets.Dataset.from_list([{"answer": "a", "output": "x"}])
     datasets.DatasetDict({"train": rows, "test": rows}).save_to_disk(tmp_path / "d")
-    refused(
+    refusal(
         tmp_path / "d",
         r"holds 2 splits \(train, test\) where one was expected; give the folder of one, such as .*/d/train",
     )
     assert open_source(tmp_path / "d" / "test").rows == 1
     made(tmp_path / "d" / "test", "data-00000-of-00001.arrow", "broken")
-    refused(tmp_path / "d" / "test", r"the folder .*test cannot be read as a saved dataset")
+    refusal(tmp_path / "d" / "test", r"the folder .*test cannot be read as a saved dataset")
     made(tmp_path / "d", "dataset_dict.json", "{")
-    refused(tmp_path / "d", r"broken dataset_dict\.json")
+    refusal(tmp_path / "d", r"broken dataset_dict\.json")

@@ -91,14 +91,15 @@ def test_folders_and_lists_without_answers_are_told(tmp_path: Path) -> None:
 
 
 def test_columns_with_numbers_are_further_references(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    for names, taken in [
-        ("reference reference2 reference_3", "reference + reference2 + reference_3"),
-        ("Reference_10 REFERENCE-2 reference", "reference + REFERENCE-2 + Reference_10"),
-        ("reference1 reference2", "reference1 + reference2"),
-        ("gold_1 gold_2 answer", "answer"),
-        ("answer reference_score reference2x", "answer"),
-        ("reference answer2", "reference"),
-    ]:
+    read_as = {
+        "reference reference2 reference_3": "reference + reference2 + reference_3",
+        "Reference_10 REFERENCE-2 reference": "reference + REFERENCE-2 + Reference_10",
+        "reference1 reference2": "reference1 + reference2",
+        "gold_1 gold_2 answer": "answer",
+        "answer reference_score reference2x": "answer",
+        "reference answer2": "reference",
+    }
+    for names, taken in read_as.items():
         with subtests.test(names=names, taken=taken):
             path = tmp_path / "x.csv"
             columns = names.split()

@@ -14,6 +14,7 @@ from original_rows import ASDIV, SUBJECTS, save_all
 
 from bert_judge.errors import InputError
 from bert_judge.tasks import FORMS, BenchmarkTask, discover, lettered, shuffled
+from conftest import Refused
 
 NAMES = (
     "aime24 aime25 arc_easy_train arc_easy_test arc_challenge_train arc_challenge_test asdiv coqa_test drop_test gpqa "
@@ -205,9 +206,7 @@ def test_asdiv_drops_units_and_nothing_else(rows) -> None:
     assert rows("asdiv")[0][0] == "Some things are there. How many (0)?"
 
 
-def test_rows_of_another_kind_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
-) -> None:
+def test_rows_of_another_kind_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused) -> None:
     monkeypatch.setenv("LOCAL_DATASETS_DIR", str(tmp_path))
     for name, dataset, row, said in [
         ("gsm8k_test", "gsm8k/main/test", {"question": "q", "answer": "It is 4."}, "no '#### result'"),
@@ -220,10 +219,9 @@ def test_rows_of_another_kind_are_refused(
             "the key 'E', which is not one of its options A",
         ),
     ]:
-        with subtests.test(name=name):
-            Dataset.from_list([row]).save_to_disk(str(tmp_path / dataset))
-            with pytest.raises(InputError, match=re.escape(said)):
-                TASKS[name]()
+        Dataset.from_list([row]).save_to_disk(str(tmp_path / dataset))
+        with refused(said, name=name):
+            TASKS[name]()
 
 
 def test_math_without_configurations_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

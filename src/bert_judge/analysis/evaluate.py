@@ -49,7 +49,7 @@ class EvaluationSettings(BootstrapSettings):
     """What an evaluation is asked besides the measures. A threshold is sought for a wanted precision and recall."""
 
     by: Annotated[tuple[str, ...], "further columns to slice by"] = ()
-    threshold: Annotated[float | None, "label scores from here on correct (default: each judge's own labels)"] = None
+    threshold: Annotated[float | None, "scores from X on count as correct (default: each judge's own labels)"] = None
     min_precision: Annotated[float, "precision that a threshold is sought for"] = 0.95
     min_recall: Annotated[float, "recall that a threshold is sought for"] = 0.95
     worst: Annotated[int, "disagreements that are listed for each judge"] = 20

@@ -119,7 +119,9 @@ def load_run(folder: str | Path) -> Run:
     if not path.exists():
         begun = (folder / _PARTIAL).exists()
         state = "an unfinished run (start the same command again to finish it)" if begun else "no result"
-        raise InputError(f"{folder} holds {state}; a folder with {VERDICTS} and {RUN} was expected.")
+        below = sorted(str(each.parent) for each in folder.glob(f"*/{RUN}"))
+        hint = f", such as {' or '.join(below[:2])}," if below else ""
+        raise InputError(f"{folder} holds {state}; a folder with {VERDICTS} and {RUN}{hint} was expected.")
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         if "signature" not in record["identity"]:

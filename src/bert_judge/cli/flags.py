@@ -122,8 +122,9 @@ class Parser(argparse.ArgumentParser):
             known = [spelling for action in self._actions for spelling in action.option_strings]
             near = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1)
             flag = unknown[0].startswith("-")
-            hint = f", did you mean {near[0]}?" if flag and near else ""
-            self.error(f"{'there is no flag' if flag else 'nothing was expected here, not'} {unknown[0]}{hint}")
+            if flag:
+                self.error(f"there is no flag {unknown[0]}" + (f", did you mean {near[0]}?" if near else ""))
+            self.error(f"nothing was expected here, not {unknown[0]}; several names go into one word, with commas: a,b")
         return {name: value for name, value in vars(values).items() if name != "config"}
 
     def set_config(self, values: Mapping[str, Any], path: str) -> None:

@@ -19,7 +19,7 @@ class InputOptions:
     input_format: Annotated[str | None, f"{', '.join(FORMATS)} (default: from its name or beginning)"] = None
     limit: Annotated[int | None, "only the first N rows"] = None
     skip_bad_rows: Annotated[bool, "set unreadable rows aside instead of stopping"] = False
-    numbers_as_text: Annotated[bool, "take numbers in text columns as the text that stands there"] = False
+    numbers_as_text: Annotated[bool, "read numbers in text columns as text, exactly as written"] = False
 
 
 def open_input(

@@ -11,5 +11,5 @@ class OutputOptions:
     """Where results go. Without slots, so that it stands beside other options in one class."""
 
     output_dir: Annotated[str, "folder for the results"] = "bert-judge-out"
-    overwrite: Annotated[bool, "make anew what is there; replace what is of another judge, input or options"] = False
+    overwrite: Annotated[bool, "redo existing results, and replace those of another judge, input or options"] = False
     quiet: Annotated[bool, "no progress bar and no table"] = False

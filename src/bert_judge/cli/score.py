@@ -136,7 +136,7 @@ def _judge(job: _Job, judge: Judge, options: ScoreOptions, command: list[str]) -
     """The judge, fitted to these rows, and its whole result."""
     fitted, folder = open_result(job.source, judge, job.folder, job.options, options.overwrite)
     if folder.finished and not options.quiet:
-        say(f"{folder.folder} holds this result already; --overwrite makes it anew.\n")
+        say(f"{folder.folder} holds this result already; --overwrite redoes it.\n")
     title, texts = job.name or "judging", not options.no_texts
     judge_rows(job.source, fitted, folder, title, texts=texts, quiet=options.quiet, command=command)
     return fitted, folder
@@ -160,7 +160,7 @@ def _say_several(
     page = _page(list(results.values()), path.with_name(f"{path.stem}.html"), rows * models, options, load)
     if options.quiet:
         return
-    say(f"{_columns_read(jobs[0].source)}\n")
+    say(f"{_columns_read(*dict.fromkeys(job.source for job in jobs))}\n")
     if models > 1 and rows * len(jobs) <= PAGE_ROWS:
         say(_comparison(jobs, results, load))
         say(f"\nbert-judge compare {jobs[0].folder} {jobs[1].folder} shows the answers in which they differ")
@@ -230,9 +230,11 @@ def _report(folder: ResultFolder, source: Source, signature: Signature, page: st
     return Document("", [_columns_read(source), *facts], judges=[("", signature)]).text() + f"\n{files}"
 
 
-def _columns_read(source: Source) -> str:
-    read = ", ".join(f"{role} from {name}" for role, name in source.columns.items())
-    without = "" if "question" in source.columns else "; no question (name it with --map question=COLUMN)"
+def _columns_read(*sources: Source) -> str:
+    """Which columns were read; of several sources, each column of candidates."""
+    columns = {**sources[0].columns, "candidate": ", ".join(source.columns["candidate"] for source in sources)}
+    read = ", ".join(f"{role} from {name}" for role, name in columns.items())
+    without = "" if "question" in columns else "; no question (name it with --map question=COLUMN)"
     return f"read   {read}{without}"
 
 

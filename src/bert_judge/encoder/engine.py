@@ -86,6 +86,8 @@ class Engine:
         for name, value in (("batch_tokens", batch_tokens), ("batch_size", batch_size)):
             if value is not None and value < 1:
                 raise InputError(f"{name} is {value}; a number of at least 1 was expected.")
+        if memory < 0:
+            raise InputError(f"memory is {memory}; a number of at least 0 was expected.")
         self._model = model
         self._batch_tokens = batch_tokens or model.runtime.batch_tokens
         self._batch_size = batch_size

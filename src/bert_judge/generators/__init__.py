@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-
-from bert_judge.errors import InputError
+from bert_judge.errors import InputError, did_you_mean
 from bert_judge.generators.base import BackendGenerator, Generator, KeptGenerator, Options, open_store, split_trace
 from bert_judge.generators.hf import HFGenerator
 from bert_judge.generators.openai import OpenAIGenerator
@@ -39,7 +37,5 @@ def make_generator(
 ) -> Generator:
     """A model on a backend of the table. Raises InputError with the nearest name, or what the backend raises."""
     if backend not in GENERATORS:
-        near = difflib.get_close_matches(backend.casefold(), GENERATORS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(GENERATORS)}."
-        raise InputError(f"there is no backend {backend!r}; {hint}")
+        raise InputError(f"there is no backend {backend!r}; {did_you_mean(backend, GENERATORS)}")
     return GENERATORS[backend](model_path, sampling, options, choices)

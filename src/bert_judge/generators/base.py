@@ -15,19 +15,19 @@ from bert_judge.store import STORE_FILE, RecentReplies, Replies, ReplyStore, rep
 from bert_judge.types import Reply, Sampling, Signature
 
 Arrived = Callable[[int, Reply], None]
-"""Called with the index of a prompt and its reply the moment the reply is there, from any thread."""
+"""Called with the index of a prompt and its reply as soon as that exists, from any thread."""
 
 ALTERNATIVES = 5
 """How many of the likeliest tokens are kept at each place whose log probabilities are asked for."""
 
-_WINDOW = 1024  # prompts that are looked up at a time, so that a stream is never held as a whole
+_WINDOW = 1024  # prompts looked up at a time, so that a stream is never held as a whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What generators take besides the model and the sampling; each backend reads those that concern it."""
+    """What generators take besides model and sampling; each backend reads those that concern it."""
 
-    system_prompt: Annotated[str | None, "what stands before each prompt, in the system's turn"] = None
+    system_prompt: Annotated[str | None, "the system prompt, put before each prompt"] = None
     enable_thinking: Annotated[bool | None, "switch the model's reasoning on (default: as the model has it)"] = None
     think_token: Annotated[str, "what closes a reasoning trace"] = "</think>"
     trust_remote_code: Annotated[bool, "hf, vllm: run the model's own code if its architecture is unknown"] = False
@@ -51,12 +51,9 @@ class Options:
 
     def unused_by(self, backend: str) -> dict[str, tuple[str, ...]]:
         """The options that are set and that a backend does not read, each with the backends that do."""
-        found = {}
-        for option in fields(self):
-            readers = tuple(each for each, names in _READ_BY.items() if option.name in names)
-            if readers and backend not in readers and getattr(self, option.name) != option.default:
-                found[option.name] = readers
-        return found
+        given = [each.name for each in fields(self) if getattr(self, each.name) != each.default]
+        readers = {name: tuple(each for each, names in _READ_BY.items() if name in names) for name in given}
+        return {name: backends for name, backends in readers.items() if backends and backend not in backends}
 
 
 _AT_LEAST: Mapping[float, tuple[str, ...]] = {
@@ -81,8 +78,8 @@ class Generator(ABC):
     def replies(self, prompts: Iterable[str], arrived: Arrived | None = None) -> Iterator[tuple[int, Reply]]:
         """The index and reply of each prompt, as they finish, in any order; prompts are read as they are needed.
 
-        One prompt that fails has a reply with an `error`, and never stops the others. `arrived` hears of each reply
-        the moment it is there, which may be long before it is yielded.
+        A prompt that fails gets a reply with an `error`, and does not stop the others. `arrived` is called with each
+        reply as soon as it exists, which may be long before it is yielded.
         """
 
     def generate(self, prompts: Iterable[str]) -> list[str]:
@@ -100,9 +97,9 @@ class Generator(ABC):
 class BackendGenerator(Generator):
     """A generator of the table of backends.
 
-    `choices` says of how many of a reply's last tokens the log probabilities are kept; `settings` are fields of
-    Sampling and Options by name, as the paper's package has them. Raises InputError for another name, and what the
-    backend raises where the model can't be used.
+    `choices` is the number of last tokens of a reply whose log probabilities are kept; `settings` are fields of
+    Sampling and Options by name, as in the paper's package. Raises InputError for another name, and what the backend
+    raises where the model can't be used.
     """
 
     backend: ClassVar[str]
@@ -115,19 +112,18 @@ class BackendGenerator(Generator):
         choices: int = 0,
         **settings: Any,
     ) -> None:
-        of_sampling, of_options = ({each.name for each in fields(record)} for record in (Sampling, Options))
-        if unknown := settings.keys() - of_sampling - of_options:
-            raise InputError(f"{min(unknown)!r} is not a setting of a generator; fields of Sampling and Options are.")
-        self._sampling = replace(
-            sampling or Sampling(), **{name: settings[name] for name in settings.keys() & of_sampling}
-        )
-        self._options = replace(options or Options(), **{name: settings[name] for name in settings.keys() & of_options})
+        of_sampling = {each.name: settings.pop(each.name) for each in fields(Sampling) if each.name in settings}
+        of_options = {each.name: settings.pop(each.name) for each in fields(Options) if each.name in settings}
+        if settings:
+            raise InputError(f"{min(settings)!r} is not a setting of a generator; fields of Sampling and Options are.")
+        self._sampling = replace(sampling or Sampling(), **of_sampling)
+        self._options = replace(options or Options(), **of_options)
         self._choices = choices
         self.name = model_path
-        system = self._options.system_prompt
+        system = (self._options.system_prompt or "").encode(errors="backslashreplace")
         asked = {
             "model": model_path.rstrip("/").split("/")[-1],
-            "system": hashlib.sha256(system.encode(errors="backslashreplace")).hexdigest()[:12] if system else None,
+            "system": hashlib.sha256(system).hexdigest()[:12] if system else None,
             "thinking": self._options.enable_thinking,
             "choices": choices or None,
         }
@@ -135,7 +131,7 @@ class BackendGenerator(Generator):
 
     @abstractmethod
     def _load(self) -> Mapping[str, object]:
-        """Make the model ready; returns what of it changes a reply, for the signature."""
+        """Load the model; returns everything about it that changes a reply, for the signature."""
 
 
 def open_store(name: str | None) -> Replies:
@@ -146,7 +142,7 @@ def open_store(name: str | None) -> Replies:
 
 
 class KeptGenerator(Generator):
-    """A generator whose replies are kept: what is in the store, or stands twice in a window, is not asked for again."""
+    """A generator whose replies are kept: a prompt whose reply is in the store, or that repeats, is not asked again."""
 
     def __init__(self, generator: Generator, store: Replies) -> None:
         self._generator = generator
@@ -187,7 +183,7 @@ class KeptGenerator(Generator):
 def split_trace(text: str, think_token: str = "</think>") -> tuple[str, str | None]:
     """A reply in two: its reasoning trace, and its answer; the answer is None where the trace was never closed.
 
-    A trace may begin with its opening tag (`<think>` for `</think>`), or the tag stood in the prompt. The last closing
+    A trace may begin with its opening tag (`<think>` for `</think>`), which may also be in the prompt. The last closing
     tag counts, since a trace may quote one. Without a `think_token` the whole reply is the answer.
     """
     if not think_token:

@@ -6,21 +6,18 @@ import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.errors import InputError, ModelError
 from bert_judge.generators.base import ALTERNATIVES
-from bert_judge.generators.chat import ChatFormat, Encoded, load_chat_tokenizer
-from bert_judge.generators.local import LocalGenerator, content_hash
+from bert_judge.generators.local import ChatFormat, Encoded, LocalGenerator, content_hash, load_chat_tokenizer
 from bert_judge.models import (
     choose_device,
     fastest_dtype,
     find_model,
     load_config,
+    load_language_model,
     max_input_tokens,
-    quiet_transformers,
 )
 from bert_judge.types import Reply
 
@@ -117,28 +114,27 @@ class HFGenerator(LocalGenerator):
         replies = []
         for prompt, ids, steps in zip(batch, output[:, width:].tolist(), recorder.rows(len(batch)), strict=True):
             end = next((place for place, token in enumerate(ids) if token in self._end_ids), None)
-            own = ids if end is None else ids[:end]
-            tokens = len(own) + (end is not None)
+            own = ids[:end]
             last = steps[: len(own)][-self._choices :]
-            replies.append(self._reply(prompt, own, tokens, end is None, last))
+            replies.append(self._reply(prompt, own, len(own) + (end is not None), end is None, last))
         return replies
 
     def _generation_config(self, width: int) -> Any:
         from transformers import GenerationConfig
 
         given = self._sampling
-        sampled = {"temperature": given.temperature, "top_p": given.top_p, "top_k": given.top_k, "min_p": given.min_p}
+        names = ("temperature", "top_p", "top_k", "min_p") if given.temperature > 0 else ()
         return GenerationConfig(
             max_new_tokens=min(given.max_tokens, max(1, self._limit - width)),
             do_sample=given.temperature > 0,
             eos_token_id=sorted(self._end_ids) or None,
             pad_token_id=self._pad_id,
-            **(sampled if given.temperature > 0 else {}),
+            **{name: getattr(given, name) for name in names},
         )
 
 
 class _PresencePenalty:
-    """Lowers the logits of the tokens that a reply holds already, each once, whatever its number."""
+    """Lowers the logits of the tokens that a reply holds already, each once, however often it occurs."""
 
     def __init__(self, penalty: float, width: int) -> None:
         self._penalty, self._width = penalty, width
@@ -151,7 +147,7 @@ class _PresencePenalty:
 
 
 class _Recorder:
-    """Notes the likeliest tokens of each step, as the model has them before anything changes its logits."""
+    """Notes the likeliest tokens of each step, before any other processor changes the logits."""
 
     def __init__(self) -> None:
         self._steps: list[tuple[list[list[int]], list[list[float]]]] = []
@@ -168,36 +164,8 @@ class _Recorder:
         ]
 
 
-def load_language_model(folder: Path, config: Any, dtype: str) -> Any:
-    """A causal language model from safetensors, in evaluation mode. Raises InputError and ModelError."""
-    from safetensors import SafetensorError
-    from transformers import AutoModelForCausalLM
-
-    if dtype not in ("float32", "bfloat16", "float16"):
-        raise InputError(f"dtype is {dtype!r}; 'auto', 'float32', 'bfloat16' or 'float16' was expected.")
-    if not list(folder.glob("*.safetensors")):
-        raise ModelError(f"{folder} has no weights as safetensors; save them with save_pretrained.")
-    try:
-        with quiet_transformers():
-            model, info = AutoModelForCausalLM.from_pretrained(
-                folder,
-                config=config,
-                dtype=dtype,
-                use_safetensors=True,
-                trust_remote_code=hasattr(config, "auto_map"),  # permission alone is no reason to run it
-                output_loading_info=True,
-            )
-    except (ValueError, OSError, RuntimeError, KeyError, SafetensorError) as error:
-        reason = str(error).strip().split("\n")[0]
-        raise ModelError(f"{folder} can't be loaded as a language model: {reason}") from error
-    if info["missing_keys"]:
-        missing = ", ".join(sorted(info["missing_keys"])[:3])
-        raise ModelError(f"{folder} is not a language model: its weights lack {missing}; is it an encoder?")
-    return model.eval()
-
-
 def _end_ids(model: Any) -> frozenset[int]:
-    """The tokens that the model itself ends with. Its other defaults go: the sampling says all that is wanted."""
+    """The model's own end tokens. Its other generation defaults are dropped, as `Sampling` decides everything."""
     from transformers import GenerationConfig
 
     ends = model.generation_config.eos_token_id

@@ -1,24 +1,27 @@
-"""What the backends on this machine share: prompts become token ids, and token ids replies."""
+"""What the backends that run on this machine share: prompts become token ids, and token ids replies."""
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from bert_judge.generators.base import Arrived, BackendGenerator
-from bert_judge.generators.chat import ChatFormat, Encoded
+from bert_judge.errors import ModelError, first_line
+from bert_judge.generators.base import Arrived, BackendGenerator, Options, opening_token
 from bert_judge.models import hash_files
 from bert_judge.types import Reply, TokenChoice
 
+_PLACE = "\ue000prompt\ue000"  # where the prompt goes; private characters, which no template contains
+_BLANK = " "
+_SHORTEST_MARKUP = 3  # added tokens of fewer characters, or of blanks, are not markup
+
 
 class LocalGenerator(BackendGenerator):
-    """A model on this machine, of which a backend runs batches.
-
-    The chat template is applied here, so that all of them ask the same and cut long prompts the same.
-    """
+    """A model on this machine. The chat template is applied here, so that all backends ask, and cut, alike."""
 
     window: ClassVar[int]  # prompts that are encoded together
     _format: ChatFormat
@@ -37,11 +40,11 @@ class LocalGenerator(BackendGenerator):
                 else:
                     fitting[index] = encoded
             for rows in self._batches(fitting):
-                found = dict(zip(rows, self._run([fitting[row] for row in rows]), strict=True))
-                for index, reply in found.items():
-                    if arrived:
-                        arrived(index, reply)
-                yield from found.items()
+                found = list(zip(rows, self._run([fitting[row] for row in rows]), strict=True))
+                if arrived:
+                    for each in found:
+                        arrived(*each)
+                yield from found
 
     @abstractmethod
     def _batches(self, prompts: Mapping[int, Encoded]) -> Iterable[Sequence[int]]:
@@ -53,7 +56,7 @@ class LocalGenerator(BackendGenerator):
     def _reply(
         self, prompt: Encoded, ids: Sequence[int], tokens: int, cut: bool, steps: Sequence[Mapping[int, float]]
     ) -> Reply:
-        """A reply out of its ids; `steps` are the log probabilities of the likeliest ids at its last places."""
+        """A reply from its ids; `steps` are the log probabilities of the likeliest ids at its last positions."""
         text_of = self._format.token
         choices = tuple(
             TokenChoice(text_of(token), {text_of(other): value for other, value in likeliest.items()})
@@ -64,7 +67,142 @@ class LocalGenerator(BackendGenerator):
         return Reply(text, reason, len(prompt.ids), tokens, choices=choices, truncated=prompt.truncated)
 
 
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A prompt as token ids, and how many of its characters did not fit."""
+
+    ids: tuple[int, ...]
+    truncated: int
+
+
+class ChatFormat:
+    """How a model is asked: by its chat template, or in plain text if it has none.
+
+    The prompt is data: a special token in it is encoded as plain text, so that it can't end its turn and begin another.
+    A prompt that is too long loses its start; what the template and the system prompt put around it is never cut.
+    `end_ids` are the tokens that end a turn.
+    """
+
+    def __init__(self, tokenizer: Any, options: Options) -> None:
+        self._tokenizer = tokenizer
+        head, tail = _frame(tokenizer, options)
+        # A template that trims its texts has removed these blanks.
+        kept = head.endswith(_BLANK), tail.startswith(_BLANK)
+        self._trims = [trim for trim, keeps in zip((str.lstrip, str.rstrip), kept, strict=True) if not keeps]
+        self._head, self._tail = head.removesuffix(_BLANK), tail.removeprefix(_BLANK)
+        # The token that the tokenizer puts before a text, if it does; never one that it puts after it.
+        first = tokenizer("a")["input_ids"][:1]
+        begins = not tokenizer.chat_template and first == [tokenizer.bos_token_id]
+        self._start = tuple(first) if begins else ()
+        opening = opening_token(options.think_token)
+        self._prefill = opening if opening and self._tail.rstrip().endswith(opening) else ""
+        markup = sorted(token for token in tokenizer.get_added_vocab() if len(token.strip()) >= _SHORTEST_MARKUP)
+        self._markup = re.compile("|".join(f"(?={re.escape(token)})" for token in markup) or r"(?!)")
+        tags = tokenizer.convert_tokens_to_ids([opening, options.think_token] if opening else [])
+        self._hidden = _special_ids(tokenizer) - frozenset(tags)
+        self.end_ids = _end_ids(tokenizer)
+
+    def encode(self, prompt: str, limit: int) -> Encoded | None:
+        """The ids of a prompt, at most `limit`; None where not even its frame fits."""
+        text = prompt.encode(errors="replace").decode()  # tokenizers refuse lone surrogates
+        for trim in self._trims:
+            text = trim(text)
+        whole = len(text)
+        while len(ids := self._ids(text)) > limit:
+            if not text:
+                return None
+            text = self._without_start(text, len(ids) - limit)
+        return Encoded(ids, whole - len(text))
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of a reply, without special tokens, but with the tags of a reasoning trace."""
+        shown = [token for token in ids if token not in self._hidden]
+        return self._prefill + str(self._tokenizer.decode(shown, skip_special_tokens=False))
+
+    def token(self, token_id: int) -> str:
+        """The text of one token."""
+        return str(self._tokenizer.decode([token_id], skip_special_tokens=False))
+
+    def _ids(self, text: str) -> tuple[int, ...]:
+        cuts = [match.start() + 1 for match in self._markup.finditer(text)]
+        parts = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+        parts[0] = self._head + parts[0]
+        parts[-1] += self._tail
+        return (*self._start, *(token for part in parts for token in self._encode(part)["input_ids"]))
+
+    def _without_start(self, text: str, tokens: int) -> str:
+        """The text without about as many tokens at its start; at least one character shorter."""
+        offsets = self._encode(text, return_offsets_mapping=True)["offset_mapping"]
+        return text[max(1, offsets[tokens][0]) if tokens < len(offsets) else len(text) :]
+
+    def _encode(self, text: str, **wanted: bool) -> Any:
+        return self._tokenizer(text, add_special_tokens=False, return_attention_mask=False, verbose=False, **wanted)
+
+
 def content_hash(folder: Path) -> str:
     """Twelve hexadecimal digits for what a model's folder holds: configuration, tokenizer, template and weights."""
     patterns = ("*.json", "*.jinja", "*.model", "*.safetensors")
     return hash_files([path for pattern in patterns for path in sorted(folder.glob(pattern))])
+
+
+def load_chat_tokenizer(folder: Path, trust_remote_code: bool) -> Any:
+    """A model's tokenizer with its chat template, padding on the left. Raises ModelError."""
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(folder, padding_side="left", trust_remote_code=trust_remote_code)
+    except (ValueError, OSError, KeyError, ImportError, AttributeError) as error:
+        raise ModelError(f"{folder} has no tokenizer that can be read: {first_line(error)}") from error
+
+
+def _frame(tokenizer: Any, options: Options) -> tuple[str, str]:
+    """The text before and after the prompt."""
+    from jinja2 import TemplateError
+
+    system = options.system_prompt
+    if not tokenizer.chat_template:
+        return f"{system}\n\n{_BLANK}" if system else _BLANK, _BLANK
+    place = f"{_BLANK}{_PLACE}{_BLANK}"
+    turns = [{"role": "system", "content": system}] if system else []
+    try:
+        text = _render(tokenizer, [*turns, {"role": "user", "content": place}], options)
+        if system and system.strip() not in text:
+            raise ValueError("the template leaves the system prompt out")
+    except (ValueError, TemplateError) as error:
+        if not system:
+            raise ModelError(f"the chat template of the model can't be used: {error}") from error
+        # Some templates (such as Gemma's) have no system turn.
+        text = _render(tokenizer, [{"role": "user", "content": f"{system}\n\n{place}"}], options)
+    head, found, tail = text.partition(_PLACE)
+    if not found or _PLACE in tail:
+        raise ModelError(
+            "the chat template of the model does not show the prompt exactly once; use a model with another template."
+        )
+    return head, tail
+
+
+def _render(tokenizer: Any, turns: list[dict[str, str]], options: Options) -> str:
+    thinking = {} if options.enable_thinking is None else {"enable_thinking": options.enable_thinking}
+    return str(tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True, **thinking))
+
+
+def _end_ids(tokenizer: Any) -> frozenset[int]:
+    """The tokens that end a text, and a turn of the assistant as the template writes it."""
+    from jinja2 import TemplateError
+
+    ends = {tokenizer.eos_token_id} - {None}
+    if tokenizer.chat_template:
+        turns = [{"role": "user", "content": "a"}, {"role": "assistant", "content": _PLACE}]
+        try:
+            after = tokenizer.apply_chat_template(turns, tokenize=False).rpartition(_PLACE)[2]
+        except TemplateError:  # a template that shows no finished turns
+            after = ""
+        ids = tokenizer(after, add_special_tokens=False)["input_ids"]
+        ends |= {token for token in ids[:2] if token in _special_ids(tokenizer)}
+    return frozenset(ends)
+
+
+def _special_ids(tokenizer: Any) -> frozenset[int]:
+    """Tokens that are not text: those with a role, and those of the template, which often have none."""
+    marked = (token_id for token_id, token in tokenizer.added_tokens_decoder.items() if token.special)
+    return frozenset([*tokenizer.all_special_ids, *marked])

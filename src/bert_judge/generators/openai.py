@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from bert_judge.addresses import public_text
-from bert_judge.errors import InputError, MissingExtraError, ModelError
+from bert_judge.errors import InputError, ModelError, import_extra
 from bert_judge.generators.base import ALTERNATIVES, Arrived, BackendGenerator, Options, opening_token
 from bert_judge.types import Reply, Sampling, TokenChoice
 
 if TYPE_CHECKING:
     from openai import OpenAI
 
-_FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds before the first new try, doubled each time
-_LONGEST_RETRY_AFTER = 600.0  # seconds; who asks for more is not waited for
+_FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds before the first retry, doubled each time
+_LONGEST_RETRY_AFTER = 600.0  # seconds; a server that asks for more is not waited for
 _TRY_AGAIN = frozenset([408, 409, 425, 429])  # and all from 500 on
 _HOPELESS = {401: "is OPENAI_API_KEY right?", 404: "are the address and the model's name right?"}
 
@@ -35,13 +35,13 @@ class OpenAIGenerator(BackendGenerator):
     """Asks an endpoint, `concurrency` requests at a time.
 
     The key is read from OPENAI_API_KEY; with a `base_url` (or OPENAI_BASE_URL) none is needed. That address may hold a
-    user and a password (sent instead of the key) and a query (sent with each request); neither is ever written or
-    printed, nor does it change the signature.
+    user and a password (sent instead of the key) and a query (sent with each request); these are never written or
+    printed, and are not in the signature.
 
-    A refused or cut connection, a timeout, the status 408, 409, 425, 429 or 5xx, and a reply that makes no sense are
-    tried again `retries` times, after waits that double, or that the server asks for (Retry-After); then the reply has
-    an `error`. A status that no other prompt could change (401, 404) raises ModelError. A prompt that is too long for
-    the model is the endpoint's to refuse or cut.
+    A refused or cut connection, a timeout, the status 408, 409, 425, 429 or 5xx, and a body that is not a chat
+    completion are tried again `retries` times, after waits that double, or that the server asks for (Retry-After);
+    then the reply has an `error`. A status that concerns every prompt (401, 404) raises ModelError. Prompts that are
+    too long for the model are refused or cut by the endpoint.
     """
 
     backend = "openai"
@@ -58,7 +58,7 @@ class OpenAIGenerator(BackendGenerator):
     def replies(self, prompts: Iterable[str], arrived: Arrived | None = None) -> Iterator[tuple[int, Reply]]:
         """The replies as they come; a prompt is read when there is room for its request.
 
-        Stopping early waits for the requests under way, which are paid for, but not for new tries.
+        Stopping early waits for the requests under way, which are paid for, but not for retries.
         """
         rows, room, stop = enumerate(prompts), self._options.concurrency, Event()
 
@@ -92,7 +92,7 @@ class OpenAIGenerator(BackendGenerator):
         return reply
 
     def _try(self, prompt: str) -> tuple[Reply, float | None]:
-        """A reply, and the seconds that the server wants us to wait before another try; None if none would help."""
+        """A reply, and the seconds to wait before another try, as the server asks; None if none would help."""
         import openai
 
         system = self._options.system_prompt
@@ -120,18 +120,18 @@ class OpenAIGenerator(BackendGenerator):
         return Reply("", "error", error=failure), pause
 
     def _public(self, message: str) -> str:
-        """What a server says, which may quote its address, without what is secret in it."""
+        """What a server says, without the secrets of its address, which it may quote."""
         for secret in self._secrets:
             message = message.replace(secret, "…")
         return message
 
 
 class _SenselessReplyError(Exception):
-    """The body of a reply is not what a chat endpoint sends; the text says what it is."""
+    """The body of a reply is not a chat completion; the message says what it is."""
 
 
 class _Pace:
-    """Lets so many requests through in a minute, evenly."""
+    """Spreads requests evenly over each minute."""
 
     def __init__(self, per_minute: float | None) -> None:
         self._gap = 60 / per_minute if per_minute else 0.0
@@ -147,11 +147,8 @@ class _Pace:
 
 
 def _make_client(options: Options) -> tuple[OpenAI, tuple[str, ...]]:
-    """A client, and what is secret in the address that it was given. Its own address is the public one."""
-    try:
-        from openai import OpenAI
-    except ImportError as error:
-        raise MissingExtraError("the backend openai", "openai", "openai") from error
+    """A client, and the secrets of the address that it was given, which are not in its own `base_url`."""
+    openai = import_extra("openai", "the backend openai", "openai")
     base_url = options.base_url or os.environ.get("OPENAI_BASE_URL")
     key = os.environ.get("OPENAI_API_KEY")
     if not key and not base_url:
@@ -160,7 +157,7 @@ def _make_client(options: Options) -> tuple[OpenAI, tuple[str, ...]]:
     query = dict(parse_qsl(address.query, keep_blank_values=True))
     user = address.netloc.rpartition("@")[0]
     basic = base64.b64encode(unquote(user).encode()).decode()
-    client = OpenAI(
+    client = openai.OpenAI(
         api_key=key or "none",
         base_url=base_url and public_text(base_url),
         default_query=query,
@@ -174,12 +171,12 @@ def _make_client(options: Options) -> tuple[OpenAI, tuple[str, ...]]:
 
 
 def _address(base_url: str) -> SplitResult:
-    """The parts of an address. The error does not show one that may hold a password."""
+    """The parts of an address. An address that may hold a password is not shown in the error."""
     try:
         parts = urlsplit(base_url)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
             return parts
-    except ValueError:  # a port that is not a number, as after a password with a slash
+    except ValueError:  # the port is not a number, as after a password with a slash
         pass
     given = repr(base_url) if "@" not in base_url and "?" not in base_url else "not an address"
     raise InputError(
@@ -210,9 +207,6 @@ def _read(text: str, think_token: str, choices: int) -> Reply:
     """The reply in a response's body."""
     try:
         body = json.loads(text)
-    except ValueError as error:
-        raise _SenselessReplyError(f"what is not valid JSON ({text[:80]!r})") from error
-    try:
         if not body["choices"]:
             raise _SenselessReplyError("a reply without choices")
         choice, usage = body["choices"][0], body.get("usage") or {}
@@ -224,44 +218,40 @@ def _read(text: str, think_token: str, choices: int) -> Reply:
         if content is None and not reasoning and choice.get("finish_reason") != "length":
             refusal = f" ({message['refusal']})" if message.get("refusal") else ""
             raise _SenselessReplyError(f"a reply without text{refusal}")
+        if reasoning and think_token:  # set apart by the endpoint; without an answer after it, it was never closed
+            trace = f"{opening_token(think_token)}{reasoning}"
+            content = trace if content is None else f"{trace}{think_token}{content}"
         return Reply(
-            _with_trace(reasoning, content, think_token),
+            content or "",
             "length" if choice.get("finish_reason") == "length" else "stop",
             int(usage.get("prompt_tokens") or 0),
             int(usage.get("completion_tokens") or 0),
             choices=_choices(choice, choices),
         )
+    except json.JSONDecodeError as error:
+        raise _SenselessReplyError(f"what is not valid JSON ({text[:80]!r})") from error
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         raise _SenselessReplyError(f"what is not a chat completion ({text[:80]!r})") from error
 
 
-def _with_trace(reasoning: str | None, content: str | None, think_token: str) -> str:
-    """Reasoning that the endpoint has set apart, back in its tags; without an answer after it, it was never closed."""
-    if not reasoning or not think_token:
-        return content or ""
-    return f"{opening_token(think_token)}{reasoning}" + ("" if content is None else f"{think_token}{content}")
-
-
 def _choices(choice: Mapping[str, Any], wanted: int) -> tuple[TokenChoice, ...]:
-    content = (choice.get("logprobs") or {}).get("content") or []
-    return tuple(
-        TokenChoice(
-            str(each["token"]),
-            {str(other["token"]): float(other["logprob"]) for other in [each, *(each.get("top_logprobs") or [])]},
-        )
-        for each in content[len(content) - min(wanted, len(content)) :]
-    )
+    found = []
+    for each in ((choice.get("logprobs") or {}).get("content") or [])[-wanted:] if wanted else []:
+        likeliest = [each, *(each.get("top_logprobs") or [])]
+        known = {str(other["token"]): float(other["logprob"]) for other in likeliest}
+        found.append(TokenChoice(str(each["token"]), known))
+    return tuple(found)
 
 
 def _cause(error: BaseException) -> str:
-    """The innermost reason, in a line: the client's own words are only that there was an error."""
+    """The innermost reason, in one line: the client itself says only that there was an error."""
     while error.__cause__ is not None:
         error = error.__cause__
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
-    """The seconds that a server asks us to wait: a number, or a date."""
+    """The seconds that a server asks us to wait; the header has a number or a date."""
     value = headers.get("retry-after", "")
     try:
         seconds = float(value)

@@ -1,4 +1,4 @@
-"""What generators of one's own are derived from in the paper's package."""
+"""The base class of users' own generators in the paper's package."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from bert_judge.models import find_model, quiet_transformers
 
 
 class BaseGenerator:
-    """What generators of one's own are derived from in the paper's package: settings as attributes, and a tokenizer.
+    """The base class of generators in the paper's package: settings as attributes, and a tokenizer.
 
-    A derived class defines `generate(prompts) -> list[str]`. One for our pipeline derives from
-    `bert_judge.generators.Generator`.
+    A derived class defines `generate(prompts) -> list[str]`. A generator for our pipeline is derived from
+    `bert_judge.generators.Generator` instead.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class BaseGenerator:
         return [render([{"role": "user", "content": prompt}], **thinks) for prompt in prompts]
 
     def _extract_answers(self, outputs: Sequence[str]) -> list[str]:
-        """What stands behind the reasoning trace of each reply; all of it, if the trace never ends."""
+        """What follows the reasoning trace of each reply; all of it, if the trace never ends."""
         answers = (split_trace(output, self.think_token)[1] for output in outputs)
         return [output.strip() if answer is None else answer for output, answer in zip(outputs, answers, strict=True)]
 

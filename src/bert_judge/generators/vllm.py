@@ -1,20 +1,18 @@
 """A language model on vLLM's offline engine, which batches by itself.
 
-vLLM needs a GPU and versions of its own, so it is not among what our tests install. They run this module against
-vLLM's documented interface (`LLM`, `SamplingParams`, `RequestOutput`) in a recorded shape, not against vLLM itself.
+vLLM needs a GPU and pins its own versions, so the tests do not install it: they run this module against a recording of
+its documented interface (`LLM`, `SamplingParams`, `RequestOutput`).
 """
 
 from __future__ import annotations
 
-import importlib
 import importlib.metadata
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import asdict
 
-from bert_judge.errors import MissingExtraError, ModelError
+from bert_judge.errors import ModelError, first_line, import_extra
 from bert_judge.generators.base import ALTERNATIVES
-from bert_judge.generators.chat import ChatFormat, Encoded
-from bert_judge.generators.local import LocalGenerator, content_hash
+from bert_judge.generators.local import ChatFormat, Encoded, LocalGenerator, content_hash
 from bert_judge.models import find_model
 from bert_judge.types import Reply
 
@@ -26,14 +24,11 @@ class VLLMGenerator(LocalGenerator):
     """
 
     backend = "vllm"
-    window = 4096  # prompts that the engine holds; it schedules them as it likes
+    window = 4096  # prompts that the engine schedules together
 
     def _load(self) -> Mapping[str, object]:
         options, sampling = self._options, self._sampling
-        try:
-            vllm: Any = importlib.import_module("vllm")
-        except ImportError as error:
-            raise MissingExtraError("the backend vllm", "vllm", "vllm") from error
+        vllm = import_extra("vllm", "the backend vllm", "vllm")
         folder = find_model(self.name, options.trust_remote_code)
         try:
             self._engine = vllm.LLM(
@@ -44,18 +39,11 @@ class VLLMGenerator(LocalGenerator):
                 seed=sampling.seed or 0,
             )
         except (ValueError, OSError, RuntimeError) as error:
-            reason = str(error).strip().split("\n")[0]
-            raise ModelError(f"vLLM can't load {folder}: {reason}") from error
+            raise ModelError(f"vLLM can't load {folder}: {first_line(error)}") from error
         self._format = ChatFormat(self._engine.get_tokenizer(), options)
         self._limit = int(self._engine.llm_engine.model_config.max_model_len)
         self._params = vllm.SamplingParams(
-            temperature=sampling.temperature,
-            top_p=sampling.top_p,
-            top_k=sampling.top_k,
-            min_p=sampling.min_p,
-            presence_penalty=sampling.presence_penalty,
-            max_tokens=sampling.max_tokens,
-            seed=sampling.seed,
+            **asdict(sampling),  # the names of its fields are vLLM's
             stop_token_ids=sorted(self._format.end_ids),
             logprobs=ALTERNATIVES if self._choices else None,
         )

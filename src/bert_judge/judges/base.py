@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bert_judge.errors import InputError
+from bert_judge.errors import InputError, first_line
 from bert_judge.types import Reply, Sample, Scale, Signature, Verdict
 
 if TYPE_CHECKING:
@@ -22,10 +22,9 @@ FIRST_WINDOW = 64
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What a judge has used so far. `cached` replies cost nothing and are in no other number but `rows`.
+    """What a judge has used so far: of the `rows` that needed a reply, some were `cached`, others `requests`.
 
-    `rows` counts the rows that needed a reply, `requests` those that were asked for, `failed` those of them without a
-    reply. `money` is None unless prices were given.
+    `failed` counts the requests without a reply. Cached replies cost nothing. `money` is None unless prices were given.
     """
 
     rows: int = 0
@@ -38,7 +37,7 @@ class Costs:
     money: float | None = None
 
     def plus(self, reply: Reply, seconds: float) -> Costs:
-        """With one more reply, which took these seconds."""
+        """These costs and those of one more reply, which took so many seconds."""
         costs = replace(self, rows=self.rows + 1, seconds=self.seconds + seconds)
         if reply.cached:
             return replace(costs, cached=self.cached + 1)
@@ -51,12 +50,12 @@ class Costs:
         )
 
     def since(self, earlier: Costs) -> Costs:
-        """What was used after `earlier`, which are costs of the same judge."""
+        """What the same judge has used after `earlier`."""
         return Costs(*(now and now - then for now, then in zip(astuple(self), astuple(earlier), strict=True)))
 
 
 class Judge(ABC):
-    """Says of each sample how good its candidate is. A judge of your own implements the three abstract members."""
+    """Scores the candidate of each sample. A judge of your own implements the three abstract members."""
 
     @property
     def scale(self) -> Scale:
@@ -73,11 +72,11 @@ class Judge(ABC):
     @property
     @abstractmethod
     def signature(self) -> Signature | str:
-        """Everything that changes a number; written beside every result. A text is taken as a name without settings."""
+        """Everything that changes a score, written beside every result. A text is a name without settings."""
 
     @abstractmethod
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        """One verdict a sample, in the order of the samples, as a stream: in constant memory, whatever their number."""
+        """One verdict for each sample, in their order, as a stream: memory does not grow with the number of samples."""
 
     @property
     def costs(self) -> Costs | None:
@@ -85,7 +84,7 @@ class Judge(ABC):
         return None
 
     def fitted(self, samples: Iterable[Sample]) -> Judge:
-        """The judge for this input. Most are the same for all; one whose scores depend on the whole input reads it."""
+        """The judge for this input: another one only where scores depend on the whole input, which is then read."""
         return self
 
     def predict(
@@ -96,9 +95,9 @@ class Judge(ABC):
     ) -> list[float | None]:
         """The scores of candidates, in their order; None where the judge could not decide.
 
-        `references` holds a text or several for each candidate. Without `questions` (None or empty), candidates and
-        references are compared alone. Each may be a list, an array, a pandas Series or an iterator. Raises InputError
-        where the lengths differ, or where an entry is not a text: it says which.
+        `references` has one text or several for each candidate. Without `questions` (None or empty), only candidates
+        and references are compared. Each may be a list, an array, a pandas Series or an iterator. Raises InputError
+        where the lengths differ or an entry is not a text.
         """
         samples = make_samples(questions, candidates, references)
         return [verdict.score for verdict in self.fitted(samples).assess(samples)]
@@ -113,11 +112,11 @@ class Judge(ABC):
     ) -> Table:
         """A pandas DataFrame or a Dataset of datasets with the columns `score`, `label` and `explanation` added.
 
-        The table that is given stays as it is. `columns` names the columns of "question", "reference" and "candidate",
-        as in {"candidate": "model_a"}; others are recognised as in files. A missing candidate is an empty answer, a
-        missing question no question. `prefix` stands before the new names; `numbers_as_text` takes numbers for texts.
-        Where the judge is undecided, score and label are missing (NaN and NA in pandas, None in datasets). Raises
-        InputError for another kind of table, a column that is missing or there already, and a row without a reference.
+        The given table does not change. `columns` names the columns of "question", "reference" and "candidate", as in
+        {"candidate": "model_a"}; others are recognised as in files. A missing candidate is an empty answer, a missing
+        question no question. `prefix` stands before the new names; `numbers_as_text` reads numbers as texts. Where the
+        judge is undecided, score and label are missing (NaN and NA in pandas, None in datasets). Raises InputError for
+        another kind of table, a column that is missing or already exists, and a row without a reference.
         """
         from bert_judge.judges.tables import read_table, with_verdicts
 
@@ -132,28 +131,25 @@ def make_samples(
 
     Raises InputError where the lengths differ or an entry is not a text. A missing question (None, NaN) is left out.
     """
-    given = {"candidates": _entries("candidates", candidates), "references": _entries("references", references)}
-    if questions is not None and (asked := _entries("questions", questions)):
-        given["questions"] = asked
-    rows = len(given["candidates"])
-    for name, values in given.items():
-        if len(values) != rows:
-            raise InputError(f"there are {rows} candidates but {len(values)} {name}; one each was expected.")
+    answers, right = _entries("candidates", candidates), _entries("references", references)
+    asked = [] if questions is None else _entries("questions", questions)
+    asked = asked or [None] * len(answers)
+    for name, values in (("references", right), ("questions", asked)):
+        if len(values) != len(answers):
+            raise InputError(f"there are {len(answers)} candidates but {len(values)} {name}; one each was expected.")
     return [
         Sample(
             _text(candidate, f"candidates[{row}]"),
             _texts(reference, f"references[{row}]"),
             None if _is_missing(question) else _text(question, f"questions[{row}]"),
         )
-        for row, (question, candidate, reference) in enumerate(
-            zip(given.get("questions", [None] * rows), given["candidates"], given["references"], strict=True)
-        )
+        for row, (question, candidate, reference) in enumerate(zip(asked, answers, right, strict=True))
     ]
 
 
 def windows_of(samples: Iterable[Sample], most: int, first: int = FIRST_WINDOW) -> Iterator[list[Sample]]:
-    """A stream in the windows that are judged at a time: `first` samples, so that the first verdicts come soon, then
-    ever more, up to `most` of them or eight million characters.
+    """The windows that are judged together: `first` samples, so that the first verdicts come soon, then more and more,
+    up to `most` samples or eight million characters.
     """
     from bert_judge.encoder import windows
 
@@ -164,10 +160,7 @@ def windows_of(samples: Iterable[Sample], most: int, first: int = FIRST_WINDOW) 
 
 
 def read_yaml(path: Path, what: str, read: Callable[[str], Any] | None = None) -> Any:
-    """What a YAML file holds, as `read` (`yaml.safe_load`) has it; errors name it as `what`.
-
-    Raises InputError where it can't be read or is not valid YAML.
-    """
+    """The content of a YAML file, parsed by `read` (`yaml.safe_load`). `what` names the file in InputErrors."""
     import yaml
 
     try:
@@ -175,7 +168,7 @@ def read_yaml(path: Path, what: str, read: Callable[[str], Any] | None = None) -
     except OSError as error:
         raise InputError(f"the {what} {path} can't be read ({error.strerror}); a YAML file was expected.") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not valid YAML ({str(error).splitlines()[0]}).") from error
+        raise InputError(f"{path} is not valid YAML ({first_line(error)}).") from error
 
 
 def _entries(name: str, values: Any) -> list[Any]:
@@ -195,20 +188,18 @@ def _texts(value: Any, place: str) -> tuple[str, ...]:
 
 def _is_list(values: Any) -> bool:
     """Whether this is a list, an array, a Series or an iterator: it has entries in an order, and no columns."""
-    if isinstance(values, str | bytes | Mapping | Set) or hasattr(values, "columns"):
-        return False
-    return isinstance(values, Iterable)
+    other = isinstance(values, str | bytes | Mapping | Set) or hasattr(values, "columns")
+    return isinstance(values, Iterable) and not other
 
 
 def _text(value: Any, place: str, expected: str = "a text") -> str:
     if isinstance(value, str):
-        return str(value)  # of an array, too
+        return str(value)  # numpy has a class of its own
     shown = repr(value) if _is_missing(value) else f"{value!r:.60} ({type(value).__name__})"
     raise InputError(f"{place} is {shown}; {expected} was expected.")
 
 
 def _is_missing(value: object) -> bool:
-    """Whether this is None, or what pandas and numpy put in its place (NaN, NA, NaT)."""
-    return (
-        value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
-    )
+    """Whether this is None, or what pandas and numpy put in its place."""
+    is_nan = isinstance(value, float) and value != value
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")

@@ -29,11 +29,11 @@ _WINDOW = 1024  # rows that are held
 class BERTJudge(Judge):
     """A judge of correctness: the score is the probability, in [0, 1], that the candidate is correct.
 
-    Without `model_path` it is the starter judge, which ships inside the package. A model of the paper is named as it
-    is on the Hub (`artefactory/BERTJudge`), or by its folder; its scores are those of the paper's package (sigmoid of
-    the difference of the two logits), but for texts that hold special tokens, which are plain text here, for
-    empty candidates, which are incorrect, and for inputs that are too long, which lose the middle of the candidate
-    unless `truncation="left"`. An encoder without a classification head can be trained with `fit`, and not asked.
+    Without `model_path` it is the starter judge, which ships inside the package. The paper's models are named as on the
+    Hub (`artefactory/BERTJudge`), or by folder. Their scores are those of the paper's package (sigmoid of the
+    difference of the two logits), with three exceptions: special tokens in texts are plain text, empty candidates are
+    incorrect, and inputs that are too long lose the middle of the candidate, unless `truncation="left"`. An encoder
+    without a classification head can only be trained, with `fit`.
 
     Raises ModelError where the model can't be found or is not a judge, InputError where an argument is wrong.
     """
@@ -105,7 +105,7 @@ class BERTJudge(Judge):
         )
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        """One verdict a sample, in order. An empty candidate is incorrect; without a number the row is undecided."""
+        """One verdict for each sample, in order. Empty candidates are incorrect; without a number it is undecided."""
         return self._assess(samples)
 
     def predict(
@@ -146,18 +146,18 @@ class BERTJudge(Judge):
         """Train on from this model, a judge or an encoder without a head, and return the new judge.
 
         `dataset` has rows with `question`, `candidate`, `reference` (a text or several) and `label` (1 correct, 0
-        incorrect, a probability between them, None undecided), in the forms that `training.read_examples` reads.
-        Without `include_question`, the judge learns to compare candidate and reference alone. `training_mix` says how
-        many rows are taken: {task: {model: rows}}. `config` holds further settings; those that are parameters here are
-        taken from here. The judge is written into `output_dir`; this one stays as it is.
+        incorrect, a probability between them, None undecided), in any form that `training.read_examples` reads. Without
+        `include_question`, the judge learns to compare candidate and reference alone. `training_mix` says how many rows
+        are taken: {task: {model: rows}}. `config` has further settings; the parameters of this method win over it. The
+        judge is written into `output_dir`; this one does not change.
 
-        Raises what `bert_judge.training.train` does, which this calls.
+        Raises what `bert_judge.training.train` raises.
         """
         given = locals()
         from bert_judge.training import TrainConfig, read_examples, train
 
         form = JudgeConfig.load(find_model(self._name, self._trust_remote_code)).form
-        if not include_question:  # the rows keep it: it tells which of them belong to one side of the split
+        if not include_question:  # the rows keep it, as the split is by question
             form = replace(form, forms=("cr",))
         given["report_to"] = (report_to,) if isinstance(report_to, str) else tuple(report_to or ())
         taken = {each.name: given[each.name] for each in fields(TrainConfig) if each.name in given}
@@ -192,7 +192,7 @@ class BERTJudge(Judge):
                 yield self._verdict(sample, [(prompt, next(logits)) for prompt in group])
 
     def _verdict(self, sample: Sample, passes: Sequence[tuple[Prompt, NDArray[np.float32]]]) -> Verdict:
-        """The verdict from the best of several passes (one each reference), or from the only one."""
+        """The verdict from the best of the passes: one for each reference, or one for all."""
         threshold = self._config.threshold
         if not sample.candidate.strip():
             return Verdict(0.0, int(threshold == 0), "the candidate is empty")
@@ -213,7 +213,7 @@ class BERTJudge(Judge):
         )
 
     def _combine(self, sample: Sample, logit: float) -> tuple[float, str | None, dict[str, Any]]:
-        """The log odds from the logit and, where the judge adds it, the evidence; how, in words and in numbers.
+        """The log odds from the logit and, where the judge adds it, the evidence; explanation and details.
 
         A judge that reads match marks reports the evidence even if it adds nothing to the logit.
         """
@@ -228,9 +228,9 @@ class BERTJudge(Judge):
         return combiner.combine(logit, signals), f"{signals.describe()}, encoder {_sigmoid(logit):.2f}", details
 
     def _warn_of_form(self, samples: Sequence[Sample]) -> bool:
-        """Say once that rows come in a form that the judge was not trained for."""
-        forms = self._prompts.form.forms
-        untrained = any(self._prompts.form.form_of(sample) not in forms for sample in samples)
+        """Warn of rows in a form that the judge was not trained for; returns whether there are any."""
+        form = self._prompts.form
+        untrained = any(form.form_of(sample) not in form.forms for sample in samples)
         if untrained:
             warnings.warn(
                 f"some rows have no question, and the judge {self._name} was trained with one: their scores are less "
@@ -241,7 +241,7 @@ class BERTJudge(Judge):
 
 
 def _has_head(folder: Path) -> bool:
-    """Whether a model says that it can classify; one that says nothing of itself is looked at when it is loaded."""
+    """Whether a model's configuration says that it classifies; one that names no class is checked by loading it."""
     names = read_config(folder).get("architectures")
     return not names or any("SequenceClassification" in str(name) for name in names)
 

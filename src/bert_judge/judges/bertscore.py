@@ -16,9 +16,8 @@ from bert_judge.types import Sample, Signature, Verdict
 
 if TYPE_CHECKING:
     from bert_judge.bertscore import PairScore
-    from bert_judge.bertscore.alignment import Alignment
 
-_MOST_TOKENS = 120  # of a text whose alignment is kept: what is longer can't be read as a picture
+_MOST_TOKENS = 120  # of a text whose alignment is kept; the picture of a longer one can't be read
 _DIGITS = 3
 
 
@@ -28,8 +27,8 @@ class BERTScore(Judge):
     Precision and recall are in the details. Questions are not read. There is no label unless `threshold` is given: two
     texts can be similar and differ in the one word that matters. See docs/bertscore.md.
 
-    The details of the first `alignments` rows also say which tokens match, which a report shows as a heat map; not
-    those of an empty text, or of one with over 120 tokens.
+    The details of the first `alignments` rows also say which tokens match, which a report shows as a heat map, unless a
+    text is empty or has over 120 tokens.
 
     Raises ModelError where the model can't be found or used, InputError where an argument is wrong.
     """
@@ -111,21 +110,25 @@ class BERTScore(Judge):
         return judge
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        """One verdict a sample, in order. An empty text has the score 0, before rescaling."""
+        """One verdict for each sample, in order. An empty text has the score 0, before rescaling."""
         if self._to_count:
             raise InputError("the idf weights depend on the whole input: call fitted(samples) first, or give idf_path.")
         pairs, kept = tee((sample.candidate, sample.references) for sample in samples)
-        scored = zip(self._scorer.score_each(pairs), kept, strict=False)  # the scorer ends first, as it is asked first
+        scored = zip(self._scorer.score_each(pairs), kept, strict=False)  # the scorer is asked first, and ends first
         for row, (score, (candidate, references)) in enumerate(scored):
             shown = row < self._alignments and not score.empty
             yield self._verdict(score, self._alignment(candidate, references[score.reference]) if shown else {})
 
     def _alignment(self, candidate: str, reference: str) -> dict[str, Any]:
-        """What the details say of the tokens; nothing for texts that are too long."""
+        """The tokens that match, for the details, with few digits; nothing for texts that are too long."""
         found = self._scorer.align(candidate, reference)
-        if max(len(found.candidate.tokens), len(found.reference.tokens)) > _MOST_TOKENS:
+        sides = {"candidate": asdict(found.candidate), "reference": asdict(found.reference)}
+        if max(len(side["tokens"]) for side in sides.values()) > _MOST_TOKENS:
             return {}
-        return {"alignment": _shortened(found)}
+        for side in sides.values():
+            side["weights"] = [round(weight, _DIGITS + 1) for weight in side["weights"]]
+        similarity = [[round(value, _DIGITS) for value in line] for line in found.similarity]
+        return {"alignment": {**sides, "similarity": similarity, "f1": round(found.f1, _DIGITS)}}
 
     def _verdict(self, score: PairScore, more: dict[str, Any]) -> Verdict:
         precision, recall, f1 = (float(values[0]) for values in (score.precision, score.recall, score.f1))
@@ -139,12 +142,3 @@ class BERTScore(Judge):
             truncated=score.truncated,
             details={"precision": precision, "recall": recall, **more},
         )
-
-
-def _shortened(found: Alignment) -> dict[str, Any]:
-    """An alignment as a report draws it, with few digits."""
-    sides = {name: asdict(side) for name, side in (("candidate", found.candidate), ("reference", found.reference))}
-    for side in sides.values():
-        side["weights"] = [round(weight, _DIGITS + 1) for weight in side["weights"]]
-    similarity = [[round(value, _DIGITS) for value in line] for line in found.similarity]
-    return {**sides, "similarity": similarity, "f1": round(found.f1, _DIGITS)}

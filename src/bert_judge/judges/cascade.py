@@ -1,6 +1,6 @@
-"""A judge made of judges, cheapest first: each decides the rows it is sure of and passes on the rest.
+"""A judge made of judges, cheapest first: each decides the rows that it is sure of and passes the rest on.
 
-The thresholds of each stage are found on labelled rows by `bert-judge cascade`, and stored in a small JSON file.
+`bert-judge cascade` finds the thresholds of each stage on labelled rows, and stores them in a small JSON file.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from bert_judge.judges.base import Costs, Judge, windows_of
 from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.version import __version__
 
-_WINDOW = 4096  # rows that are held: the last of several stages should get more than a few
+_WINDOW = 4096  # rows that are held, so many that the last stage still gets more than a few of them
 _FORMAT = 1
 _MIXED: tuple[Scale, ...] = ("score", "probability", "decision")
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A threshold, and what it rests on: of `rows` labelled rows beyond it `agreed` had the label of its side.
+    """A threshold and its evidence: of `rows` labelled rows beyond it, `agreed` had the label of its side.
 
     `at_least` is the exact lower bound of that rate, at the level that the plan gives to each test.
     """
@@ -43,8 +43,8 @@ class Certificate:
 class Stage:
     """A judge of a cascade: scores from `high` on are correct, scores up to `low` incorrect, others passed on.
 
-    `judge` holds its `judge_type` and flags, `signature` what it was when the thresholds were found. A side without a
-    threshold decides nothing; the last stage has neither, unless it abstains.
+    `judge` holds its `judge_type` and flags; `signature` is that of the judge when the thresholds were found. A side
+    without a threshold decides nothing; the last stage has neither, unless the cascade abstains.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Stage:
     low: Certificate | None = None
 
     def decide(self, score: float | None) -> int | None:
-        """1 (correct), 0 (incorrect), or None: not sure."""
+        """1 (correct), 0 (incorrect), or None (not sure)."""
         if score is None:
             return None
         if self.high and score >= self.high.threshold:
@@ -64,11 +64,11 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class CascadePlan:
-    """A cascade as it is stored: its stages, and what was promised of the rows decided before the last one.
+    """A cascade as it is stored: its stages, and the guarantee for the rows decided before the last one.
 
-    With confidence 1 - `delta`, at least `target` of them agree with `agree_with` ("people", or the last stage). Where
-    it `abstain`s there is no last stage: all have thresholds, and rows that none is sure of stay undecided.
-    `calibration` says on which rows the thresholds were found.
+    With confidence 1 - `delta`, at least `target` of them agree with `agree_with` ("people", or the last stage). One
+    that `abstain`s has no last stage: all have thresholds, and rows that none is sure of stay undecided.
+    `calibration` describes the rows on which the thresholds were found.
     """
 
     stages: tuple[Stage, ...]
@@ -90,7 +90,7 @@ class CascadePlan:
 
     @classmethod
     def load(cls, path: str | Path) -> CascadePlan:
-        """Read a plan. Raises InputError where there is none, or a broken one."""
+        """Read a plan. Raises InputError where the file can't be read or is not a plan."""
         try:
             values = json.loads(Path(path).read_text(encoding="utf-8"))
             if values.pop("format") != _FORMAT:
@@ -109,7 +109,7 @@ class CascadePlan:
         return plan
 
     def save(self, path: str | Path) -> None:
-        """Write the plan, whole or not at all. Raises OutputError where that can't be done."""
+        """Write the plan, whole or not at all. Raises OutputError where that fails."""
         text = json.dumps({"format": _FORMAT, **asdict(self)}, ensure_ascii=False, indent=1) + "\n"
         write_files(Path(path).parent, {Path(path).name: text})
 
@@ -127,12 +127,12 @@ class CascadePlan:
 class Cascade(Judge):
     """Judges one after the other, cheapest first: each decides where it is sure, and the last one decides the rest.
 
-    The score is that of the stage that decided, the label the side on which it was sure (of the last stage: its own);
-    `details` name the stage and what the stages before it scored. A stage that is undecided passes on. Where all are
-    unsure, or the last is undecided, the verdict is undecided.
+    Score and label are those of the stage that decided; `details` name the stage and the scores of the stages before
+    it. A stage that is undecided passes the row on. Where all are unsure, or the last is undecided, the verdict is
+    undecided.
 
     Raises InputError where the file is broken, or a judge is not the one that the thresholds were found for, and what
-    the judges raise; the sentence names the stage then, and every verdict before the row that it failed at is given.
+    the judges raise, with the name of the stage, after all verdicts before the row at which it failed.
     """
 
     def __init__(self, model_path: Annotated[str, "the file that bert-judge cascade wrote"]) -> None:
@@ -162,34 +162,36 @@ class Cascade(Judge):
         """Judge, and of each stage the thresholds and the signature of its judge."""
         settings: dict[str, object] = {"variant": self.variant, "abstain": self.plan.abstain}
         for number, (stage, judge) in enumerate(zip(self.plan.stages, self._judges, strict=True), 1):
-            high, low = (side and side.threshold for side in (stage.high, stage.low))
-            settings[f"stage{number}"] = stage.name
-            settings |= {f"stage{number}_high": high, f"stage{number}_low": low}
-            settings[f"stage{number}_judge"] = str(judge.signature)
+            settings |= {
+                f"stage{number}": stage.name,
+                f"stage{number}_high": stage.high and stage.high.threshold,
+                f"stage{number}_low": stage.low and stage.low.threshold,
+                f"stage{number}_judge": str(judge.signature),
+            }
         return Signature.make("Cascade", settings, version=__version__)
 
     @property
     def scale(self) -> Scale:
-        """What the scores of all stages are: a decision is a probability of 0 or 1, but neither is a similarity."""
+        """The scale of all stages: a decision is a probability of 0 or 1, but neither is a similarity."""
         scales = {judge.scale for judge in self._judges}
         return next(scale for scale in _MIXED if scale in scales)
 
     @property
     def use(self) -> tuple[Costs, ...]:
-        """What each stage has used since the cascade was made: rows asked of it, seconds, replies of its model."""
+        """What each stage has used so far: rows, seconds, and the replies of its model."""
         with self._lock:
             use = list(self._use)
         costs = [judge.costs or Costs() for judge in self._judges]
         return tuple(replace(c, rows=u.rows, seconds=u.seconds) for u, c in zip(use, costs, strict=True))
 
     def fitted(self, samples: Iterable[Sample]) -> Cascade:
-        """The cascade with stages that have read the whole input, where these want to."""
+        """The cascade with stages that have read the whole input, where their scores depend on it."""
         cascade = copy.copy(self)
         cascade._judges = tuple(judge.fitted(samples) for judge in self._judges)
         return cascade
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        """One verdict a sample, in order. Rows pass through the stages in windows, of up to 4,096."""
+        """One verdict for each sample, in order. Rows pass through the stages in windows of up to 4,096."""
         for window in windows_of(samples, _WINDOW):
             yield from self._window(window)
 
@@ -222,7 +224,7 @@ class Cascade(Judge):
                 yield _decided(last, next(rest), earlier) if last else _unsure(earlier)
 
     def _asked(self, number: int, samples: Sequence[Sample]) -> Iterator[Verdict]:
-        """The verdicts of a stage, with its name in what it raises, and its rows and seconds added up."""
+        """The verdicts of a stage, with its name in errors, its rows and seconds added up."""
         if not samples:
             return
         name, verdicts = self.plan.stages[number].name, self._judges[number].assess(samples)
@@ -231,7 +233,7 @@ class Cascade(Judge):
             with named_in_errors(f"the stage {name} of the cascade failed"):
                 verdict = next(verdicts, None)
             if verdict is None:
-                raise InputError(f"the stage {name} gave too few verdicts; one a row was expected.")
+                raise InputError(f"the stage {name} gave too few verdicts; one for each row was expected.")
             with self._lock:
                 use = self._use[number]
                 self._use[number] = replace(use, rows=use.rows + 1, seconds=use.seconds + time.monotonic() - start)
@@ -239,10 +241,10 @@ class Cascade(Judge):
 
 
 def _decided(stage: Stage, verdict: Verdict, passed: Mapping[str, Verdict]) -> Verdict:
-    said = "decided by" if verdict.score is not None else "undecided by"
+    said = f"{'undecided' if verdict.score is None else 'decided'} by {stage.name}"
     return replace(
         verdict,
-        explanation=f"{said} {stage.name}" + (f": {verdict.explanation}" if verdict.explanation else ""),
+        explanation=f"{said}: {verdict.explanation}" if verdict.explanation else said,
         details={**verdict.details, "stage": stage.name, "stage_score": verdict.score, **_scores(passed)},
     )
 
@@ -254,7 +256,7 @@ def _unsure(passed: Mapping[str, Verdict]) -> Verdict:
 
 
 def _scores(passed: Mapping[str, Verdict]) -> dict[str, Any]:
-    """What the details say of the stages that passed a row on."""
+    """The scores of the stages that passed a row on, for the details."""
     return {"passed": {name: verdict.score for name, verdict in passed.items()}} if passed else {}
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from threading import Lock
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_type_hints
 
 from bert_judge.errors import InputError
 from bert_judge.evidence import find_evidence
@@ -27,16 +27,16 @@ from bert_judge.types import Reply, Sample, Sampling, Scale, Signature, TokenCho
 from bert_judge.version import __version__
 
 _WINDOW = 1024  # rows that are held
-_CHOICES = 32  # the last tokens of a reply, among which its verdict is looked for
+_CHOICES = 32  # the last tokens of a reply, among which its verdict is searched
 
 
 class LLMJudge(Judge):
     """A judge of correctness by a language model, with the rules of the paper (arXiv 2604.09497).
 
     The last verdict of a reply counts. Where the backend gives log probabilities the score is
-    P(True) / (P(True) + P(False)) of the verdict's token, else 1 or 0; the label is 1 from 0.5 on. A reply without a
-    verdict, with a reasoning trace that never ends, or that never came, is undecided. An empty candidate is incorrect
-    without a request. Replies are kept in a file, and the same is never asked for twice.
+    P(True) / (P(True) + P(False)) of the verdict's token, else 1 or 0; the label is 1 from 0.5 on. Undecided are
+    samples without a reply, or whose reply has no verdict or a reasoning trace without an end. An empty candidate is
+    incorrect without a request. Replies are kept in a file, so that no prompt is asked twice.
 
     Raises InputError where an argument is wrong, ModelError where the model can't be found or the endpoint refuses
     all requests, MissingExtraError where the backend is not installed, OutputError where the store can't be used.
@@ -46,30 +46,30 @@ class LLMJudge(Judge):
         self,
         model_path: Annotated[str, "a folder, a name on the Hub, or the model's name at the endpoint"],
         backend: Annotated[Literal["vllm", "hf", "openai"], "what runs the model"] = "vllm",
-        trust_remote_code: Annotated[bool, "run the model's own code if its architecture is unknown"] = False,
-        dtype: Annotated[str, "auto (the fastest native one), float32, bfloat16 or float16"] = "auto",
-        enable_thinking: Annotated[bool | None, "switch its reasoning on (default: as the model has it)"] = None,
-        think_token: Annotated[str, "what closes a reasoning trace"] = "</think>",
-        temperature: Annotated[float, "0 is greedy: always the likeliest token"] = 0.0,
-        top_p: Annotated[float, "sample from the likeliest tokens that hold this much probability"] = 1.0,
-        top_k: Annotated[int, "sample from this many of the likeliest tokens; 0 is no limit"] = 0,
-        min_p: Annotated[float, "drop tokens less likely than this fraction of the likeliest one"] = 0.0,
-        presence_penalty: Annotated[float, "taken from the logit of each token that the reply holds already"] = 0.0,
-        max_tokens: Annotated[int, "the longest reply in tokens, reasoning included"] = 2048,
-        tensor_parallel_size: Annotated[int, "vllm: number of GPUs that share the model"] = 1,
+        trust_remote_code: bool = False,
+        dtype: str = "auto",
+        enable_thinking: bool | None = None,
+        think_token: str = "</think>",
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        top_k: int = 0,
+        min_p: float = 0.0,
+        presence_penalty: float = 0.0,
+        max_tokens: int = 2048,
+        tensor_parallel_size: int = 1,
         *,
-        seed: Annotated[int | None, "makes sampling repeatable, as far as the backend is"] = None,
+        seed: int | None = None,
         instruction_type: Annotated[
             InstructionType, "soft: may explain itself first; strict: the verdict alone"
         ] = "soft",
         hard_scores: Annotated[bool, "scores are 1 or 0: ask for no log probabilities"] = False,
-        base_url: Annotated[str | None, "openai: the endpoint, such as http://localhost:8000/v1"] = None,
-        concurrency: Annotated[int, "openai: requests under way at a time"] = 16,
-        requests_per_minute: Annotated[float | None, "openai: the most requests in a minute"] = None,
-        timeout: Annotated[float, "openai: seconds to wait for a reply"] = 300.0,
-        retries: Annotated[int, "openai: how often a failed request is tried again"] = 5,
-        device: Annotated[str, "hf: auto, cpu, cuda, cuda:1, mps …"] = "auto",
-        batch_tokens: Annotated[int | None, "hf: tokens in a batch, replies included"] = None,
+        base_url: str | None = None,
+        concurrency: int = 16,
+        requests_per_minute: float | None = None,
+        timeout: float = 300.0,
+        retries: int = 5,
+        device: str = "auto",
+        batch_tokens: int | None = None,
         store: Annotated[str | None, "file of kept replies; auto: in the user's cache folder; off: none"] = "auto",
         price_in: Annotated[float | None, "what a million prompt tokens cost"] = None,
         price_out: Annotated[float | None, "what a million tokens of replies cost"] = None,
@@ -90,7 +90,7 @@ class LLMJudge(Judge):
 
     @property
     def variant(self) -> str:
-        """The last part of the model's name, the kind of instruction, and whether its reasoning was switched on."""
+        """The last part of the model's name, the kind of instruction, and `think` if reasoning is switched on."""
         return "-".join([self._name, self._instruction_type, *(["think"] if self._thinks else [])])
 
     @property
@@ -102,7 +102,7 @@ class LLMJudge(Judge):
 
     @property
     def scale(self) -> Scale:
-        """Probabilities, unless scores are asked to be hard."""
+        """Probabilities, or decisions with `hard_scores`."""
         return "decision" if self._hard else "probability"
 
     @property
@@ -116,7 +116,7 @@ class LLMJudge(Judge):
         return replace(costs, money=(costs.prompt_tokens * price_in + costs.completion_tokens * price_out) / 1e6)
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        """One verdict a sample, in order; the requests of up to 1,024 rows are under way together."""
+        """One verdict for each sample, in order; up to 1,024 rows are asked together."""
         return self._assess(samples, self._instruction_type)
 
     def predict(
@@ -136,29 +136,33 @@ class LLMJudge(Judge):
 
     def _assess(self, samples: Iterable[Sample], instruction_type: InstructionType) -> Iterator[Verdict]:
         for window in windows_of(samples, _WINDOW):
-            yield from self._window(window, instruction_type)
-
-    def _window(self, samples: Sequence[Sample], instruction_type: InstructionType) -> Iterator[Verdict]:
-        prompts = [make_prompt(each, instruction_type) if each.candidate.strip() else None for each in samples]
-        replies = self._timed([prompt.text for prompt in prompts if prompt])
-        arrived, row = dict[int, Reply](), 0
-        for sample, prompt in zip(samples, prompts, strict=True):
-            if prompt is None:
-                yield Verdict(0.0, 0, "the candidate is empty", matched_reference=0)
-                continue
-            while row not in arrived:
-                arrived.update([next(replies)])
-            yield _verdict(sample, prompt, arrived.pop(row), self._think_token)
-            row += 1
+            prompts = [make_prompt(each, instruction_type) if each.candidate.strip() else None for each in window]
+            replies = self._timed([prompt.text for prompt in prompts if prompt])
+            arrived, row = dict[int, Reply](), 0
+            for sample, prompt in zip(window, prompts, strict=True):
+                if prompt is None:
+                    yield Verdict(0.0, 0, "the candidate is empty", matched_reference=0)
+                    continue
+                while row not in arrived:
+                    arrived.update([next(replies)])
+                yield _verdict(sample, prompt, arrived.pop(row), self._think_token)
+                row += 1
 
     def _timed(self, prompts: Sequence[str]) -> Iterator[tuple[int, Reply]]:
-        """The replies as they come, with what they cost added up."""
+        """The replies as they come, each added to the costs."""
         start = time.monotonic()
         for index, reply in self._generator.replies(prompts):
             with self._lock:
                 self._costs = self._costs.plus(reply, time.monotonic() - start)
             yield index, reply
             start = time.monotonic()
+
+
+# What a generator takes is described by its records alone.
+_hints = get_type_hints(Sampling, include_extras=True) | get_type_hints(Options, include_extras=True)
+LLMJudge.__init__.__annotations__.update(
+    {name: hint for name, hint in _hints.items() if name in LLMJudge.__init__.__annotations__}
+)
 
 
 def _check(instruction_type: str) -> None:
@@ -192,14 +196,14 @@ def _decided(reply: Reply, think_token: str) -> StatedVerdict | str:
     if answer is None:
         return f"the reply's reasoning has no end{cut}"
     found = find_verdict(answer)
-    # A verdict amid a reply that was cut may be a quotation, not the last word.
+    # A verdict in the middle of a reply that was cut may be a quotation.
     if found is None or (cut and found.after.strip(" *_`\"'.\n")):
         return f"the reply has no verdict{cut}"
     return found
 
 
 def _probability_of_true(choices: Sequence[TokenChoice], found: StatedVerdict) -> float | None:
-    """P(True) / (P(True) + P(False)) at the token of the verdict; None where that token is not among the choices."""
+    """P(True) / (P(True) + P(False)) at the verdict's token; None where that is not among the choices."""
     after = ""
     for choice in reversed(choices):
         word = _word(choice.token)
@@ -214,5 +218,5 @@ def _probability_of_true(choices: Sequence[TokenChoice], found: StatedVerdict) -
 
 
 def _word(token: str) -> str:
-    """The word of a token, whatever a tokenizer puts before it."""
+    """The word of a token, without blanks and markup."""
     return token.strip("\u2581\u0120 \n\t:*_`\"'.").casefold()

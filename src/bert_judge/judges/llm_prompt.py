@@ -1,15 +1,14 @@
-"""What a language model is asked as a judge, and where its verdict stands in a reply.
+"""What a language model is asked as a judge, and how its verdict is read from a reply.
 
-The rule is the paper's (arXiv 2604.09497): the final answer alone counts, whatever the reasoning before it; it is
-right if it means the same as the reference with respect to the question; no knowledge from elsewhere. So are the two
-kinds of instruction: `soft` lets the model explain itself before its verdict, `strict` wants the verdict alone. The
-words are ours.
+The rules are the paper's (arXiv 2604.09497), as are the two kinds of instruction: `soft` lets the model explain itself
+before its verdict, `strict` wants the verdict alone. The words are ours.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from typing import Literal, NamedTuple
 
 from bert_judge.types import Sample
@@ -36,7 +35,7 @@ ENDINGS: dict[InstructionType, str] = {
 }
 _VERDICTS = 'either "Final answer: True" (the CANDIDATE is right) or "Final answer: False" (it is wrong).'
 
-# What stands after "Final answer:" (the heading may come twice), up to the end of its line.
+# What follows "Final answer:" (which may be repeated), up to the end of its line.
 _MARKUP = r"[\s*_`#\"'“”]*"
 _LINE = re.compile(rf"(?:final\s+answer{_MARKUP}(?:[:：]{_MARKUP}|(?=true|false|final)))+(.*)", re.IGNORECASE)
 _WORD = re.compile(r"\b(true|false)\b", re.IGNORECASE)
@@ -44,7 +43,7 @@ _BARE = re.compile(r"[\s*_`\"'.]*\b(true|false)\b[\s*_`\"'.]*", re.IGNORECASE)
 
 
 class JudgePrompt(NamedTuple):
-    """The text of a prompt, and where the parts of the sample stand in it, as spans of characters."""
+    """The text of a prompt, and the parts of the sample in it as spans of characters."""
 
     text: str
     spans: tuple[tuple[str, int, int], ...]
@@ -58,7 +57,7 @@ class StatedVerdict(NamedTuple):
 
 
 def make_prompt(sample: Sample, instruction_type: InstructionType) -> JudgePrompt:
-    """The prompt of a sample. The key of its fences depends on all texts, so that none of them can hold it."""
+    """The prompt of a sample. The key of its fences depends on all texts, so that none of them can contain it."""
     several = len(sample.references) > 1
     parts = [("question", "QUESTION", sample.question)] if sample.question is not None else []
     parts.append(("candidate", "CANDIDATE", sample.candidate))
@@ -77,8 +76,8 @@ def make_prompt(sample: Sample, instruction_type: InstructionType) -> JudgePromp
 def find_verdict(answer: str) -> StatedVerdict | None:
     """The verdict of an answer (without its reasoning trace); None if there is none.
 
-    It stands in the last line that names True or False after "Final answer:". The line begins with the one word, and
-    does not hold the other one. An answer without such a line may be the word alone.
+    The last line that has True or False after "Final answer:" counts, if it begins with one of these words and does not
+    contain the other one. An answer without such a line may be the word alone.
     """
     lines = [line for line in _LINE.finditer(answer) if _WORD.search(line[1])]
     if not lines:
@@ -92,9 +91,8 @@ def find_verdict(answer: str) -> StatedVerdict | None:
 
 
 def lost_characters(prompt: JudgePrompt, cut: int) -> dict[str, int]:
-    """The characters of each part that are lost where the first `cut` ones of a prompt are."""
-    lost: dict[str, int] = {}
+    """How many characters of each part are lost where the first `cut` characters of a prompt are."""
+    lost: Counter[str] = Counter()
     for part, start, end in prompt.spans:
-        if cut > start:
-            lost[part] = lost.get(part, 0) + min(cut, end) - start
-    return {part: count for part, count in lost.items() if count}
+        lost[part] += max(0, min(cut, end) - start)
+    return dict(+lost)

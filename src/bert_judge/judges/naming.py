@@ -1,4 +1,4 @@
-"""A judge from the text that a person types, or from names and values: `starter`, `RegexJudge`, `my.yaml`, …
+"""Judges from text or from names and values: `starter`, `RegexJudge`, `my.yaml`, …
 
 | text | judge |
 |---|---|
@@ -34,9 +34,9 @@ _SUITE_NAME = re.compile(r"\w[\w.-]*")
 
 @dataclass(frozen=True, slots=True)
 class JudgeSpec:
-    """A judge that is not loaded yet: its short name, its class and the arguments of its constructor, checked.
+    """A judge that is not loaded yet: its short name, its class and the checked arguments of its constructor.
 
-    `by_name` are the arguments that the name itself stands for: the model of `starter`, the metric of `containment`.
+    `by_name` are the arguments that the name stands for: the model of `starter`, the metric of `containment`.
     """
 
     name: str
@@ -46,17 +46,16 @@ class JudgeSpec:
 
     @classmethod
     def of(cls, given: str | Path | Mapping[str, Any]) -> JudgeSpec:
-        """Read a text (see the table above) or a mapping with `judge_type` and flags, as a YAML file holds.
+        """Read a text (see the table above), or a mapping with `judge_type` and flags, as in a YAML file.
 
         The short name is a file's without its ending, the last part of a model's, or the text. Nothing is loaded, but a
-        model on the Hub is looked for. Raises InputError for an unknown judge, flag or value, one that is missing, and
-        a file that can't be read; ModelError where there is no such model; MissingExtraError where a metric's package
-        is missing.
+        model on the Hub is looked for. Raises InputError for an unknown judge, flag or value, a missing flag, and a
+        file that can't be read; ModelError for an unknown model; MissingExtraError where a metric's package is missing.
         """
         where = _MAPPING if isinstance(given, Mapping) else str(given)
         spec = read_values(given) if isinstance(given, Mapping) else read_name(where)
         for name in spec.lacking:
-            raise InputError(f"{where} does not say {name}, which {spec.judge_type} needs; give it in a YAML file.")
+            raise InputError(f"{where} does not set {name}, which {spec.judge_type} needs; set it in a YAML file.")
         return spec
 
     @property
@@ -77,10 +76,7 @@ class JudgeSpec:
 
 
 def read_name(text: str) -> JudgeSpec:
-    """The judge that a text names (see the table above), which may still lack arguments.
-
-    Raises what `JudgeSpec.of` does for the others.
-    """
+    """The judge that a text names (see the table above), which may still lack arguments. Raises as `JudgeSpec.of`."""
     text = text.strip()
     if not text:
         expected = f"one of {STARTER}, {', '.join(JUDGES)}, a metric, a model, module:Class or a YAML file"
@@ -104,7 +100,7 @@ _MAPPING = "the specification of a judge"
 
 
 def read_values(values: Mapping[str, Any], name: str | None = None, where: str = _MAPPING) -> JudgeSpec:
-    """The judge of `judge_type` and flags by name, which may still lack arguments; `where` they stand is for errors."""
+    """The judge of `judge_type` and flags, which may still lack arguments; errors say `where` they were given."""
     settings = {str(key).replace("-", "_"): value for key, value in values.items() if value is not None}
     judge_type = settings.pop("judge_type", "BERTJudge")
     if not isinstance(judge_type, str):
@@ -120,14 +116,14 @@ def read_values(values: Mapping[str, Any], name: str | None = None, where: str =
 
 
 def read_judges(given: Iterable[str | Path | Mapping[str, Any]]) -> list[JudgeSpec]:
-    """The specifications of several judges, with distinct names. Raises what `JudgeSpec.of` does."""
+    """The specifications of several judges, with distinct names. Raises as `JudgeSpec.of`."""
     return renamed(map(JudgeSpec.of, given))
 
 
 def read_suite(path: Path) -> dict[str, JudgeSpec]:
-    """The judges of a YAML file by name, checked but not loaded: a specification each, as text or as names and values.
+    """The judges of a YAML file by name, each given as for `JudgeSpec.of`; none is loaded.
 
-    Raises InputError for a file that can't be read, a name that is given twice or can't be a folder's, and what
+    Raises InputError for a file that can't be read, a name that is repeated or can't be a folder's, and what
     `JudgeSpec.of` raises, with the name.
     """
     judges: dict[str, JudgeSpec] = {}
@@ -140,7 +136,7 @@ def read_suite(path: Path) -> dict[str, JudgeSpec]:
                 f"{path} calls a judge {name!r}; a name of letters, digits, '_', '-' and '.' was expected."
             )
         if name.casefold() in map(str.casefold, judges):  # some file systems know no case
-            raise InputError(f"{path} calls two judges {name!r}; give each a name of its own.")
+            raise InputError(f"{path} calls two judges {name!r}; give each its own name.")
         if not isinstance(given, str | Mapping):
             raise InputError(f"{path} gives {given!r} as {name}; a judge, or its judge_type and flags, was expected.")
         with named_in_errors(f"{name} of the suite"):
@@ -151,8 +147,8 @@ def read_suite(path: Path) -> dict[str, JudgeSpec]:
 def with_flags(specs: Sequence[JudgeSpec], flags: Mapping[str, Any]) -> list[JudgeSpec]:
     """The judges with the values of flags, which win over those of a YAML file.
 
-    A flag is for all judges that take it, but for those whose name says it already: of `starter,LLMJudge` the
-    `model_path` is LLMJudge's. Where the names of all say it, the flag wins.
+    A flag is for all judges that take it, except those whose name stands for it: with `starter,LLMJudge` the
+    `model_path` is LLMJudge's. Where this excludes all of them, the flag is for all.
     """
     settings = [dict(spec.settings) for spec in specs]
     for flag, value in flags.items():
@@ -181,7 +177,7 @@ def distinct(names: Sequence[str]) -> list[str]:
 
 
 def _find_class(judge_type: str) -> type[Judge]:
-    """A judge's class, by its name in the table or as `module:Class`."""
+    """A judge's class by its name in the table, or as `module:Class`."""
     if judge_type in JUDGES:
         return JUDGES[judge_type]
     module, colon, name = judge_type.partition(":")
@@ -189,7 +185,7 @@ def _find_class(judge_type: str) -> type[Judge]:
         hint = did_you_mean(judge_type, JUDGES)
         raise InputError(f"there is no judge {judge_type!r}; {hint} One of your own is named module:Class.")
     if str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))  # a judge of your own lies where you work
+        sys.path.append(str(Path.cwd()))  # where a user's own judge is
     try:
         found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError, TypeError) as error:
@@ -202,13 +198,13 @@ def _find_class(judge_type: str) -> type[Judge]:
 
 
 def _parameters(kind: type[Judge]) -> dict[str, inspect.Parameter]:
-    """What its constructor takes by name."""
+    """What a judge's constructor takes by name."""
     parameters = inspect.signature(kind).parameters.items()
     return {name: each for name, each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)}
 
 
 def _fitting(value: Any, annotation: Any, given: str) -> Any:
-    """The value as the parameter takes it: `1e-5` is text in YAML, and 5 may stand for a text."""
+    """The value as the parameter takes it: `1e-5` is text in YAML, and 5 may mean a text."""
     if get_origin(annotation) in (Union, types.UnionType):
         annotation = next(each for each in get_args(annotation) if each is not type(None))
     if get_origin(annotation) is Literal:
@@ -235,7 +231,7 @@ _KINDS: dict[Any, tuple[tuple[type, ...], str]] = {
 
 
 def _entries(text: str) -> list[tuple[str, Any]]:
-    """Names and values of a mapping in YAML: YAML itself would drop a name that comes twice."""
+    """Names and values of a mapping in YAML, with repeated names, which YAML itself would drop."""
     import yaml
 
     node = yaml.compose(text, yaml.SafeLoader)
@@ -246,13 +242,13 @@ def _entries(text: str) -> list[tuple[str, Any]]:
 
 
 def _is_class(text: str) -> bool:
-    """Whether a text is `module:Class`; a folder's name may hold a colon, too."""
+    """Whether a text is `module:Class`; a folder's name may also contain a colon."""
     module, colon, name = text.partition(":")
     return bool(colon) and name.isidentifier() and all(map(str.isidentifier, module.split(".")))
 
 
 def _check_model(text: str) -> None:
-    """Look for a model; a wrong name that looks like a judge's is answered with that."""
+    """Look for a model. A wrong name that is similar to a judge's raises InputError with that."""
     try:
         find_model(text)
     except ModelError as error:

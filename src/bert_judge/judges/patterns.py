@@ -1,4 +1,4 @@
-"""What judges without a model share: which part of a candidate they read, and regular expressions that end in time."""
+"""What judges without a model share: the part of a candidate that they read, and regular expressions with a timeout."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PATTERN_TIMEOUT = 1.0
 
 
 def read_part(candidate: str, think_token: str) -> tuple[str, str | None]:
-    """What comes after a candidate's reasoning trace; an empty text with the reason where there is nothing."""
+    """The candidate after its reasoning trace; an empty text with a reason where there is nothing."""
     if not candidate.strip():
         return "", "the candidate is empty"
     _, text = split_trace(candidate, think_token)
@@ -22,9 +22,9 @@ def read_part(candidate: str, think_token: str) -> tuple[str, str | None]:
 
 @lru_cache
 def compile_pattern(pattern: str, case_sensitive: bool, what: str = "the pattern") -> Any:
-    """A pattern of the package regex, whose searches take a timeout (those of `re` may take years on some texts).
+    """A pattern of the package regex, whose searches take a timeout (`re` may search some texts for years).
 
-    Raises InputError, which names it as `what`, where it is not a regular expression.
+    Raises InputError, which calls it `what`, where it is not a regular expression.
     """
     import regex
 
@@ -35,7 +35,7 @@ def compile_pattern(pattern: str, case_sensitive: bool, what: str = "the pattern
 
 
 def check_seconds(**limits: float) -> None:
-    """Raise InputError where a limit of time is not a number of seconds that makes sense."""
+    """Raise InputError where a timeout is not a number of seconds over 0, up to an hour."""
     for name, seconds in limits.items():
         if not 0 < seconds <= 3600:
             raise InputError(f"{name} is {seconds}; a number of seconds over 0, up to 3600, was expected.")

@@ -18,7 +18,7 @@ FINAL_ANSWER = r"Final answer:\s*(.+)"
 """The pattern of the paper's package; its prompts ask for such a line."""
 
 NAMED: dict[str, Callable[[str], list[str]]] = {"boxed": find_boxed, "none": lambda text: [text]}
-"""What may stand in place of a pattern, and how it finds answers: in boxes of LaTeX, or the whole candidate."""
+"""Names for patterns, and how they find answers: in boxes of LaTeX, or the whole candidate."""
 
 _TEXTS = ("questions", "candidates", "references")
 
@@ -26,16 +26,16 @@ _TEXTS = ("questions", "candidates", "references")
 class RegexJudge(Judge):
     r"""Extract an answer, compare it: the string matching that judges are measured against (arXiv 2604.09497).
 
-    The paper takes "EM" for multiple choice, "ROUGE" from 0.5 on for answers from a text, "Math-Verify" for
-    mathematics. The score is the metric's, in [0, 1], of the reference that fits best; the label is 1 from `threshold`
-    on. Candidates that are empty, hold no answer, or whose reasoning trace has no end are incorrect, with the reason.
-    Where Math-Verify can read none of the references, or where the pattern takes too long, the verdict is undecided.
-    The answer stands in `details`.
+    The paper uses "EM" for multiple choice, "ROUGE" from 0.5 on for answers from a text, "Math-Verify" for mathematics.
+    The score is the metric's, in [0, 1], for the reference that fits best; the label is 1 from `threshold` on.
+    Candidates that are empty, have no answer, or whose reasoning trace has no end are incorrect, with the reason. Where
+    Math-Verify can read none of the references, or the pattern takes too long, the verdict is undecided. `details` have
+    the answer.
 
-    A `pattern` is a regular expression with a group for the answer, "boxed" (`\boxed{…}`, whatever its braces), or
-    "none" (the whole candidate). White space, Markdown, `$…$` and a final full stop around an extracted answer do not
-    count, nor around references then, and of two options ("D" and "D) none of these") the letters are compared; with
-    "none" texts are compared as they are.
+    A `pattern` is a regular expression with a group for the answer, "boxed" (`\boxed{…}`, with any inner braces), or
+    "none" (the whole candidate, and texts are compared as they are). White space, Markdown, `$…$` and a final full stop
+    around an extracted answer and the references do not count, and of two options ("D" and "D) none of these") the
+    letters are compared.
 
     Raises InputError where an argument is wrong, MissingExtraError where the metric's package is not installed.
     """
@@ -77,17 +77,15 @@ class RegexJudge(Judge):
     def signature(self) -> Signature:
         """Judge, metric, pattern and how it is used, threshold, and the versions of what computes the metric."""
         metric = self._metric
-        matching = {
-            "case_sensitive": self._case_sensitive,
-            "timeout": self._timeout,
-            "regex": importlib.metadata.version("regex"),
-        }
+        searched = self._pattern not in NAMED
         return Signature.make(
             "RegexJudge",
             {
                 "variant": self.variant,
                 "pattern": self._pattern,
-                **({} if self._pattern in NAMED else matching),
+                "case_sensitive": self._case_sensitive if searched else None,
+                "timeout": self._timeout if searched else None,
+                "regex": importlib.metadata.version("regex") if searched else None,
                 "which": None if self._pattern == "none" else self._which,
                 "think_token": self._think_token,
                 "threshold": self._threshold if metric.graded else None,
@@ -103,7 +101,7 @@ class RegexJudge(Judge):
         return "score" if self._metric.graded else "decision"
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        """One verdict a sample, in order, each as soon as its sample is there; questions are not read."""
+        """One verdict for each sample, in order, as soon as the sample is read; questions are not used."""
         return map(self._verdict, samples)
 
     @overload
@@ -121,8 +119,7 @@ class RegexJudge(Judge):
         Takes `(candidates, references)`, as the paper's package does, or `(questions, candidates, references)`, as
         every judge does; by position or by name. Raises InputError for anything else, or where the lengths differ.
         """
-        texts = _arguments(given, named)
-        return [verdict.score for verdict in self.assess(make_samples(**texts))]
+        return [verdict.score for verdict in self.assess(make_samples(**_arguments(given, named)))]
 
     def _verdict(self, sample: Sample) -> Verdict:
         text, nothing = read_part(sample.candidate, self._think_token)
@@ -144,7 +141,7 @@ class RegexJudge(Judge):
         return Verdict(score, int(score >= self._threshold), reason, matched_reference=best, details=details)
 
     def _compared(self, answer: str, reference: str) -> tuple[str, str]:
-        """The two texts that the metric gets: of two options, "D" and "D) none of these", their letters."""
+        """The two texts that the metric compares: of two options, their letters."""
         if self._pattern == "none":
             return answer, reference
         reference = self._clean(reference)
@@ -156,7 +153,7 @@ class RegexJudge(Judge):
 
 
 def _finder(pattern: str, case_sensitive: bool, timeout: float) -> Callable[[str], list[str]]:
-    """What finds all matches of a regular expression: of each, the first group that took part in it."""
+    """Finds all matches of a regular expression: of each, the first group that took part in it."""
     compiled = compile_pattern(pattern, case_sensitive)
     if not compiled.groups:
         raise InputError(f"the pattern {pattern!r} has no group; put the part that is the answer into parentheses.")
@@ -169,7 +166,7 @@ def _finder(pattern: str, case_sensitive: bool, timeout: float) -> Callable[[str
 
 
 def _arguments(given: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
-    """The texts by name: those given by position are the first of one form or of the other."""
+    """The texts by name: those given by position are the first of either form."""
     for form in (_TEXTS[1:], _TEXTS):
         others = set(_TEXTS) - set(form)
         if len(given) <= len(form) and named.keys() - others == set(form[len(given) :]):

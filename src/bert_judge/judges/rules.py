@@ -1,4 +1,4 @@
-"""A judge without a model: named rules on the form and words of a candidate, all of which it has to keep."""
+"""A judge without a model: named rules on the form and words of a candidate, all of which it must keep."""
 
 from __future__ import annotations
 
@@ -19,10 +19,7 @@ from bert_judge.version import __version__
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: what it is called, its kind (a name in `KINDS`), its value, and whether case counts.
-
-    Raises InputError where the kind is unknown or the value is not what it takes.
-    """
+    """One rule. `kind` is a name in `KINDS`. Raises InputError where the kind is unknown or does not take the value."""
 
     name: str
     kind: str
@@ -30,11 +27,11 @@ class Rule:
     case_sensitive: bool = False
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
+        kind = KINDS.get(self.kind)
+        if kind is None:
             raise InputError(f"the rule {self.name!r} is of unknown kind {self.kind!r}; there is {', '.join(KINDS)}.")
-        if not KINDS[self.kind].fits(self.value):
-            expected = KINDS[self.kind].expected
-            raise InputError(f"the rule {self.name!r} has {self.kind} of {self.value!r}; {expected} was expected.")
+        if not kind.fits(self.value):
+            raise InputError(f"the rule {self.name!r} has {self.kind} of {self.value!r}; {kind.expected} was expected.")
 
     def broken_by(self, text: str, timeout: float) -> str | None:
         """How a text breaks the rule; None where it keeps it. Raises TimeoutError, and InputError for a bad pattern."""
@@ -42,7 +39,7 @@ class Rule:
 
 
 class RuleKind(NamedTuple):
-    """A kind of rule: how a text breaks one within a time, and which values it takes."""
+    """A kind of rule: how a text breaks one, within a timeout, and which values it takes."""
 
     broken_by: Callable[[Rule, str, float], str | None]
     fits: Callable[[Any], bool]
@@ -50,19 +47,19 @@ class RuleKind(NamedTuple):
 
 
 class RuleJudge(Judge):
-    """Right where a candidate keeps every rule: patterns, words, length, JSON; for safety, format and style.
+    """Correct where a candidate keeps every rule: patterns, words, length, JSON; for safety, format and style.
 
-    The score is 1.0 or 0.0, as the label; `explanation` names the rules that are broken, `details` says of each whether
-    it holds. Neither question nor references are read. Flags are a rule each; `rules` is a YAML file with any number,
-    each a mapping of one kind to its value, with a `name` and `case_sensitive` if wanted:
+    The score is 1.0 or 0.0, as the label; `explanation` names the broken rules, `details` says of each rule whether it
+    holds. Question and references are not read. Each flag is a rule; `rules` is a YAML file with a list of rules, each
+    a mapping of a kind to its value, with a `name` and `case_sensitive` if wanted:
 
         - name: no refusal
           must_not_match: I (cannot|can't) help
         - max_words: 50
 
-    Upper and lower case do not count otherwise. Of a reasoning trace only what comes after it is read; one without an
-    end is incorrect, and so is an empty candidate. A pattern that takes longer than `timeout` on a candidate leaves it
-    undecided, unless another rule is broken.
+    Case does not count otherwise. Only what follows a reasoning trace is read; a trace without an end is incorrect, and
+    so is an empty candidate. A candidate on which a pattern takes longer than `timeout` is undecided, unless it breaks
+    another rule.
 
     Raises InputError where a rule is wrong, or where there is none.
     """
@@ -73,9 +70,9 @@ class RuleJudge(Judge):
         self,
         rules: Annotated[str | None, "YAML file of rules"] = None,
         must_match: Annotated[str | None, "regular expression that is found in the candidate"] = None,
-        must_not_match: Annotated[str | None, "regular expression that is not"] = None,
-        must_contain: Annotated[str | None, "text that stands in the candidate"] = None,
-        must_not_contain: Annotated[str | None, "text that does not"] = None,
+        must_not_match: Annotated[str | None, "regular expression that is not found in it"] = None,
+        must_contain: Annotated[str | None, "text that the candidate contains"] = None,
+        must_not_contain: Annotated[str | None, "text that it does not contain"] = None,
         starts_with: Annotated[str | None, "text that the candidate starts with"] = None,
         ends_with: Annotated[str | None, "text that it ends with"] = None,
         min_words: Annotated[int | None, "the fewest words, between white space"] = None,
@@ -112,7 +109,7 @@ class RuleJudge(Judge):
 
     @property
     def signature(self) -> Signature:
-        """Judge, a hash of the rules, the limit of time, and the version of what matches patterns."""
+        """Judge, a hash of the rules, timeout, and the version of what matches patterns."""
         return Signature.make(
             "RuleJudge",
             variant=self.variant,
@@ -124,7 +121,7 @@ class RuleJudge(Judge):
         )
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        """One verdict a sample, in order, each as soon as its sample is there; candidates alone are read."""
+        """One verdict for each sample, in order, as soon as the sample is read; only candidates are used."""
         return map(self._verdict, samples)
 
     def _verdict(self, sample: Sample) -> Verdict:
@@ -135,13 +132,11 @@ class RuleJudge(Judge):
         for rule in self._rules:
             try:
                 wrong = rule.broken_by(text, self._timeout)
+                holds[rule.name] = wrong is None
+                broken += [f"{rule.name}: {wrong}"] if wrong is not None else []
             except TimeoutError:
                 holds[rule.name] = None
                 late.append(f"{rule.name} took more than {self._timeout:g} s")
-                continue
-            holds[rule.name] = wrong is None
-            if wrong is not None:
-                broken.append(f"{rule.name}: {wrong}")
         details = {"rules": holds}
         if broken:
             return Verdict(0.0, 0, "breaks " + "; ".join([*broken, *late]), details=details)
@@ -151,7 +146,7 @@ class RuleJudge(Judge):
 
 
 def read_rules(path: Path) -> list[Rule]:
-    """The rules of a YAML file. Raises InputError with what is wrong, and where."""
+    """The rules of a YAML file. Raises InputError, which says what is wrong and where."""
     entries = read_yaml(path, "rules")
     if not isinstance(entries, list) or not entries:
         held = "nothing" if not entries else f"a {type(entries).__name__}"
@@ -183,7 +178,7 @@ def _pattern_kind(say: Callable[[Rule, Any], str | None]) -> RuleKind:
 
 
 def _text_kind(holds: Callable[[str, str], bool], wrong: str) -> RuleKind:
-    """A rule on where a value stands in a text, both without case unless it counts."""
+    """A rule on where a text contains a value, both without case unless it counts."""
 
     def broken_by(rule: Rule, text: str, timeout: float) -> str | None:
         fold = str if rule.case_sensitive else str.casefold
@@ -250,4 +245,4 @@ KINDS: dict[str, RuleKind] = {
     "valid_json": RuleKind(_not_json, lambda value: value is True, "true"),
     "json_keys": RuleKind(_not_json, _are_keys, "a list of keys"),
 }
-"""The kinds of rules, as they are called in files and flags."""
+"""The kinds of rules by their names in files and flags."""

@@ -1,11 +1,10 @@
-"""A judge's verdicts as columns of a table in memory: a pandas DataFrame, or a Dataset of datasets."""
+"""A judge's verdicts as columns of a table in memory: a pandas DataFrame or a `datasets.Dataset`."""
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
 from bert_judge.errors import InputError
 from bert_judge.sources.columns import REQUIRED, ColumnMap, Columns, asked_columns
@@ -23,7 +22,7 @@ Table = TypeVar("Table")
 
 
 def read_table(table: object, columns: ColumnMap | None, prefix: str, numbers_as_text: bool) -> list[Sample]:
-    """The samples of a table; InputError where it is none, lacks a column, or has one that would be written over."""
+    """The samples of a table. Raises InputError where it lacks a column, or has one of the new names already."""
     names = _names(table)
     taken = [name for name in (prefix + each for each in VERDICT_COLUMNS) if name in names]
     if taken:
@@ -33,11 +32,10 @@ def read_table(table: object, columns: ColumnMap | None, prefix: str, numbers_as
     known = Columns(asked_columns(columns))
     recognised = known.recognise(names) | known.chosen
     chosen = {role: own for role, own in recognised.items() if role in ("question", *REQUIRED)}
-    _check_columns(chosen, names)
-    heads = dict.fromkeys(_head(column, names) for own in chosen.values() for column in own)
+    heads = _check_columns(chosen, names)
     reader = RowReader(chosen, numbers_as_text=numbers_as_text)
     samples = []
-    for place, row in enumerate(_rows(table, list(heads))):
+    for place, row in enumerate(_rows(table, heads)):
         sample = reader.read(RawRow(place, row), place + 1)
         if isinstance(sample, BadRow):
             raise InputError(f"the table's row {place} (counted from 0) {sample.reason}.")
@@ -47,27 +45,23 @@ def read_table(table: object, columns: ColumnMap | None, prefix: str, numbers_as
 
 def with_verdicts(table: Table, verdicts: Sequence[Verdict], prefix: str) -> Table:
     """A new table of the same kind with the columns added."""
-    score, label, explanation = (prefix + name for name in VERDICT_COLUMNS)
+    values = {name: [getattr(verdict, name) for verdict in verdicts] for name in VERDICT_COLUMNS}
     if _is_frame(table):
         import pandas as pd
 
-        added = {
-            score: pd.array([math.nan if each.score is None else each.score for each in verdicts], dtype="float64"),
-            label: pd.array([each.label for each in verdicts], dtype="Int64"),
-            explanation: pd.array([each.explanation for each in verdicts], dtype="string"),
-        }
+        kinds = {"score": "float64", "label": "Int64", "explanation": "string"}
+        added = {prefix + name: pd.array(values[name], dtype=kind) for name, kind in kinds.items()}
         return cast("Table", cast("pd.DataFrame", table).assign(**added))
     from datasets import Value
 
     dataset = cast("Dataset", table)
-    dataset = dataset.add_column(score, [each.score for each in verdicts], feature=Value("float64"))
-    dataset = dataset.add_column(label, [each.label for each in verdicts], feature=Value("int64"))
-    dataset = dataset.add_column(explanation, [each.explanation for each in verdicts], feature=Value("string"))
+    for name, kind in {"score": "float64", "label": "int64", "explanation": "string"}.items():
+        dataset = dataset.add_column(prefix + name, values[name], feature=Value(kind))
     return cast("Table", dataset)
 
 
 def _is_a(table: object, module: str, name: str) -> bool:
-    """Whether a table is of a package's class, without importing the package: what made the table has done that."""
+    """Whether a table is of a package's class; whoever made the table has imported the package."""
     kind = getattr(sys.modules.get(module), name, None)
     return kind is not None and isinstance(table, kind)
 
@@ -91,23 +85,24 @@ def _names(table: object) -> list[str]:
     )
 
 
-def _check_columns(chosen: Mapping[str, Sequence[str]], names: Sequence[str]) -> None:
-    """Raise InputError where a role that is needed has no column, or one that is not there."""
-    lacking = {role: f"no column for the {role}" for role in REQUIRED if role not in chosen}
+def _check_columns(chosen: Mapping[str, Sequence[str]], names: Sequence[str]) -> list[str]:
+    """The columns that are read. Raises InputError where a required role has none, or a named one does not exist."""
+
+    def fail(role: str, what: str) -> NoReturn:
+        found = ", ".join(names) or "none"
+        raise InputError(f"the table has {what}: found {found}; name one of these, as in columns={{'{role}': 'NAME'}}.")
+
+    for role in REQUIRED:
+        if role not in chosen:
+            fail(role, f"no column for the {role}")
+    read: dict[str, None] = {}
     for role, own in chosen.items():
         for column in own:
-            if _head(column, names) not in names:
-                lacking.setdefault(role, f"no column {column!r}, which was named for the {role}")
-    for role, what in lacking.items():
-        raise InputError(
-            f"the table has {what}: found {', '.join(names) or 'none'}; name one of these, as in "
-            f"columns={{'{role}': 'NAME'}}."
-        )
-
-
-def _head(column: str, names: Sequence[str]) -> str:
-    """The column of a table that a dotted path begins with."""
-    return column if column in names else column.partition(".")[0]
+            head = column if column in names else column.partition(".")[0]  # of a path to a text inside it
+            if head not in names:
+                fail(role, f"no column {column!r}, which was named for the {role}")
+            read[head] = None
+    return list(read)
 
 
 def _rows(table: object, names: list[str]) -> Iterator[Mapping[str, object]]:
@@ -120,7 +115,7 @@ def _rows(table: object, names: list[str]) -> Iterator[Mapping[str, object]]:
 
 
 def _plain(value: object) -> object:
-    """A cell of pandas as a file would have it: a missing one is None, an array a list, a number one of Python."""
+    """A cell of pandas as a file would have it: a missing value is None, an array a list, a number one of Python."""
     import pandas as pd
 
     value = value.tolist() if hasattr(value, "tolist") else value

@@ -1,11 +1,11 @@
-"""Tasks: questions with their references. A task is a function without arguments that returns a dataset of both.
+"""Tasks: a task is a function without arguments that returns a dataset of questions and references.
 
     from bert_judge.tasks import discover
 
     dataset = discover()["gsm8k_test_soft"]()   # a datasets.Dataset with the columns question and reference
 
-Each file of this folder holds the benchmarks of one family, and a file that is put beside them, or into the folder of
-`--tasks_dir`, adds its own tasks. Files whose names begin with an underscore hold none.
+Each file of this folder has the benchmarks of one family; a file that is put beside them, or into the folder of
+`--tasks_dir`, adds its own tasks. Files whose names begin with an underscore have none.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from pathlib import Path
 
 from bert_judge.tasks import context_extraction, math_problems, multiple_choice
 from bert_judge.tasks._benchmark import Benchmark, BenchmarkTask, Item, Reading, make_tasks
-from bert_judge.tasks._discovery import TaskFunction, discover, unknown_task
-from bert_judge.tasks._files import from_file
+from bert_judge.tasks._discovery import TaskFunction, discover, from_file, unknown_task
 from bert_judge.tasks._prompts import FORMS, ask_choice, ask_context, lettered, shuffled
 
 __all__ = [

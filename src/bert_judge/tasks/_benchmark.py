@@ -1,4 +1,4 @@
-"""A benchmark as a record, and the three tasks that are made of it: free, soft and strict."""
+"""A benchmark as a record, and the three tasks that are made from it: free, soft and strict."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Item(NamedTuple):
 class Benchmark:
     """One split of a data set under the name of its task.
 
-    `dataset` is its id on the Hub; `config` is one configuration, several, or None for the only one; `licence` is what
-    its card says, as an SPDX identifier where there is one; `family` is the kind of question.
+    `dataset` is its id on the Hub; `config` is one configuration, several, or None for the only one; `licence` is that
+    of its card, as an SPDX identifier where there is one; `family` is the kind of question.
     """
 
     name: str
@@ -41,15 +41,14 @@ class Benchmark:
     def local_rows(self) -> int | None:
         """How many rows the split has, before a task leaves some out; None if the data set is not on the disk.
 
-        Raises InputError if it is there and can't be read.
+        Raises InputError if it can't be read.
         """
-        if find_dataset(self.dataset) is None:
-            return None
-        return len(load_dataset(self.dataset, self.config, self.split))
+        there = find_dataset(self.dataset) is not None
+        return len(load_dataset(self.dataset, self.config, self.split)) if there else None
 
 
 class Reading(NamedTuple):
-    """How the rows of a data set are read: `read` makes a question and its reference, `keep` says which rows count."""
+    """How rows of a data set become questions with references (`read`), and which rows are used (`keep`)."""
 
     read: Callable[[Row], Item]
     keep: Callable[[Row], bool] | None = None
@@ -59,8 +58,8 @@ class Reading(NamedTuple):
 class BenchmarkTask:
     """A task: call it for a dataset with the columns `question` and `reference`.
 
-    `form` is one of `FORMS`, and `answer` says what stands for X in "Final answer: X". Where the paper's package asks
-    other rows, or lists options in another order, `paper` makes its reading of a data set, from the first row on.
+    `form` is one of `FORMS`, and `answer` says what X is in "Final answer: X". Where the paper's package uses other
+    rows, or another order of options, `paper` makes its reading of the data set, from the first row on.
     """
 
     benchmark: Benchmark
@@ -79,16 +78,14 @@ class BenchmarkTask:
         return self._load(self.reading)
 
     def as_in_paper(self) -> Dataset:
-        """The rows, and the order of options, to which candidates made with the paper's package belong."""
+        """The rows and the order of options of candidates that were made with the paper's package."""
         return self._load(self.paper() if self.paper else self.reading)
 
     def _load(self, reading: Reading) -> Dataset:
         def ask(row: Row) -> dict[str, str]:
             question, reference = reading.read(row)
-            return {
-                "question": add_form(question.strip(), self.form, self.answer),
-                "reference": reference.strip(),
-            }
+            asked = add_form(question.strip(), self.form, self.answer)
+            return {"question": asked, "reference": reference.strip()}
 
         source = self.benchmark
         rows = load_dataset(source.dataset, source.config, source.split, filter_fn=reading.keep, process_fn=ask)
@@ -102,10 +99,10 @@ def make_tasks(
     keep: Callable[[Row], bool] | None = None,
     paper: Callable[[], Reading] | None = None,
 ) -> list[BenchmarkTask]:
-    """Each benchmark in each of `FORMS`. A file that calls the list `TASKS` offers them.
+    """Each benchmark in each of `FORMS`; a file offers them in a list called `TASKS`.
 
-    `read` makes a question and its reference out of a row, `keep` says which rows are asked at all; `answer` and
-    `paper` are as in `BenchmarkTask`.
+    `read` makes a question and its reference from a row, `keep` says which rows are used; `answer` and `paper` are as
+    in `BenchmarkTask`.
     """
     reading = Reading(read, keep)
     return [BenchmarkTask(each, form, answer, reading, paper) for each in benchmarks for form in FORMS]

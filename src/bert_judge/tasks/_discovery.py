@@ -1,4 +1,4 @@
-"""Which tasks there are: the functions of the files of this folder, and of a folder of the user's."""
+"""Finding tasks: the functions of the files in this folder and in a user's, and files of questions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bert_judge.errors import InputError
+from bert_judge.errors import InputError, first_line
+from bert_judge.sources import ColumnMap, open_source
 from bert_judge.tasks._benchmark import BenchmarkTask
 
 if TYPE_CHECKING:
@@ -26,10 +27,10 @@ def discover(tasks_dir: str | Path | None = None, package: str = "bert_judge.tas
     """All tasks by name: those of the package (or of another `package`), and those of the files of `tasks_dir`.
 
     A task is a public function, defined in the file itself, that can be called without arguments; or an entry of the
-    list `TASKS` that `make_tasks` made. Files in `tasks_dir` may import from the package as if they lay in
+    list `TASKS` that `make_tasks` made. Files in `tasks_dir` may import from the package as if they were in
     `bert_judge/tasks` (`from ..utils import load_dataset`), and from each other (`from ._shared import …`).
 
-    Raises InputError for a file that can't be imported, a name that two files define, and a folder without tasks.
+    Raises InputError for a file that can't be imported, a name that is defined twice, and a folder without tasks.
     """
     found: dict[str, tuple[TaskFunction, Path]] = {}
     for module in _modules(package, Path(importlib.import_module(package).__path__[0])):
@@ -39,16 +40,35 @@ def discover(tasks_dir: str | Path | None = None, package: str = "bert_judge.tas
         if not folder.is_dir():
             found_there = "a file" if folder.exists() else "not there"
             raise InputError(f"the folder of tasks {tasks_dir} is {found_there}; a folder of Python files is needed.")
-        own = [_add(found, module) for module in _modules(_package(folder), folder)]
-        if not any(own):
+        if not sum(_add(found, module) for module in _modules(_package(folder), folder)):
             raise InputError(
                 f"{tasks_dir} has no tasks; a Python file with a public function that takes no arguments was expected."
             )
     return {name: task for name, (task, _) in found.items()}
 
 
+def from_file(path: str | Path, columns: ColumnMap | None = None) -> Dataset:
+    """A dataset with `question` and `reference` from a file, as a task returns it.
+
+    The file is anything that `bert_judge.sources.open_source` reads. `columns` maps "question" and "reference" to its
+    columns; a role without one is recognised. References are texts, or lists of texts where some row has several.
+
+    Raises InputError, which names the row and what is wrong with it.
+    """
+    from datasets import Dataset
+
+    roles = ("question", "reference")
+    if unknown := set(columns or {}).difference(roles):
+        raise InputError(f"the map names {min(unknown)!r}; a task has only a question and a reference.")
+    unread = dict.fromkeys(("candidate", "id", "label"), "")
+    rows = list(open_source(Path(path).expanduser(), columns={**(columns or {}), **unread}, required=roles))
+    several = any(len(row.references) > 1 for row in rows)
+    references = [list(row.references) if several else row.references[0] for row in rows]
+    return Dataset.from_dict({"question": [row.question for row in rows], "reference": references})
+
+
 def unknown_task(name: str, known: Iterable[str]) -> InputError:
-    """The error for a name that no task has, with the nearest ones."""
+    """The error for an unknown name, with the nearest known ones."""
     near = difflib.get_close_matches(name, known, n=3)
     hint = f"did you mean {' or '.join(near)}?" if near else "`bert-judge tasks` lists them."
     return InputError(f"there is no task {name!r}; {hint}")
@@ -61,14 +81,12 @@ def _modules(package: str, folder: Path) -> Iterator[ModuleType]:
             try:
                 yield importlib.import_module(f"{package}.{file.stem}")
             except Exception as error:  # a file of the user's can raise anything
-                reason = str(error).strip().split("\n")[0]
-                raise InputError(
-                    f"the file of tasks {file} can't be imported: {type(error).__name__}: {reason}."
-                ) from error
+                what = f"{type(error).__name__}: {first_line(error)}"
+                raise InputError(f"the file of tasks {file} can't be imported: {what}.") from error
 
 
 def _package(folder: Path) -> str:
-    """A package beside `bert_judge.tasks` whose modules are the files of the folder, whatever it is called."""
+    """A package beside `bert_judge.tasks` whose modules are the files of the folder."""
     name = f"bert_judge.tasks_{hashlib.sha256(str(folder).encode()).hexdigest()[:16]}"
     if name not in sys.modules:
         package = ModuleType(name, f"The tasks in {folder}.")
@@ -78,13 +96,13 @@ def _package(folder: Path) -> str:
 
 
 def _add(found: dict[str, tuple[TaskFunction, Path]], module: ModuleType) -> int:
-    """Add the tasks of a module; returns how many there are."""
+    """Add the tasks of a module; returns their number."""
     file = Path(str(module.__file__))
     listed = getattr(module, "TASKS", [])
     if not isinstance(listed, list) or not all(isinstance(task, BenchmarkTask) for task in listed):
         raise InputError(f"TASKS in {file} is not a list made by make_tasks; make it with make_tasks, or rename it.")
-    tasks = [(name, value) for name, value in vars(module).items() if _is_task(name, value, module)]
-    tasks += [(task.name, task) for task in listed]
+    functions = [(name, value) for name, value in vars(module).items() if _is_task(name, value, module)]
+    tasks = [*functions, *((task.name, task) for task in listed)]
     for name, task in tasks:
         if name in found:
             places = " and ".join(dict.fromkeys([str(found[name][1]), str(file)]))
@@ -95,9 +113,8 @@ def _add(found: dict[str, tuple[TaskFunction, Path]], module: ModuleType) -> int
 
 def _is_task(name: str, value: Any, module: ModuleType) -> bool:
     """Whether it is a public function, defined in the module itself, that can be called without arguments."""
-    if name.startswith("_") or isinstance(value, type) or not callable(value):
-        return False
-    if getattr(value, "__module__", None) != module.__name__:
+    here = getattr(value, "__module__", None) == module.__name__
+    if name.startswith("_") or isinstance(value, type) or not callable(value) or not here:
         return False
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     parameters = inspect.signature(value).parameters.values()

@@ -18,14 +18,14 @@ FORMS: Mapping[str, str] = {
     "_soft": 'Work out the answer, and conclude with a last line "Final answer: X", where X is {answer}.',
     "_strict": 'Respond only with the line "Final answer: X", where X is {answer}; write nothing else.',
 }
-"""What is said of the answer's format, by the ending of the task's name; `{answer}` is what stands for X."""
+"""The instruction on the answer's format, by the ending of the task's name; `{answer}` says what X is."""
 
 OPTION = "the letter of the right option"
 SPAN = "the shortest answer to the question, in the words of the context where it has them"
 RESULT = "the result, a number or an expression"
 
 Order: TypeAlias = "Callable[[Sequence[str], str], list[str]]"
-"""Puts the options of a question into the order in which they are listed."""
+"""From the options of a question and the question: the options in the order in which they are listed."""
 
 
 def ask_choice(question: str, options: Sequence[str]) -> str:
@@ -43,13 +43,13 @@ def ask_context(question: str, context: str) -> str:
 
 
 def add_form(question: str, form: str, answer: str) -> str:
-    """A question with what one of `FORMS` says of the answer's format."""
+    """A question with the instruction of one of `FORMS`."""
     said = FORMS[form].format(answer=answer)
     return f"{question}\n\n{said}" if said else question
 
 
 def lettered(options: Sequence[str]) -> list[str]:
-    """Options as they are listed and referred to: "A) Paris", "B) London". At most 26."""
+    """Options with letters, as in "A) Paris", "B) London"; at most 26."""
     if len(options) > len(ascii_uppercase):
         raise InputError(f"a question has {len(options)} options; at most {len(ascii_uppercase)} were expected.")
     letters = ascii_uppercase[: len(options)]
@@ -57,18 +57,18 @@ def lettered(options: Sequence[str]) -> list[str]:
 
 
 def shuffled(options: Sequence[str], question: str, seed: int = 0) -> list[str]:
-    """Options in an order that only their texts, the question and the seed decide: the same on every machine.
+    """Options in an order that depends only on their texts, the question and the seed, on every machine.
 
-    For data sets that put the right option first. The order in which they are given does not matter.
+    For data sets that put the correct option first.
     """
     # Sorted by a hash, since `random.shuffle` may change between versions of Python.
     return sorted(options, key=lambda text: hashlib.sha256(f"{seed}\0{question}\0{text}".encode()).digest())
 
 
 def paper_order() -> Order:
-    """The order of options in the paper's package, to be asked for row after row: what came before decides it, too.
+    """The order of options in the paper's package, to be called for each row in turn.
 
-    Its tasks seed the generator of Python with 0 and shuffle the options of each row of the data set in turn.
+    Its tasks seed Python's random generator with 0 and then shuffle the options of one row after the other.
     """
     chance = random.Random(0)
 

@@ -1,4 +1,4 @@
-"""Context extraction: a question about a text that stands in the prompt; the reference is a span of it.
+"""Context extraction: a question about a text in the prompt; the reference is a span of that text.
 
 SQuAD 2.0 (arXiv 1806.03822), HotpotQA (1809.09600), CoQA (1808.07042) and DROP (1903.00161).
 """
@@ -21,7 +21,7 @@ def _squad(row: Row) -> Item:
 
 
 def _hotpot(row: Row) -> Item:
-    """Of the ten articles of a row, those that hold the supporting facts."""
+    """The context is those of the ten articles that hold the supporting facts."""
     gold, articles = set(row["supporting_facts"]["title"]), row["context"]
     context = "\n\n".join(
         f"{title}\n{''.join(sentences).strip()}"
@@ -42,9 +42,12 @@ def _drop(row: Row) -> Item:
 
 
 def _drop_has_one_answer(row: Row) -> bool:
-    """Whether the spans of all annotators are one and the same; several may be alternatives or parts."""
+    """Whether all annotators gave the same span; different ones may be alternatives or parts."""
     return len(set(row["answers_spans"]["spans"])) == 1
 
+
+_ANSWER_OR_NONE = f'{SPAN}, or "{_UNANSWERABLE}" if the context does not answer it'
+_COQA_LICENCE = "other: differs by the story's source"
 
 TASKS = [
     *make_tasks(
@@ -53,7 +56,7 @@ TASKS = [
             Benchmark("squad_v2_test", _SQUAD, None, "validation", _LICENCE, _FAMILY),
         ],
         _squad,
-        f'{SPAN}, or "{_UNANSWERABLE}" if the context does not answer it',
+        _ANSWER_OR_NONE,
     ),
     *make_tasks(
         [
@@ -63,15 +66,7 @@ TASKS = [
         _hotpot,
         SPAN,
     ),
-    *make_tasks(
-        [
-            Benchmark(
-                "coqa_test", "EleutherAI/coqa", None, "validation", "other: differs by the story's source", _FAMILY
-            )
-        ],
-        _coqa,
-        SPAN,
-    ),
+    *make_tasks([Benchmark("coqa_test", "EleutherAI/coqa", None, "validation", _COQA_LICENCE, _FAMILY)], _coqa, SPAN),
     *make_tasks(
         [Benchmark("drop_test", "ucinlp/drop", None, "validation", _LICENCE, _FAMILY)],
         _drop,

@@ -1,7 +1,6 @@
-"""Mathematics: the reference is the result of a problem, out of a worked solution or an annotated answer.
+"""Mathematics: the reference is the result of a problem, from a worked solution or an annotated answer.
 
-GSM8K (arXiv 2110.14168), MATH (2103.03874), ASDiv (2020.acl-main.92), and AIME 2024 and 2025, the thirty problems of
-the two invitational examinations of a year.
+GSM8K (arXiv 2110.14168), MATH (2103.03874), ASDiv (2020.acl-main.92), and AIME 2024 and 2025, thirty problems each.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ _UNIT = re.compile(r"\s*\((?:[^()]|\([^()]*\))*\)\s*$")
 
 
 def _boxed_result(solution: str) -> str | None:
-    r"""What stands in the last box of a solution, with its inner braces: `\frac{9}{7}`; None if there is no box.
+    r"""The content of the last box of a solution, such as `\frac{9}{7}`; None if there is no box.
 
-    MATH also writes `\fbox{2}`, and boxes a single character without braces, as in `\boxed 2`.
+    MATH also has `\fbox{2}`, and boxes of a single character without braces, as in `\boxed 2`.
     """
     found = find_boxed(solution) or _BARE_BOX.findall(solution)
     return found[-1].strip().rstrip(".,;") or None if found else None
 
 
 def _gsm8k(row: Row) -> Item:
-    """The result stands behind `####`, at the end of the worked solution."""
+    """The result follows `####` at the end of the worked solution."""
     _, mark, result = row["answer"].rpartition("####")
     if not mark:
         raise InputError(f"a solution of GSM8K has no '#### result' at its end: …{row['answer'][-60:]!r}.")
@@ -48,12 +47,12 @@ def _math_has_result(row: Row) -> bool:
 
 
 def _math_has_braced_box(row: Row) -> bool:
-    """Whether the paper's package asks a problem: it knows neither `\\fbox{2}` nor `\\boxed 2`."""
+    """Whether the paper's package uses a problem: it reads neither `\\fbox{2}` nor `\\boxed 2`."""
     return re.search(r"\\boxed\{[^}]*\}", row["solution"]) is not None
 
 
 def _aime(row: Row) -> Item:
-    """The result is a column of the one data set, and stands in a box in the solutions of the other."""
+    """One data set has a column for the result, the other a box in the solution."""
     result = row["answer"] if "answer" in row else _boxed_result(row["solution"])
     if result is None:
         raise InputError(f"a solution of AIME has no \\boxed{{result}}: …{row['solution'][-60:]!r}.")
@@ -67,30 +66,23 @@ def _asdiv(row: Row) -> Item:
     return Item(f"{row['body'].strip()} {row['question'].strip()}", result)
 
 
+_SPLITS = ("train", "test")
+
 TASKS = [
     *make_tasks(
-        [
-            Benchmark("gsm8k_train", _GSM8K, "main", "train", "MIT", _FAMILY),
-            Benchmark("gsm8k_test", _GSM8K, "main", "test", "MIT", _FAMILY),
-        ],
+        [Benchmark(f"gsm8k_{split}", _GSM8K, "main", split, "MIT", _FAMILY) for split in _SPLITS],
         _gsm8k,
         RESULT,
     ),
     *make_tasks(
-        [
-            Benchmark("hendrycks_math_train", _MATH, _SUBJECTS, "train", "MIT", _FAMILY),
-            Benchmark("hendrycks_math_test", _MATH, _SUBJECTS, "test", "MIT", _FAMILY),
-        ],
+        [Benchmark(f"hendrycks_math_{split}", _MATH, _SUBJECTS, split, "MIT", _FAMILY) for split in _SPLITS],
         _math,
         RESULT,
         keep=_math_has_result,
         paper=lambda: Reading(_math, _math_has_braced_box),
     ),
     *make_tasks(
-        [
-            Benchmark("aime24", "math-ai/aime24", None, "test", "Apache-2.0", _FAMILY),
-            Benchmark("aime25", "math-ai/aime25", None, "test", "Apache-2.0", _FAMILY),
-        ],
+        [Benchmark(name, f"math-ai/{name}", None, "test", "Apache-2.0", _FAMILY) for name in ("aime24", "aime25")],
         _aime,
         RESULT,
     ),

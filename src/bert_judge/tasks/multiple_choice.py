@@ -1,7 +1,7 @@
-"""Multiple choice: the options are lettered, and the reference is the letter with the text of the right one.
+"""Multiple choice: the options are lettered, and the reference is the letter and text of the correct one.
 
 ARC (arXiv 1803.05457), MMLU (2009.03300), MMLU-Pro (2406.01574), GPQA (2311.12022; its data set is gated), and
-TruthfulQA with one right option (mc1, 2109.07958).
+TruthfulQA with one correct option (mc1, 2109.07958).
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from bert_judge.tasks._benchmark import Benchmark, Item, Reading, Row, make_task
 from bert_judge.tasks._prompts import OPTION, Order, ask_choice, lettered, paper_order, shuffled
 
 _FAMILY = "multiple choice"
-_ARC, _ARC_LICENCE = "allenai/ai2_arc", "CC-BY-SA-4.0"
+_ARC = "allenai/ai2_arc"
 
 
 def _arc(row: Row) -> Item:
-    """Options are labelled A, B, … or 1, 2, … in the data set; here always A, B, …"""
+    """The data set labels options A, B, … or 1, 2, …; here it is always A, B, …"""
     labels, options, key = row["choices"]["label"], row["choices"]["text"], row["answerKey"]
     if key not in labels:
         raise InputError(f"a question of ARC has the key {key!r}, which is not one of its options {', '.join(labels)}.")
@@ -49,10 +49,9 @@ def _truthful_qa(row: Row, order: Order = shuffled) -> Item:
 TASKS = [
     *make_tasks(
         [
-            Benchmark("arc_easy_train", _ARC, "ARC-Easy", "train", _ARC_LICENCE, _FAMILY),
-            Benchmark("arc_easy_test", _ARC, "ARC-Easy", "test", _ARC_LICENCE, _FAMILY),
-            Benchmark("arc_challenge_train", _ARC, "ARC-Challenge", "train", _ARC_LICENCE, _FAMILY),
-            Benchmark("arc_challenge_test", _ARC, "ARC-Challenge", "test", _ARC_LICENCE, _FAMILY),
+            Benchmark(f"arc_{level.lower()}_{split}", _ARC, f"ARC-{level}", split, "CC-BY-SA-4.0", _FAMILY)
+            for level in ("Easy", "Challenge")
+            for split in ("train", "test")
         ],
         _arc,
         OPTION,

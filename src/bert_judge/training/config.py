@@ -23,15 +23,15 @@ _UNSEEN = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainConfig:
-    """How a judge is trained. The defaults are the paper's, whose package trained on 8 devices: 32 rows a step in all.
+    """How a judge is trained. The defaults are the paper's, which trained on 8 devices: 32 rows in each step.
 
-    A setting out of its range raises InputError at once.
+    Raises InputError for a setting that is out of range.
     """
 
     num_train_epochs: Annotated[float, "how often each row is seen"] = 1.0
-    max_steps: Annotated[int | None, "end after this many steps, whatever num_train_epochs says"] = None
+    max_steps: Annotated[int | None, "end after this many steps, whatever num_train_epochs is"] = None
     batch_size: Annotated[int, "rows a step on each device"] = 4
-    gradient_accumulation_steps: Annotated[int, "batches that make one step: more rows a step, no more memory"] = 1
+    gradient_accumulation_steps: Annotated[int, "batches in one step: more rows a step without more memory"] = 1
     learning_rate: Annotated[float, "the highest learning rate"] = 2e-5
     warmup_ratio: Annotated[float, "fraction of the steps in which the learning rate rises"] = 0.05
     lr_scheduler_type: Annotated[str, f"how the learning rate falls: {', '.join(SCHEDULES)}"] = "linear"
@@ -44,7 +44,8 @@ class TrainConfig:
         float, "fraction of the rows that lose their question, where the judge learns to read with and without one"
     ] = 0.1
     combine_evidence: Annotated[
-        bool, "add what the strings say (same number, same option …) to the logit, fitted on the held-out questions"
+        bool,
+        "add the evidence of the texts (same number, same option …) to the logit, fitted on the held-out questions",
     ] = False
     dev_share: Annotated[float, "fraction of the questions held out, to choose the best state and to calibrate"] = 0.05
     max_dev_rows: Annotated[int, "the most held-out rows that an evaluation during the training reads"] = 2_000
@@ -61,10 +62,10 @@ class TrainConfig:
     ] = "steps"
     save_steps: Annotated[int | None, "evaluate and keep a state every N steps (default: by evaluations)"] = None
     save_total_limit: Annotated[int | None, "the most states that are kept; the best one always is"] = 2
-    seed: Annotated[int, "what all chance comes from"] = 0
+    seed: Annotated[int, "seed of all random choices"] = 0
     push_to_hub: Annotated[str | None, "upload the judge to this repository of the Hub: ORGANISATION/NAME"] = None
     hub_private: Annotated[bool, "make a new repository on the Hub private"] = False
-    overwrite: Annotated[bool, "replace the result of another training in the output folder, or train anew"] = False
+    overwrite: Annotated[bool, "replace the result of another training in the output folder, or train again"] = False
     quiet: Annotated[bool, "print nothing"] = False
 
     def __post_init__(self) -> None:
@@ -76,7 +77,7 @@ class TrainConfig:
 
     @property
     def trackers(self) -> tuple[str, ...]:
-        """Where logs go; "none" is nowhere."""
+        """The names in `report_to`, without "none"."""
         return tuple(name for name in self.report_to or () if name != "none")
 
     def settings(self) -> dict[str, Any]:
@@ -92,7 +93,7 @@ class TrainConfig:
 
 
 def _limits(c: TrainConfig) -> list[tuple[str, bool, str]]:
-    """Name of each setting with limits, whether it keeps them, and what they are, in words."""
+    """The name of each setting with limits, whether it is within them, and what was expected."""
     counts = "batch_size gradient_accumulation_steps max_dev_rows evaluations".split()
     optional = "max_steps patience logging_steps save_steps save_total_limit".split()
     counts += [name for name in optional if getattr(c, name) is not None]

@@ -1,7 +1,7 @@
 """The output folder of a training: its states while it runs, then its result, whole or not at all; and its upload.
 
-The result is what transformers saves, `judge.json`, the card `README.md`, and `metrics.json`, which is written last:
-its presence says that the result is whole. States lie under `states`, each training's under its own name.
+The result is what transformers saves, `judge.json`, the card `README.md`, and `metrics.json`, which is written last and
+marks the result as complete. States are under `states`, in a folder for each training.
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bert_judge.artifacts import check_folder
+from bert_judge.artifacts import check_folder, write_files
 from bert_judge.errors import InputError, OutputError, first_line
 from bert_judge.models import hash_files
 from bert_judge.prompt import CONFIG_NAME, InputForm
@@ -24,13 +26,16 @@ from bert_judge.training.held_out import HeldOutMeasures
 from bert_judge.training.rows import Example
 from bert_judge.version import __version__
 
-METRICS, CARD, STATES, RUNS = "metrics.json", "README.md", "states", "runs"
+METRICS, STATES, RUNS = "metrics.json", "states", "runs"
 _RESULT = (METRICS, CONFIG_NAME, "config.json", "model.safetensors")
+_PARTS = {"q": "question", "c": "candidate answer", "r": "reference answer"}
+_COMBINED = ", combined with the evidence (equal numbers, the chosen option, shared words),"
+_COUNTED = {"task": "by_task", "model": "by_model", "label source": "by_label_source"}
 
 
 @dataclass(frozen=True, slots=True)
 class TrainResult:
-    """What training gave: the folder of the judge, and what it does on the held-out questions.
+    """A trained judge: its folder, and how good it is on the held-out questions.
 
     `undecided_rows` had no label and were dropped. `dev` are the measures over all held-out rows, after calibration,
     `tasks` those of each task; `dev_loss` is the mean cross-entropy before calibration.
@@ -61,16 +66,16 @@ class TrainResult:
 
     @property
     def dev_accuracy(self) -> float | None:
-        """The rate of held-out rows on which the judge agrees with the label."""
+        """The rate of held-out rows on which judge and label agree."""
         return self.dev.accuracy
 
 
 class TrainingFolder:
-    """What is in the output folder already. Making one changes nothing on the disk.
+    """The output folder as this training finds it. The constructor changes nothing on the disk.
 
     `finished` is the record of the result if this training is done. Raises OutputError where the folder holds another
-    training's result or a model, unless `overwrite`; then that one stays until the new one is whole. A training goes
-    on from its own states, unless it was finished and starts again.
+    training's result or a model, unless `overwrite`; that stays until the new result is whole. A training resumes from
+    its own states, unless it was finished and starts again.
     """
 
     def __init__(self, folder: Path, identity: str, overwrite: bool) -> None:
@@ -90,32 +95,30 @@ class TrainingFolder:
             )
 
     def begin(self) -> None:
-        """Make room for the states; those of a finished training that starts again go."""
+        """Make the folder of the states, without those of a finished training that starts again."""
         if self._stale:
-            self.open()  # so that this training can go on if it is stopped, too
+            self.open()  # so that this training can be resumed, too
             shutil.rmtree(self.states, ignore_errors=True)
         self.states.mkdir(parents=True, exist_ok=True)
 
     def last_state(self) -> str | None:
-        """The newest whole state; a process that is killed while it writes one leaves a part of it."""
+        """The newest whole state; a process that is killed while it writes one leaves part of it."""
         if self._stale:
             return None
         states = sorted(self.states.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
         return next((str(path) for path in reversed(states) if _read_json(path / "trainer_state.json")), None)
 
     def open(self) -> None:
-        """Begin to write the result; an older one no longer counts."""
+        """Begin to write the result; an older one is no longer valid."""
         (self.folder / METRICS).unlink(missing_ok=True)
 
     def close(self, record: Mapping[str, Any]) -> None:
-        """Write the record, which makes the result whole."""
-        partial = self.folder / f"{METRICS}.partial"
-        partial.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        partial.replace(self.folder / METRICS)
+        """Write the record, which completes the result."""
+        write_files(self.folder, {METRICS: json.dumps(record, ensure_ascii=False, indent=1) + "\n"})
 
 
 def identity(encoder: Path, examples: Sequence[Example], form: InputForm, config: TrainConfig) -> str:
-    """A name for this training alone, so that it never takes another one's states or result for its own."""
+    """A name for this training, so that it never takes the states or the result of another for its own."""
     files = [file for file in sorted(encoder.glob("*.json")) if file.name != METRICS]
     weights = hash_files([*files, *sorted(encoder.glob("*.safetensors"))])
     digest = hashlib.sha256(repr((__version__, form, config.settings(), weights)).encode())
@@ -135,8 +138,31 @@ def _read_json(path: Path) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
+def make_card(name: str, record: Mapping[str, Any]) -> str:
+    """The card of the judge that a record (`metrics.json`) describes, in Markdown with a head in YAML."""
+    from jinja2 import Environment, StrictUndefined
+
+    template = Path(__file__).with_name("card.md.jinja").read_text(encoding="utf-8")
+    page = Environment(undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True).from_string(template)
+    forms = [[_PARTS[letter] for letter in form] for form in record["form"]["forms"]]
+    return page.render(
+        record,
+        name=name,
+        parts=[f"{', '.join(form[:-1])} and {form[-1]}" for form in forms],
+        measured={**record["tasks"], "**all**": record["dev"]},
+        combined=_COMBINED if record["combiner"] else "",
+        counted={title: record["data"][key] for title, key in _COUNTED.items() if record["data"][key]},
+        cell=lambda text: text.replace("|", "\\|").replace("\n", " "),
+        count="{:,}".format,
+        percent="{:.0%}".format,
+        number=lambda value: "" if value is None else f"{value:.3f}",
+        json=partial(json.dumps, ensure_ascii=False),
+        shell=shlex.join,
+    )
+
+
 def check_hub(repository: str) -> None:
-    """Raise InputError where an upload can't succeed, as far as that shows without a network."""
+    """Raise InputError where an upload can't succeed, as far as that is known without a network."""
     from huggingface_hub import get_token
 
     if not re.fullmatch(r"[\w.-]{1,96}/[\w.-]{1,96}", repository):
@@ -163,7 +189,7 @@ def push(folder: Path, repository: str, private: bool) -> None:
             repo_id=name,
             folder_path=folder,
             commit_message="A judge trained with bert-judge",
-            ignore_patterns=[f"{STATES}/*", f"{RUNS}/*", "*.partial"],
+            ignore_patterns=[f"{STATES}/*", f"{RUNS}/*", f".{METRICS}.*"],
         )
     except (HfHubHTTPError, HTTPError, OSError, ValueError) as error:
         raise OutputError(

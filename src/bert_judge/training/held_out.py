@@ -1,4 +1,4 @@
-"""How good a judge is on the rows held out, also where their labels are probabilities."""
+"""How good a judge is on the held-out rows, also where their labels are probabilities."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _COPIES = 100  # rows that a soft label stands for
 
 @dataclass(frozen=True, slots=True)
 class HeldOutMeasures:
-    """What a judge does on some rows: how many, the rate of correct ones, and the measures of `bert_judge.stats`.
+    """The number of rows, the rate of correct ones (`right`), and the measures of `bert_judge.stats`.
 
     A soft label p is correct from 0.5 on in `accuracy`, `f1` and `kappa`; in `brier` and `ece` it counts as p correct
-    and 1 - p incorrect rows (in hundredths). Measures that are undefined, as kappa of one kind of label, are None.
+    and 1 - p incorrect rows (in hundredths). Undefined measures, such as kappa of a single label, are None.
     """
 
     rows: int
@@ -30,7 +30,7 @@ class HeldOutMeasures:
 
 
 def measure(margins: Sequence[float], labels: Sequence[float], temperature: float = 1.0) -> HeldOutMeasures:
-    """The measures of logits (correct minus incorrect) against labels, one or more of each."""
+    """The measures of logits (correct minus incorrect) against labels, at least one of each."""
     scores = [1 / (1 + math.exp(-max(-700.0, min(700.0, margin / temperature)))) for margin in margins]
     confusion = Confusion.count(
         (int(label >= 0.5), int(score >= 0.5)) for label, score in zip(labels, scores, strict=True)
@@ -68,11 +68,11 @@ def is_soft(labels: Sequence[float]) -> bool:
 
 
 def _with_hard_labels(values: Sequence[float], labels: Sequence[float]) -> tuple[list[float], list[int]]:
-    """Values with labels of 0 and 1; where some are soft, a hundred for each row, of which p are correct."""
+    """Values with labels of 0 and 1; where some are soft, each row is repeated with a hundred labels."""
     if not is_soft(labels):
         return list(values), [int(label) for label in labels]
     golds = []
     for label in labels:
-        right = round(label * _COPIES)
-        golds += [1] * right + [0] * (_COPIES - right)
+        correct = round(label * _COPIES)
+        golds += [1] * correct + [0] * (_COPIES - correct)
     return [value for value in values for _ in range(_COPIES)], golds

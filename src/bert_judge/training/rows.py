@@ -1,4 +1,4 @@
-"""What a judge learns from: labelled rows, in whatever form they come, and how some questions are held out."""
+"""What a judge learns from: labelled rows, in any form, some questions of which are held out."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ COLUMNS = ("question", "candidate", "reference", "label", "task", "model", "labe
 """The columns of a row; candidate, reference (or references) and label are needed."""
 
 GROUPS = {"task": ("task", "source"), "model": ("model", "candidate_model"), "label_source": ("label_source",)}
-"""What rows are counted by, and the columns that may say it."""
+"""What rows are counted by, and the columns that may have it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A sample and its label: 1 correct, 0 incorrect, between them the probability of being correct, None undecided."""
+    """A sample and its label: 1 correct, 0 incorrect, between them a probability of being correct, None undecided."""
 
     sample: Sample
     label: float | None
@@ -41,7 +41,7 @@ class Example:
 
     @property
     def task(self) -> str | None:
-        """The task of the row, or the source that it comes from."""
+        """The task of the row, or its source."""
         return self.group("task")
 
     @property
@@ -50,22 +50,22 @@ class Example:
         return self.group("model")
 
     def group(self, kind: str) -> str | None:
-        """The name of its task, its model or its `label_source` (who gave the label), whichever `kind` is."""
+        """Its task, its model or its `label_source` (who gave the label), as `kind` says."""
         values = (self.sample.meta.get(column) for column in GROUPS[kind])
         return next((str(value) for value in values if value is not None), None)
 
 
 def load_labelled(path: str, tasks: Collection[str] = (), models: Collection[str] = ()) -> Any:
-    """What `path` names, for `read_examples`: a file of labelled rows, or a data set with a configuration a task and a
-    split a model, in a folder, in `LOCAL_DATASETS_DIR` or on the Hub.
+    """What `path` names, for `read_examples`: a file of labelled rows, or a data set (a folder, in
+    `LOCAL_DATASETS_DIR`, or on the Hub) whose configurations are tasks and whose splits are models.
 
-    Of a data set only these tasks and models are taken, where some are named. Raises InputError where that leaves
+    Of a data set only the named tasks and models are taken, if any are named. Raises InputError where that leaves
     nothing, and where nothing can be read.
     """
     folder = Path(path)
     if folder.exists() and not any(folder.glob("*/dataset_dict.json")):
         return open_source(folder, soft_labels=True)
-    name = str(folder.absolute()) if folder.exists() else path  # a folder that is there is looked for nowhere else
+    name = str(folder.absolute()) if folder.exists() else path  # an existing folder is looked for nowhere else
     there = get_dataset_config_names(name)
     asked = [task for task in there if not tasks or task in tasks]
     wanted = {model_folder(model) for model in models}
@@ -86,11 +86,13 @@ def is_published(name: str) -> bool:
 def read_examples(data: Any) -> list[Example]:
     """The labelled rows of data in any of these forms.
 
-    A `datasets.Dataset` or a list of rows: mappings with `candidate`, `reference` (or `references`; a text or several),
-    `label`, and as they have them `question`, `task`, `model`, `label_source`, `id`. A mapping from tasks to such data,
-    or from tasks to models to such data, as the paper's package builds it. Samples, whose `gold` is the label;
-    Examples. A file of rows: what `open_source` returns, with `soft_labels` where labels are probabilities. A label of
-    None (or NaN) is undecided. Raises InputError with the row and what is wrong.
+    - A `datasets.Dataset` or a list of mappings with `candidate`, `reference` (or `references`; a text or several),
+      `label`, and optionally `question`, `task`, `model`, `label_source`, `id`.
+    - A mapping from tasks to such data, or from tasks to models to such data, as the paper's package builds it.
+    - Samples, whose `gold` is the label, or Examples.
+    - What `open_source` returns for a file, with `soft_labels` where labels are probabilities.
+
+    A label of None (or NaN) is undecided. Raises InputError, which names the row and what is wrong.
     """
     if isinstance(data, Source):
         return [Example(row, row.gold) for row in data]
@@ -100,9 +102,9 @@ def read_examples(data: Any) -> list[Example]:
 
 
 def _walk(data: Any, names: dict[str, str]) -> Iterator[tuple[Any, dict[str, str], str]]:
-    """Every row, with the task and the model that it stands under, and where that is, in words."""
+    """Every row, with the task and the model of its place, and that place in words."""
     if isinstance(data, Mapping):
-        level = "task" if not names else "model"
+        level = "model" if names else "task"
         for name, part in data.items():
             if len(names) == 2 or isinstance(part, str) or not isinstance(part, Iterable):
                 raise InputError(
@@ -132,12 +134,9 @@ def _example(row: Any, place: Mapping[str, str], where: str) -> Example:
 
 def _sample(row: Mapping[str, Any]) -> Sample:
     references: Any = row.get("references") if row.get("reference") is None else row["reference"]
-    for name, lacking in (
-        ("reference", references is None),
-        ("candidate", "candidate" not in row),
-        ("label", "label" not in row),
-    ):
-        if lacking:
+    given = {"reference": references is not None, "candidate": "candidate" in row, "label": "label" in row}
+    for name, there in given.items():
+        if not there:
             raise InputError(f"it has no {name}, only {', '.join(map(str, row))}")
     return Sample(
         "" if row["candidate"] is None else row["candidate"],
@@ -149,7 +148,7 @@ def _sample(row: Mapping[str, Any]) -> Sample:
 
 
 def _label(label: Any) -> float | None:
-    """The label as a number; None for undecided. Columns of numbers have NaN where one is missing."""
+    """The label as a number; None for undecided. In columns of numbers NaN is a missing one."""
     if label is None or (isinstance(label, float) and math.isnan(label)):
         return None
     if not isinstance(label, Real):
@@ -158,7 +157,7 @@ def _label(label: Any) -> float | None:
 
 
 def grouped(rows: Iterable[Example], kind: str) -> dict[str, list[int]]:
-    """The places of the rows of each task, model or label source, in the order of the names."""
+    """The indices of the rows of each task, model or label source, sorted by name."""
     groups: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
         if (name := row.group(kind)) is not None:
@@ -172,15 +171,15 @@ def labels_of(rows: Iterable[Example]) -> list[float]:
 
 
 def with_hard_labels(rows: Iterable[Example]) -> list[Example]:
-    """The same rows; a label is 1 where it reaches 0.5, else 0."""
+    """The same rows, with labels of 1 from 0.5 on, else 0."""
     return [row if row.label is None else replace(row, label=float(row.label >= 0.5)) for row in rows]
 
 
 def split_by_question(samples: Iterable[Sample], share: float) -> tuple[list[Sample], list[Sample]]:
-    """Two lists, training and held out, such that no question is in both.
+    """Two lists, training and held-out, with no question in both.
 
-    Which one depends on the words of the question alone (on the references where there is none), so that it is the
-    same in every run and for every source. `share` is the fraction of questions to hold out.
+    The side depends only on the words of the question (of the references where there is none): it is the same in every
+    run and for every source. `share` is the fraction of questions to hold out.
     """
     sides: tuple[list[Sample], list[Sample]] = ([], [])
     for sample in samples:

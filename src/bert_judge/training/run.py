@@ -14,9 +14,8 @@ from bert_judge.errors import InputError, OutputError
 from bert_judge.evidence import Combiner, find_signals
 from bert_judge.models import find_model, max_input_tokens, quiet_transformers
 from bert_judge.prompt import InputForm, JudgeConfig, PromptEncoder
-from bert_judge.training.card import make_card
 from bert_judge.training.config import TrainConfig
-from bert_judge.training.folder import CARD, RUNS, TrainingFolder, TrainResult, check_hub, identity, push
+from bert_judge.training.folder import RUNS, TrainingFolder, TrainResult, check_hub, identity, make_card, push
 from bert_judge.training.held_out import calibrate, measure, measure_tasks
 from bert_judge.training.rows import Example, labels_of
 from bert_judge.training.selection import Mix, TrainingRows, check_form, choose_rows, describe, drop_questions
@@ -51,20 +50,19 @@ def train(
     """Fine-tune an encoder on labelled rows and save it as a judge in `output_dir`.
 
     `model_path` is an encoder (a folder, a name on the Hub) with or without a head, or a judge to train further. `data`
-    is whatever `read_examples` reads; rows without label are dropped and counted. `form` is how the judge reads a row
-    (default: as `model_path` does, for an encoder the paper's). The markers of the form are added to the tokenizer,
-    where they start as the mean of the words that name them. The loss is the cross-entropy of two logits, against
-    [1 - p, p] where a label is a probability p. `training_mix` chooses rows by task and model; the card shows
-    `command`.
+    is anything that `read_examples` reads; rows without a label are dropped and counted. `form` is how the judge reads
+    a row (default: that of `model_path`, for an encoder the paper's). The form's markers are added to the tokenizer and
+    start as the mean of the words in their names. The loss is the cross-entropy of two logits, against [1 - p, p] where
+    a label is a probability p. `training_mix` chooses rows by task and model; the card shows `command`.
 
     The folder gets weights (safetensors), tokenizer, `judge.json` with the form and the temperature fitted on the
-    held-out questions, a card, and `metrics.json`. A training that was stopped goes on from its last state when it is
-    started again with the same rows and settings; one that is done already is not done again. Under `accelerate
-    launch` or `torchrun`, every process calls this; the first one writes.
+    held-out questions, a card, and `metrics.json`. A training that was stopped resumes from its last state when it is
+    started again with the same rows and settings; a finished one is not repeated. Under `accelerate launch` or
+    `torchrun`, every process calls this; the first one writes.
 
-    Raises InputError where rows or settings can't be learnt from, OutputError where the folder holds another
-    result, ModelError where `model_path` is not an encoder, MissingExtraError where a package is missing; all before
-    the encoder's weights are read.
+    Raises InputError for rows or settings that can't be used, OutputError where the folder holds another result,
+    ModelError where `model_path` is not an encoder, MissingExtraError where a package is missing; all before the
+    encoder's weights are read.
     """
     config = config or TrainConfig()
     config.check_packages()
@@ -90,7 +88,7 @@ def train(
 
 @dataclass(frozen=True, slots=True)
 class _Training:
-    """One training, all of which was checked. `about` begins its record."""
+    """One training, with everything checked. `about` begins its record."""
 
     source: Path
     rows: TrainingRows
@@ -100,7 +98,7 @@ class _Training:
     about: Mapping[str, Any]
 
     def run(self, trust_remote_code: bool) -> dict[str, Any]:
-        """Train, calibrate, and write the result; every process gets its record."""
+        """Train, calibrate, and write the result; every process gets the record."""
         from accelerate.utils import broadcast_object_list
         from transformers import AutoTokenizer, set_seed
 
@@ -146,7 +144,7 @@ class _Training:
         if "tensorboard" in self.config.trackers and trainer.is_world_process_zero():
             from torch.utils.tensorboard import SummaryWriter
 
-            # Of its own the Trainer takes the folder from the environment alone.
+            # The Trainer itself takes the folder from the environment alone.
             writer = SummaryWriter(str(self.config.logging_dir or self.folder.folder / RUNS))
             trainer.add_callback(TensorBoardCallback(writer))
         if self.config.quiet:
@@ -154,7 +152,7 @@ class _Training:
         return trainer
 
     def _save(self, trainer: Trainer, tokenizer: Any, form: InputForm, margins: list[float], loss: float) -> Any:
-        """Write the result, its record last, and return that. All processes take part: each may hold some weights."""
+        """Write the result, its record last, and return that. Each process takes part, as it may hold some weights."""
         first = trainer.args.should_save
         record = self._record(trainer, form, margins, loss) if first else {}
         path = self.folder.folder
@@ -163,15 +161,15 @@ class _Training:
                 self.folder.open()
             trainer.save_model(str(path))
             if first:
-                (path / "training_args.bin").unlink(missing_ok=True)  # a pickle, which nobody reads
+                (path / "training_args.bin").unlink(missing_ok=True)  # a pickle that nobody reads
                 tokenizer.save_pretrained(path)
                 combiner = Combiner(**record["combiner"]) if record["combiner"] else None
                 JudgeConfig(form=form, temperature=record["temperature"], combiner=combiner).save(path)
-                (path / CARD).write_text(make_card(path.resolve().name, record), encoding="utf-8")
+                (path / "README.md").write_text(make_card(path.resolve().name, record), encoding="utf-8")
                 self.folder.close(record)
         except OSError as error:
             raise OutputError(
-                f"{path} can't be written ({error.strerror or error}); the training's states are kept there: mend that "
+                f"{path} can't be written ({error.strerror or error}); the training's states are kept there: fix that "
                 "and start the same training again."
             ) from error
         return record
@@ -203,12 +201,12 @@ class _Training:
 
 
 def _measurer(dev: Sequence[Example]) -> Callable[[Any], dict[str, float]]:
-    """What an evaluation during the training logs: the measures of all rows, and of each task if there are several."""
+    """What an evaluation during the training logs: the measures of all rows, and by task if there are several."""
 
     def measures_of(prediction: Any) -> dict[str, float]:
         margins = _in_order(prediction)
         if not all(map(math.isfinite, margins)):
-            return {}  # the Trainer logs the loss, which says so
+            return {}  # the loss that the Trainer logs shows it
         rows = dev[: len(margins)]
         tasks = measure_tasks(rows, margins)
         tasks = tasks if 1 < len(tasks) <= _MAX_NAMES else {}
@@ -224,13 +222,13 @@ def _measurer(dev: Sequence[Example]) -> Callable[[Any], dict[str, float]]:
 
 
 def _in_order(prediction: Any) -> list[float]:
-    """The margins (correct minus incorrect) in the order of the rows: they come sorted by length, some twice."""
+    """The margins (correct minus incorrect) in the order of the rows; they come sorted by length, some twice."""
     logits, (_, numbers) = prediction.predictions, prediction.label_ids.T
     margins = dict(zip(numbers.astype(int).tolist(), (logits[:, 1] - logits[:, 0]).tolist(), strict=True))
     return [margins[number] for number in range(len(margins))]
 
 
 def _without_times(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """An evaluation without how long it took, which differs from run to run."""
-    kept = {name.removeprefix("eval_"): value for name, value in sorted(entry.items())}  # a state sorts them
-    return {name: value for name, value in kept.items() if not name.endswith(("runtime", "per_second"))}
+    """An evaluation without its duration, which differs from run to run."""
+    kept = sorted(name for name in entry if not name.endswith(("runtime", "per_second")))  # sorted as in a state
+    return {name.removeprefix("eval_"): entry[name] for name in kept}

@@ -1,4 +1,4 @@
-"""The rows of one training: chosen by the mix, some questions held out, and fit for how the judge is to read."""
+"""The rows of one training: chosen by the mix, some questions held out, checked against the form of the judge."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from bert_judge.training.rows import GROUPS, Example, grouped, is_held_out, labe
 
 Amount = int | float
 Mix = Mapping[str, Amount | Mapping[str, Amount]]
-"""How much of what: `{task: {model: amount}}`, or `{task: amount}`, or `{model: amount}`.
+"""How many rows are taken: `{task: {model: amount}}`, or `{task: amount}`, or `{model: amount}`.
 
-An amount is a number of rows, the most that are taken (500), or a fraction of them (0.5; all is 1.0). Names are
-compared as they stand in paths: without the organisation, `-` as `_`.
+An amount is the largest number of rows (500) or a fraction of them (0.5; all is 1.0). Names are compared as in paths:
+without the organisation, `-` as `_`.
 """
 
 _SHOWN = 8
@@ -31,7 +31,7 @@ _SHOWN = 8
 
 @dataclass(frozen=True, slots=True)
 class TrainingRows:
-    """The rows of both sides in random order, and how many were not used, and why."""
+    """The rows of both sides in random order, and how many were not used for which reason."""
 
     train: list[Example]
     dev: list[Example]
@@ -40,7 +40,7 @@ class TrainingRows:
 
 
 def choose_rows(data: Any, mix: Mix | None, config: TrainConfig) -> TrainingRows:
-    """The labelled rows in random order, some questions set apart. Raises InputError if they can't teach anything."""
+    """The labelled rows in random order, some questions held out. Raises InputError if a side lacks a label."""
     examples = read_examples(data)
     labelled = [example for example in examples if example.label is not None]
     chosen = labelled if mix is None else apply_mix(labelled, mix, config.seed)
@@ -48,30 +48,30 @@ def choose_rows(data: Any, mix: Mix | None, config: TrainConfig) -> TrainingRows
     sides: tuple[list[Example], list[Example]] = ([], [])
     for example in chosen:
         sides[is_held_out(example.sample, config.dev_share)].append(example)
-    for name, side in zip(("training", "development"), sides, strict=True):
+    for name, side in zip(("training", "held-out"), sides, strict=True):
         labels = labels_of(side)
         if len(set(labels)) < 2 and not (labels and is_soft(labels)):
             kinds = "hold one label only" if side else "are too few"
-            more = f", or a larger dev_share than {config.dev_share:g}" if name == "development" else ""
+            more = f", or a larger dev_share than {config.dev_share:g}" if side is sides[1] else ""
             raise InputError(
                 f"{len(side)} labelled {name} rows of {len(chosen)}{f' ({undecided} undecided)' if undecided else ''} "
                 f"{kinds}; correct (1) and incorrect (0) answers to several questions are needed{more}."
             )
-    shuffle = random.Random(config.seed).shuffle
-    shuffle(sides[0])
-    shuffle(sides[1])
+    chance = random.Random(config.seed)
+    for side in sides:
+        chance.shuffle(side)
     return TrainingRows(*sides, undecided, len(labelled) - len(chosen))
 
 
 def check_form(source: Path, form: InputForm, rows: TrainingRows, config: TrainConfig, trust_remote_code: bool) -> None:
-    """Raise InputError where encoder and rows do not suit the form."""
+    """Raise InputError where encoder or rows do not fit the form."""
     architecture = load_config(source, trust_remote_code)
     if form.marks and getattr(architecture, "type_vocab_size", 0) < 2:
         raise InputError(f"{source} has no second token type to carry match marks; train it with marks=False.")
     without = sum(example.sample.question is None for example in [*rows.train, *rows.dev])
     if form.forms == ("qcr",) and without:
         raise InputError(
-            f"{without} rows have no question, but the judge is to read one; give questions, or train it without "
+            f"{without} rows have no question, but the judge would read one; give questions, or train it without "
             "(the form 'cr', include_question=False)."
         )
     if _reads_both(form) and not (config.question_dropout or without):
@@ -79,7 +79,7 @@ def check_form(source: Path, form: InputForm, rows: TrainingRows, config: TrainC
 
 
 def drop_questions(rows: Sequence[Example], form: InputForm, config: TrainConfig) -> list[Example]:
-    """Some rows without their question, where one judge learns to read with and without one."""
+    """The rows, some without their question where the judge learns to read with and without one."""
     if not _reads_both(form):
         return list(rows)
     chance = random.Random(config.seed)
@@ -94,7 +94,7 @@ def _reads_both(form: InputForm) -> bool:
 
 
 def describe(rows: TrainingRows) -> dict[str, Any]:
-    """How many rows there are, of what, and the rate of correct ones."""
+    """The numbers of rows, by kind too, and the rates of correct ones."""
     labels = labels_of(used := [*rows.train, *rows.dev])
     counts = {
         f"by_{kind}": {
@@ -108,7 +108,7 @@ def describe(rows: TrainingRows) -> dict[str, Any]:
 
 
 def load_mix(path: str) -> Mix:
-    """Read a mix from a JSON file. Raises InputError where that can't be read."""
+    """Read a mix from a JSON file. Raises InputError where it can't be read."""
     try:
         mix: Mix = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -116,16 +116,15 @@ def load_mix(path: str) -> Mix:
     except ValueError as error:
         raise InputError(f"the training mix {path} is not valid JSON ({error}).") from error
     if not isinstance(mix, dict):
-        raise InputError(
-            f"the training mix {path} holds a {type(mix).__name__}; {{task: {{model: rows}}}} was expected."
-        )
+        held = type(mix).__name__
+        raise InputError(f"the training mix {path} holds a {held}; {{task: {{model: rows}}}} was expected.")
     return mix
 
 
 def apply_mix(examples: Sequence[Example], mix: Mix, seed: int) -> list[Example]:
     """The rows that a mix asks for, drawn at random; what it does not name is left out.
 
-    Raises InputError for a name that no row has (and what there is), and for an amount that can't be taken.
+    Raises InputError for a name that no row has, and for an amount that is neither a number nor a fraction of rows.
     """
     groups: dict[tuple[str | None, str | None], list[Example]] = {}
     for example in examples:

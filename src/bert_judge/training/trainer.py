@@ -1,4 +1,4 @@
-"""What the Trainer of transformers is given: a model that knows the markers, rows, a loss, and its arguments."""
+"""What the Trainer of transformers needs: a model with the markers, rows, a loss, and arguments."""
 
 from __future__ import annotations
 
@@ -41,16 +41,21 @@ def prepare_model(
 
 
 def _add_markers(model: PreTrainedModel, tokenizer: Any, form: InputForm) -> None:
-    """Teach tokenizer and model the markers; a new one starts as the mean of the words of its name."""
+    """Add the markers to tokenizer and model; a new one starts as the mean of the words of its name."""
     import torch
 
+    # Tokenizer and model must name the same token for padding; a bare tokenizer.json names none.
+    if tokenizer.pad_token_id is None and model.config.pad_token_id is not None:
+        tokenizer.pad_token = tokenizer.convert_ids_to_tokens(model.config.pad_token_id)
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    if model.config.pad_token_id is None:
+        model.config.pad_token_id = tokenizer.pad_token_id
     new = [marker for marker in form.markers if marker not in tokenizer.get_vocab()]
     names = {marker: tokenizer(marker.strip("<|>"), add_special_tokens=False).input_ids for marker in new}
-    _agree_on_padding(model, tokenizer)
     tokenizer.add_tokens(new)
-    model.resize_token_embeddings(
-        max(len(tokenizer), model.get_input_embeddings().weight.shape[0]), mean_resizing=False
-    )
+    size = max(len(tokenizer), model.get_input_embeddings().weight.shape[0])
+    model.resize_token_embeddings(size, mean_resizing=False)
     weight = model.get_input_embeddings().weight
     with torch.no_grad():
         for marker, ids in names.items():
@@ -58,11 +63,9 @@ def _add_markers(model: PreTrainedModel, tokenizer: Any, form: InputForm) -> Non
 
 
 def _add_token_types(model: PreTrainedModel, wanted: int) -> None:
-    """Make room for the token types of the form; a new one starts as the first, which most words have."""
+    """Add the token types that the form needs; a new one starts as the first, which most words have."""
     import torch
 
-    if wanted <= 2:
-        return
     for module in model.modules():
         old = getattr(module, "token_type_embeddings", None)
         if isinstance(old, torch.nn.Embedding) and old.num_embeddings < wanted:
@@ -74,26 +77,16 @@ def _add_token_types(model: PreTrainedModel, wanted: int) -> None:
             model.config.type_vocab_size = wanted
 
 
-def _agree_on_padding(model: PreTrainedModel, tokenizer: Any) -> None:
-    """Tokenizer and model name the same token for padding; a bare tokenizer.json names none."""
-    if tokenizer.pad_token_id is None and model.config.pad_token_id is not None:
-        tokenizer.pad_token = tokenizer.convert_ids_to_tokens(model.config.pad_token_id)
-    if tokenizer.pad_token_id is None:
-        tokenizer.pad_token = tokenizer.eos_token
-    if model.config.pad_token_id is None:
-        model.config.pad_token_id = tokenizer.pad_token_id
-
-
 def encode(encoder: PromptEncoder, examples: Sequence[Example]) -> list[dict[str, Any]]:
-    """Rows for the Trainer: the tokens of each prompt, with its best reference where one is read a pass.
+    """Rows for the Trainer: the tokens of each prompt, with the best reference where each pass reads one.
 
-    `labels` are the label and the number of the row, which tells rows apart after an evaluation on several devices.
+    `labels` are the label and the number of the row, which identifies it after an evaluation on several devices.
     """
     import numpy as np
 
     rows = []
-    samples = [example.sample for example in examples]
-    for number, (prompts, example) in enumerate(zip(encoder.encode(samples), examples, strict=True)):
+    encoded = encoder.encode([example.sample for example in examples])
+    for number, (prompts, example) in enumerate(zip(encoded, examples, strict=True)):
         sample = example.sample
         best = find_evidence(sample.candidate, sample.references).best_reference if len(prompts) > 1 else 0
         tokens = prompts[best].tokens
@@ -105,15 +98,15 @@ def encode(encoder: PromptEncoder, examples: Sequence[Example]) -> list[dict[str
 
 
 def by_length(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The longest first, so that batches hold little padding, and what needs most memory comes first."""
+    """The longest first, so that batches need little padding, and lack of memory shows at once."""
     return sorted(rows, key=lambda row: -len(row["input_ids"]))
 
 
 class RowsByEpoch:
-    """Rows in another order each epoch, those of a step alike in length; the order follows from seed and epoch alone.
+    """Rows in another order each epoch, with similar lengths in each step; the order depends on seed and epoch alone.
 
-    The Trainer's own order by length depends on the state of a random generator, so that a training that goes on in the
-    middle of an epoch would see some rows twice and others not at all.
+    The Trainer's own order by length depends on the state of a random generator: a training resumed in the middle of an
+    epoch would see some rows twice and others never.
     """
 
     def __init__(self, rows: Sequence[dict[str, Any]], rows_a_step: int, seed: int) -> None:
@@ -164,8 +157,8 @@ def make_collator(pad_id: int) -> Callable[[list[dict[str, Any]]], dict[str, tor
 def soft_cross_entropy(outputs: Any, labels: torch.Tensor, num_items_in_batch: Any = None) -> torch.Tensor:
     """The cross-entropy of two logits against [1 - p, p], its mean over the rows of a step.
 
-    For hard labels it is the one that transformers takes; for soft ones transformers would take each logit for a label
-    of its own. `num_items_in_batch` counts the numbers in the labels of the whole step, on all devices.
+    For hard labels it is the loss of transformers, which would read soft ones as one label for each logit.
+    `num_items_in_batch` counts the numbers in the labels of the whole step, on all devices.
     """
     import torch
 
@@ -174,12 +167,12 @@ def soft_cross_entropy(outputs: Any, labels: torch.Tensor, num_items_in_batch: A
     if num_items_in_batch is None:
         return losses / len(labels)
     items = torch.as_tensor(num_items_in_batch, device=losses.device)
-    # Several devices in one process get a copy of the count each, and the Trainer multiplies by their number.
+    # Each of several devices in one process gets a copy of the count, and the Trainer multiplies by their number.
     return losses * labels.shape[1] / items.flatten()[0] / items.numel()
 
 
 def training_arguments(states: Path, name: str, config: TrainConfig) -> TrainingArguments:
-    """The Trainer's arguments; evaluations and states come together, so that the best state can be taken."""
+    """The Trainer's arguments; it evaluates when it saves a state, so that the best state can be chosen."""
     import torch
     from transformers import TrainingArguments
 
@@ -222,5 +215,5 @@ def training_arguments(states: Path, name: str, config: TrainConfig) -> Training
 
 
 def _fraction(times: int) -> float:
-    """What the Trainer takes for a number of times: a fraction of the steps, below 1."""
+    """A number of times as the Trainer takes it: as a fraction of the steps, below 1."""
     return min(1 / times, 1 - 1e-9)

@@ -1,6 +1,6 @@
-"""What stands for `import bert_score` (0.3.13, which calls itself 0.3.12): `from bert_judge.compat import bert_score`.
+"""Replaces `import bert_score` (0.3.13, which calls itself 0.3.12): `from bert_judge.compat import bert_score`.
 
-Numbers are bert-score's, its defects too (`compat="bert_score"` of `bert_judge.BERTScorer`).
+Numbers are bert-score's, with its defects (`compat="bert_score"` of `bert_judge.BERTScorer`).
 """
 
 from bert_judge.compat.bert_score import utils

@@ -63,7 +63,7 @@ class BERTScorer:
 
     @property
     def hash(self) -> str:
-        """The string that stands for the settings."""
+        """bert-score's string for these settings."""
         return get_hash(
             self.model_type,
             self.num_layers,
@@ -80,7 +80,7 @@ class BERTScorer:
 
     @cached_property
     def _model(self) -> Any:
-        """The encoder for those who call it themselves; ours has one of its own."""
+        """The encoder, for scripts that call it; `ours` has its own."""
         return get_model(self.model_type, self.num_layers, self.all_layers).to(self.device)
 
     @cached_property
@@ -106,12 +106,12 @@ class BERTScorer:
         return (found, self.hash) if return_hash else found
 
     def plot_example(self, candidate: str, reference: str, fname: str = "") -> Figure:
-        """Draw how two texts match; with `fname` it is saved, too."""
+        """Draw how two texts match; with `fname` the plot is saved, too."""
         return self.ours.plot_example(candidate, reference, fname)
 
 
 def choose_model(model_type: str | None, lang: str | None, rescale_with_baseline: bool) -> str:
-    """The model that is named, or that of the language in `lang2model`. Raises InputError where a name is missing."""
+    """The named model, or that of the language in `lang2model`. Raises InputError where a name is missing."""
     if lang is None and (model_type is None or rescale_with_baseline):
         needed = "rescale_with_baseline needs lang" if rescale_with_baseline else "model_type or lang is needed"
         raise InputError(f"{needed}, as in bert-score; give lang='en', for example.")

@@ -29,7 +29,7 @@ lang2model: defaultdict[str, str] = defaultdict(
 model2layers: dict[str, int] = dict(known_figures()["layers"])
 model_types = list(model2layers)
 
-_NO_LIMIT = 1 << 24  # tokenizers without a limit say 1e30
+_NO_LIMIT = 1 << 24  # tokenizers without a limit have 1e30
 _PREFIXED = ("Roberta", "GPT2")  # tokenizers that read a text as if a space stood before it
 
 

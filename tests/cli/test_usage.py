@@ -1,0 +1,49 @@
+"""What every command says of a wrong command line, and in its --help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from bert_judge.cli import COMMANDS
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def test_a_wrong_command_line_is_one_sentence_and_status_2(
+    complaint: Callable[..., str], subtests: pytest.Subtests
+) -> None:
+    for line, said in [
+        ("score", "the following arguments are required: FILE"),
+        ("score a --treshold 1", "there is no flag --treshold, did you mean --threshold?"),
+        ("score a --limit x", "'x' is not a whole number"),
+        ("score a --runtime magic", "invalid choice: 'magic'"),
+        ("score a --judge_type", "expected one argument"),
+        ("score a --map foo", "'foo' is not of the form name=column"),
+        ("score a --judge LLMJudge", "LLMJudge needs --model_path"),
+        ("generate --tasks arc_easy_test", "the following arguments are required: --model_path"),
+        ("generate --model_path m --tasks arc_easy_test --backend magic", "invalid choice: 'magic'"),
+        ("judge --judge_type LLMJudge --tasks arc_easy_test", "LLMJudge needs --model_path"),
+        ("judge --judge_type RegexJudge --tasks arc_easy_test --dtipe float32", "did you mean --dtype?"),
+        ("train --dataset_path rows.jsonl", "the following arguments are required: --model_path"),
+        ("bertscore -c c.txt", "references (-r) and candidates (-c) are needed, or --json"),
+        ("bertscore -r r.txt -c c.txt --langg en", "there is no flag --langg, did you mean --lang?"),
+        ("bertscore -r r.txt -c c.txt -l two", "argument -l"),
+        ("bertscore word -r r.txt -c c.txt", "nothing was expected here, not word"),
+        ("bertscore-baseline --texts r.txt", "the following arguments are required"),
+        ("bertscore-plot -c x", "the following arguments are required: --ref/-r"),
+        ("bertscore-plot -c x -r y --rescale", "there is no flag --rescale"),
+        ("bertscore-plot -c x -r y -l z", "invalid int value: 'z'"),
+        ("bertscore-plot -c She died -r x", "a text without a flag, 'died': put each text in quotation marks"),
+    ]:
+        with subtests.test(line=line, said=said):
+            assert said in complaint(*line.split(), status=2)
+
+
+def test_every_help_has_an_example(command: Callable[..., tuple[int, str, str]], subtests: pytest.Subtests) -> None:
+    for name in COMMANDS:
+        with subtests.test(name=name):
+            status, out, err = command(name, "--help")
+            assert (status, err) == (0, "")
+            assert f"\n  bert-judge {name}" in out
