@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bert_judge.artifacts import Identity, ResultFolder, check_folder, verdict_record
-from bert_judge.errors import OutputError
+from bert_judge.errors import InputError, OutputError
 from bert_judge.types import Sample, Signature, Verdict
 from conftest import NO_RECORDS, Refused
 
@@ -26,7 +26,7 @@ def names(folder: Path) -> set[str]:
 def complete(folder: Path, identity: Identity = OURS, rows: list = ROWS, overwrite: bool = False) -> ResultFolder:
     result = ResultFolder(folder, identity, overwrite)
     list(result.append(rows[result.rows_done :]))
-    result.finish({"summary": 1})
+    result.finish({"summary": {"rows": 1}})
     return result
 
 
@@ -41,7 +41,7 @@ def test_a_result_is_three_files(tmp_path: Path):
     assert json.loads((tmp_path / "a/b/scores.json").read_text()) == [row["score"] for row in ROWS]
     run = json.loads((tmp_path / "a/b/run.json").read_text())
     assert run == result.run()
-    assert run["summary"] == 1
+    assert run["summary"] == {"rows": 1}
     assert run["identity"]["signature"] == asdict(OURS.signature)
     assert ResultFolder(tmp_path / "a/b", OURS).finished
 
@@ -178,7 +178,7 @@ def test_a_result_without_verdicts_is_made_anew(tmp_path: Path):
 def test_a_damaged_line_is_told(tmp_path: Path):
     result = complete(tmp_path)
     (tmp_path / "verdicts.jsonl").write_text('{"id": "1"}\n\x00\n')
-    with pytest.raises(OutputError, match=r"verdicts.jsonl is damaged in line 2; remove it"):
+    with pytest.raises(InputError, match=r"verdicts.jsonl is damaged in line 2 .*; remove it"):
         list(result.records())
 
 

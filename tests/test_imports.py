@@ -15,18 +15,18 @@ import bert_judge
 
 ROOT = Path(bert_judge.__file__).parent
 LADDER = [
-    "types errors addresses version wording",
-    "models utils artifacts store metrics evidence questions stats document",
-    "generators encoder prompt sources",
+    "types errors addresses paths version wording",
+    "models data artifacts store metrics evidence questions stats document",
+    "generators encoder prompt sources summary",
     "tasks training bertscore",
     "judges",
     "pipeline analysis audit integrations distributed",
     "report server compat",
     "cli",
-    "__main__",
+    "__main__ utils",
 ]
 LEVELS = {name: level for level, names in enumerate(LADDER) for name in names.split()}
-SIDEWAYS = {("utils", "models"), ("evidence", "metrics"), ("server", "report"), ("types", "errors")}
+SIDEWAYS = {("evidence", "metrics"), ("server", "report"), ("types", "errors"), ("paths", "types")}
 HEAVY = (
     *("torch", "transformers", "numpy", "datasets", "pyarrow", "tokenizers", "scipy", "sklearn"),
     *("openai", "vllm", "matplotlib", "jinja2"),
@@ -133,6 +133,7 @@ def test_an_unknown_name_of_the_package_is_an_attribute_error():
     [
         "import bert_judge",
         "import bert_judge.metrics, bert_judge.stats, bert_judge.judges, bert_judge.pipeline, bert_judge.sources",
+        "import bert_judge.utils",
         "from bert_judge.cli import main; main(['--help'])",
         "from bert_judge.cli import main; main(['score', '--help'])",
         "from bert_judge.cli import main; main(['bertscore', '--help'])",

@@ -11,8 +11,8 @@ import pyarrow.parquet
 import pytest
 from datasets import Dataset, DatasetDict
 
+from bert_judge.data import find_dataset, load_dataset
 from bert_judge.errors import InputError
-from bert_judge.utils import find_dataset, load_dataset
 
 Save = Callable[[Path, str], None]
 TEST, TRAIN = "a test row", "a training row"

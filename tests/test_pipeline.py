@@ -11,9 +11,10 @@ import pytest
 from bert_judge.artifacts import Identity, ResultFolder
 from bert_judge.errors import InputError
 from bert_judge.judges import Judge
-from bert_judge.pipeline import Tally, score_source
+from bert_judge.pipeline import score_source
 from bert_judge.sources import Source, open_source
 from bert_judge.stats import wilson_interval
+from bert_judge.summary import Tally
 from bert_judge.types import Sample, Signature, Verdict
 
 

@@ -1,6 +1,6 @@
-"""Addresses as they may be shown: an endpoint's can hold a user, a password and a key, which belong in no file.
+"""Addresses of endpoints as they may be shown: without user, password and keys, which belong in no file.
 
-What is written or printed has scheme, host, port and path. Requests carry the whole address.
+What is written or printed has scheme, host, port and path; requests have the whole address.
 """
 
 from __future__ import annotations

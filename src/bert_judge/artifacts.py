@@ -1,4 +1,4 @@
-"""Every path and file format that we write. A result appears whole or not at all.
+"""Every file format that we write and read back. A result appears whole or not at all.
 
 A result is a folder with three files:
 
@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from bert_judge.errors import InputError, OutputError
-from bert_judge.types import Sample, Sampling, Signature, Verdict
+from bert_judge.types import Sample, Signature, Verdict
 
 VERDICTS, SCORES, RUN, BAD_ROWS = "verdicts.jsonl", "scores.json", "run.json", "bad_rows.jsonl"
 CANDIDATES = "candidates.json"
@@ -45,9 +45,9 @@ _FLUSH_SECONDS = 0.5  # how much work a killed process can lose
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What makes two runs the same: the judge's signature, the input's bytes, and what of them is read and written.
+    """What makes two runs the same: the judge's signature, the input's bytes, and the options that change the result.
 
-    A signature of None is one that is not known yet, as no model is loaded.
+    The signature is None where it is not known yet, as no model is loaded.
     """
 
     signature: Signature | None
@@ -58,7 +58,7 @@ class Identity:
 def verdict_record(sample: Sample, verdict: Verdict, texts: bool = True) -> dict[str, Any]:
     """A line of `verdicts.jsonl`. Empty values are left out, but for score and label (null: undecided).
 
-    A column of the input that is called as a field of ours gets `input_` before its name.
+    A column of the input with the name of one of our fields is written as `input_NAME`.
     """
     record: dict[str, Any] = {"id": sample.id, "score": verdict.score, "label": verdict.label}
     optional: dict[str, Any] = {
@@ -82,8 +82,26 @@ def verdict_record(sample: Sample, verdict: Verdict, texts: bool = True) -> dict
     return record | ({"candidate": sample.candidate} if texts else {})
 
 
+def read_verdicts(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a `verdicts.jsonl`, as a stream. Raises InputError where it can't be read or a line is damaged."""
+    try:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                try:
+                    record = json.loads(line)
+                    if not isinstance(record, dict) or "id" not in record:
+                        raise ValueError("an object with an id was expected")
+                except ValueError as error:
+                    raise InputError(
+                        f"{path} is damaged in line {number} ({error}); remove it and judge again."
+                    ) from error
+                yield record
+    except OSError as error:
+        raise InputError(f"{path} can't be read ({error.strerror}).") from error
+
+
 def check_folder(folder: str | Path) -> Path:
-    """The folder, if a result can be written there as far as that shows without writing; raises OutputError if not."""
+    """The folder. Raises OutputError if a result can't be written there, as far as can be known without writing."""
     if not str(folder).strip():
         raise OutputError("--output_dir is empty; the name of a folder was expected, `.` for the one you are in.")
     folder = Path(folder)
@@ -95,58 +113,8 @@ def check_folder(folder: str | Path) -> Path:
     return folder
 
 
-def model_folder(model: str, suffix: str = "") -> str:
-    """A model's name in paths: the last part of its name, `-` as `_` (the paper's rule), and what sets it apart."""
-    return model.rstrip("/").split("/")[-1].replace("-", "_") + suffix
-
-
-def settings_suffix(sampling: Sampling, thinking: bool | None = None) -> str:
-    """What sets a model's folder apart where it does not answer greedily: `_t0_7_p0_9_k20_mp0_pp0_mt2048`.
-
-    The rule is the paper's, in which -1 is no limit of `top_k`; a seed (`_s7`) and `_no_think` are ours.
-    """
-    parts = [] if thinking is None else ["think" if thinking else "no_think"]
-    if sampling.temperature > 0:
-        values = {
-            "t": sampling.temperature,
-            "p": sampling.top_p,
-            "k": sampling.top_k or -1,
-            "mp": sampling.min_p,
-            "pp": sampling.presence_penalty,
-            "mt": sampling.max_tokens,
-            "s": sampling.seed,
-        }
-        parts += [name + format_number(value) for name, value in values.items() if value is not None]
-    return "".join(f"_{part}" for part in parts)
-
-
-def format_number(value: float) -> str:
-    """A number in a path, by the paper's rule: 0.7 is `0_7`."""
-    return str(value) if isinstance(value, int) else f"{value:g}".replace(".", "_")
-
-
-def find_folder(parent: Path, name: str) -> Path:
-    """The folder of a model or variant, whose `-` may stand as `_`; where there is none, the one that we would write.
-
-    The paper's package leaves a `-` in some names: `Math-Verify`, and `k-1` of a model that samples.
-    """
-    ours = parent / model_folder(name)
-    alike = (folder for folder in sorted(parent.glob("*/")) if model_folder(folder.name) == ours.name)
-    return ours if ours.is_dir() else next(alike, ours)
-
-
-def candidates_folder(directory: Path, task: str, model: str) -> Path:
-    """Where a model's candidates for a task lie: `directory/TASK/MODEL`."""
-    return directory / task / model_folder(model)
-
-
-def scores_folder(directory: Path, task: str, model: str, judge: str, variant: str) -> Path:
-    """Where a judge's verdicts on a model's candidates lie: `directory/TASK/MODEL/JUDGE/VARIANT`."""
-    return directory / task / model_folder(model) / judge / model_folder(variant)
-
-
 def read_list(path: Path, what: str) -> list[Any]:
-    """A JSON list, such as `candidates.json`. Raises InputError, which calls its content `what`."""
+    """A JSON list, such as `candidates.json`; errors call its content `what`. Raises InputError."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -159,7 +127,7 @@ def read_list(path: Path, what: str) -> list[Any]:
 
 
 def candidates_written(folder: Path, identity: Identity) -> bool:
-    """Whether the candidates of this run are there. Raises OutputError where there are those of another."""
+    """Whether the candidates of this run are there. Raises OutputError where those of another run are."""
     if not (folder / CANDIDATES).exists():
         return False
     try:
@@ -183,7 +151,7 @@ def write_candidates(folder: Path, candidates: Iterable[str], identity: Identity
 
 
 def write_files(folder: Path, contents: Mapping[str, str | bytes | Iterable[str]]) -> None:
-    """Write files of a folder, by name, each in one step; a content may come in parts, as a stream.
+    """Write the files of a folder, by name, each in one step; a content may come in parts, as a stream.
 
     Raises OutputError where they can't be written.
     """
@@ -198,9 +166,9 @@ def write_files(folder: Path, contents: Mapping[str, str | bytes | Iterable[str]
 class ResultFolder:
     """The folder of one result: what is there already, and how to write the rest. Making one changes nothing on disk.
 
-    `finished` says that the result is there, `failed` that it is there but for so many rows on which the judge failed,
-    `rows_done` how many rows an interrupted run left. Raises OutputError where it holds a result of another judge or
-    input, or files that no run of ours recorded, unless `overwrite`; then those stay until the new result is whole.
+    `finished`: the result is whole. `failed`: how many rows of a written result the judge failed on. `rows_done`: how
+    many rows an interrupted run left. Raises OutputError where the folder holds a result of another judge or input, or
+    files that no run of ours recorded, unless `overwrite`; these then stay until the new result is whole.
     """
 
     def __init__(self, folder: Path, identity: Identity, overwrite: bool = False) -> None:
@@ -209,7 +177,7 @@ class ResultFolder:
         self._overwrite = overwrite
         self._partial = folder / (VERDICTS + _PARTIAL)
         whole = self._is_ours(RUN) and not overwrite and (folder / VERDICTS).exists()
-        self.failed = self._failed_rows() if whole else 0
+        self.failed = self.run().get("summary", {}).get("failed", 0) if whole else 0
         self.finished = whole and not self.failed
         begun = not whole and self._is_ours(RUN + _PARTIAL)
         self.rows_done, self._end = _whole_lines(self._partial) if begun else (0, 0)
@@ -232,7 +200,7 @@ class ResultFolder:
                 os.close(handle)
 
     def append(self, records: Iterable[Mapping[str, Any]]) -> Iterator[int]:
-        """Write records, and yield the number of those that are there. What is written stays, come what may."""
+        """Write records, and yield after each how many are there. What is written stays if the run stops."""
         with self._in_a_sentence():
             self.folder.mkdir(parents=True, exist_ok=True)
             # Half characters, which UTF-8 can't hold, are written as JSON spells them.
@@ -256,35 +224,28 @@ class ResultFolder:
                 file.flush()
                 os.fsync(file.fileno())
         finally:
-            with suppress(OSError):  # what could not be written was said already
+            with suppress(OSError):  # an error of writing was raised above
                 file.close()
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """The verdicts that are there, one record a row, as a stream. Raises OutputError for a damaged line."""
-        return self._read(self.folder / VERDICTS if self.finished else self._partial)
-
-    def begun_records(self) -> Iterator[dict[str, Any]]:
-        """Those of the `rows_done` rows that an interrupted run left; the same stream."""
-        return islice(self.records(), self.rows_done) if self.rows_done else iter(())
+        """The records of the finished result, as `read_verdicts` yields them."""
+        return read_verdicts(self.folder / VERDICTS)
 
     def earlier_records(self) -> Iterator[dict[str, Any]]:
-        """Those of a result with `failed` rows, which stays until a new one is whole; the same stream."""
-        return self._read(self.folder / VERDICTS)
-
-    def _read(self, path: Path) -> Iterator[dict[str, Any]]:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                try:
-                    yield json.loads(line)
-                except ValueError as error:
-                    raise OutputError(f"{path} is damaged in line {number}; remove it and judge again.") from error
+        """What an earlier run left: all records of a result with `failed` rows, else those of the `rows_done` rows."""
+        if self.failed:
+            return self.records()
+        return islice(read_verdicts(self._partial), self.rows_done) if self.rows_done else iter(())
 
     def finish(self, run: Mapping[str, Any], bad_rows: Iterable[Mapping[str, Any]] = ()) -> None:
         """Give the files their names. What needs space is written before an older result is touched."""
         lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in bad_rows]
         names = [SCORES, *([BAD_ROWS] if lines else []), VERDICTS, RUN]
         with self._in_a_sentence():
-            _write(self.folder / (SCORES + _PARTIAL), _json_list(json.dumps(r["score"]) for r in self.records()))
+            _write(
+                self.folder / (SCORES + _PARTIAL),
+                _json_list(json.dumps(r["score"]) for r in read_verdicts(self._partial)),
+            )
             if lines:
                 _write(self.folder / (BAD_ROWS + _PARTIAL), lines)
             _write_json(self.folder / (RUN + _PARTIAL), {"identity": asdict(self._identity), **run})
@@ -303,7 +264,7 @@ class ResultFolder:
         return OutputError(f"another run is writing to {self.folder}; wait, or choose another --output_dir.")
 
     def _is_ours(self, name: str) -> bool:
-        """Whether a run record is there and of this run; OutputError if it is of another, unless that may go."""
+        """Whether the record of this run is there. Raises OutputError for that of another, unless `overwrite`."""
         path = self.folder / name
         if not path.exists():
             return False
@@ -322,12 +283,8 @@ class ResultFolder:
             )
         return not other
 
-    def _failed_rows(self) -> int:
-        summary = self.run().get("summary")
-        return int(summary.get("failed", 0)) if isinstance(summary, dict) else 0
-
     def _check_foreign(self) -> None:
-        """Raise OutputError where a file stands in the way that no record of a run explains."""
+        """Raise OutputError where there are files of a result without the record of a run."""
         if any((self.folder / name).exists() for name in (RUN, RUN + _PARTIAL)):
             return
         there = [name for name in (VERDICTS, SCORES, BAD_ROWS, *REPORTS) if (self.folder / name).exists()]
@@ -350,7 +307,7 @@ class ResultFolder:
 
 
 def _difference(found: Mapping[str, Any], ours: Identity) -> str:
-    """What is another in the record of a run, in words; empty if nothing is."""
+    """What differs in the record of a run, in words; empty if nothing does."""
     theirs, options = found["options"], json.loads(json.dumps(ours.options))
     parts = []
     if ours.signature and (signature := Signature.of(found["signature"])) != ours.signature:
@@ -365,7 +322,7 @@ def _difference(found: Mapping[str, Any], ours: Identity) -> str:
 
 
 def _whole_lines(path: Path) -> tuple[int, int]:
-    """The number of whole lines, and the byte where they end; an interruption may leave a part of one more."""
+    """The number of whole lines, and the byte where they end; an interruption may leave half a line."""
     count = end = 0
     if path.exists():
         with path.open("rb") as file:
@@ -378,16 +335,14 @@ def _whole_lines(path: Path) -> tuple[int, int]:
 
 
 def locked(file: int) -> bool:
-    """Whether a file or folder is ours alone until its handle is closed; where locks are unknown, it is."""
+    """Lock a file or folder until its handle is closed; False where another process has. Without locks: True."""
     try:
         import fcntl
-    except ImportError:
-        return True
-    try:
+
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:  # a file system without locks
+    except (ImportError, OSError):  # Windows, or a file system without locks
         return True
     return True
 
@@ -415,23 +370,16 @@ def _write_json(path: Path, value: Mapping[str, Any]) -> None:
     _write(path, [json.dumps(value, ensure_ascii=False, indent=1) + "\n"])
 
 
-def _umask() -> int:
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
-
-
 def _write(path: Path, parts: Iterable[str | bytes]) -> None:
-    """Write a file in one step: whole under its name, or not at all. Half characters are written as JSON has them."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """Write a file in one step: whole under its name, or not at all. Half characters become JSON escapes."""
+    begun = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with begun.open("xb") as file:
             for part in parts:
                 file.write(part if isinstance(part, bytes) else part.encode("utf-8", "backslashreplace"))
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(0o666 & ~_umask())
-        Path(name).replace(path)
+        begun.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        begun.unlink(missing_ok=True)
         raise

@@ -1,6 +1,6 @@
-"""Results as one document, a title and parts, which is rendered as text for a terminal and as Markdown.
+"""Results as one document, a title and parts, rendered as text for a terminal and as Markdown.
 
-`report/parts.html` has the parts that a page shows as HTML. Texts of answers never become markup.
+`report/parts.html` renders the parts as HTML. Texts of answers never become markup.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bert_judge.wording import LONGEST, LONGEST_LINE, clipped, code, escaped
 
 @dataclass(frozen=True, slots=True)
 class BarCell:
-    """A text in a table, in HTML with a bar below it (a rate and the ends of its interval) and a hint to point at."""
+    """A text in a table; in HTML with a bar below it (a rate and the ends of its interval) and a tooltip (`hint`)."""
 
     said: str
     bar: tuple[float, float, float]
@@ -25,11 +25,11 @@ class BarCell:
 
 
 Content = str | int | BarCell | None
-"""What stands in a table: a text, a count, or nothing, which is shown as `-`."""
+"""A cell of a table: a text, a count, or nothing, which is shown as `-`."""
 
 
 def shown(cell: Content) -> str:
-    """What stands in a table as a text."""
+    """A cell as a text."""
     return "-" if cell is None else f"{cell:,}" if isinstance(cell, int) else str(cell)
 
 
@@ -37,7 +37,7 @@ def shown(cell: Content) -> str:
 class Table:
     """A table: the columns `left` are aligned to the left, the others to the right.
 
-    The title may name what it is a table `of`; the line `below` says how the figures were found.
+    `of` is a judge or model that the heading names; the line `below` says how the figures were computed.
     """
 
     title: str
@@ -75,8 +75,8 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart: `drawing` is SVG, `key` the HTML that explains it. The terminal has none; Markdown has the
-    `file` with its picture, or the table of its `data`.
+    """A chart: `drawing` is SVG, `key` the HTML that explains it. The terminal shows none; Markdown has the picture in
+    `file`, or the table `data`.
     """
 
     title: str
@@ -87,17 +87,19 @@ class Chart:
     file: str = ""
 
     def text(self) -> str:
-        """Nothing."""
+        """Nothing: a terminal shows no charts."""
         return ""
 
     def markdown(self) -> str:
-        """The picture, or the data, as far as they are there."""
-        return f"![{escaped(self.title)}]({self.file})" if self.file else self.data.markdown() if self.data else ""
+        """The picture or the data, if there are any."""
+        if self.file:
+            return f"![{escaped(self.title)}]({self.file})"
+        return self.data.markdown() if self.data else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Names and what is said of each, a line each."""
+    """Names with their values, a line each."""
 
     pairs: Sequence[tuple[str, str]]
     title: str = ""
@@ -109,13 +111,13 @@ class Facts:
         return "\n".join([*filter(None, [self.title]), *lines])
 
     def markdown(self) -> str:
-        """As a list, in which what is said is code: it can be copied as it stands."""
+        """As a list, with values as code: they can be copied as they are."""
         return _under(self.title, "\n".join(f"- {escaped(name)}: {code(said)}" for name, said in self.pairs))
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An answer that is shown: what is said of it, and its texts by name."""
+    """An answer that is shown: a line about it (`said`), and its texts by name."""
 
     said: str
     texts: Sequence[tuple[str, str | None]]
@@ -123,8 +125,8 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Examples:
-    """Some of `total` answers of a kind. The terminal has the first `most`; `more` has a place for the number of the
-    others, and says where these are.
+    """Some of `total` answers of a kind. The terminal shows the first `most`; `more` says where the others are, with a
+    placeholder for their number.
     """
 
     title: str
@@ -155,12 +157,12 @@ class Examples:
 
 
 Block = str | Table | Chart | Facts | Examples
-"""What a document is made of; a text is a paragraph."""
+"""A part of a document; a text is a paragraph."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What was found, in parts; notes, which say what a reader must know of the figures; and who judged."""
+    """Results in parts; notes, which a reader of the figures must know; and the judges with their signatures."""
 
     title: str
     parts: Sequence[Block]
@@ -168,7 +170,7 @@ class Document:
     judges: Sequence[tuple[str, Signature]] = ()
 
     def text(self) -> str:
-        """As lines of a terminal, without the title. The notes are last, where they are seen; signatures are short."""
+        """As lines of a terminal, without the title. Notes come last, where they are seen; signatures are short."""
         parts = [part if isinstance(part, str) else part.text() for part in self.parts]
         judges = "\n".join(
             f"judge  {signature.short}" if name in ("", signature.short) else f"judge  {name}: {signature.short}"
@@ -177,7 +179,7 @@ class Document:
         return "\n\n".join(filter(None, [*parts, judges, "\n".join(f"note: {note}" for note in self.notes)]))
 
     def markdown(self) -> str:
-        """As a file of Markdown. The notes are first; signatures are whole."""
+        """As a file of Markdown. Notes come first; signatures are complete."""
         parts = [escaped(part) if isinstance(part, str) else part.markdown() for part in self.parts]
         judges = [(name or signature.short, str(signature)) for name, signature in self.judges]
         parts += [Facts(judges, "Signatures").markdown()] if judges else []

@@ -86,5 +86,5 @@ def named_in_errors(what: str) -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of another library's error."""
-    return str(error).strip().split("\n")[0]
+    """The first line of another library's error, without a full stop; else the error's name."""
+    return str(error).strip().split("\n")[0].rstrip(".") or type(error).__name__

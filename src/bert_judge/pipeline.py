@@ -8,7 +8,6 @@ import os
 import platform
 import time
 import warnings
-from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice, tee
@@ -22,10 +21,7 @@ from bert_judge.artifacts import (
     SCORES,
     Identity,
     ResultFolder,
-    candidates_folder,
     candidates_written,
-    find_folder,
-    model_folder,
     read_list,
     verdict_record,
     write_candidates,
@@ -34,8 +30,9 @@ from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.generators import Generator as LanguageModel
 from bert_judge.generators import split_trace
 from bert_judge.judges.base import Judge
+from bert_judge.paths import find_folder, model_folder
 from bert_judge.sources import BadRow, Source
-from bert_judge.stats import Confusion, wilson_interval
+from bert_judge.summary import Tally
 from bert_judge.types import Reply, Sample, Signature, Verdict
 from bert_judge.version import versions
 
@@ -47,51 +44,10 @@ Rows: TypeAlias = "Source | CandidateRows"
 """Samples that can be judged: a checked file, or a model's candidates for a task."""
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What a result says in a few numbers. Rates are in [0, 1], intervals are 95 % Wilson intervals.
-
-    Of the `undecided` rows `failed` ones are those on which the judge itself failed. `mean_score` is over decided rows.
-    `accuracy` is the rate of candidates labelled correct among the decided rows; `accuracy_all` counts undecided rows
-    as incorrect. Both are None where the judge gives scores without labels. `agreement` compares the judge's labels
-    with the human ones of the input, where there are any.
-    """
-
-    rows: int
-    judged: int
-    undecided: int
-    failed: int
-    truncated: int
-    mean_score: float | None
-    accuracy: float | None
-    accuracy_interval: tuple[float, float] | None
-    accuracy_all: float | None
-    agreement: Agreement | None
-
-    @classmethod
-    def of(cls, folder: ResultFolder) -> Summary:
-        """That of a finished result, as its `run.json` has it."""
-        told = dict(folder.run()["summary"])
-        agreement = told.pop("agreement")
-        return cls(**told, agreement=Agreement(**agreement) if agreement else None)
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """How far the judge's labels agree with the labels of the input, over `rows` rows that have both, of `labels`."""
-
-    rows: int
-    labels: int
-    accuracy: float | None
-    accuracy_interval: tuple[float, float]
-    f1: float | None
-    kappa: float | None
-
-
 def open_result(
     rows: Rows, judge: Judge, folder: Path, options: Mapping[str, Any], overwrite: bool = False
 ) -> tuple[Judge, ResultFolder]:
-    """The judge for these rows (`Judge.fitted`), and the folder of its verdicts on them, which `options` change.
+    """The judge for these rows (`Judge.fitted`), and the folder of its verdicts on them; `options` change the result.
 
     Raises OutputError as `ResultFolder` does.
     """
@@ -108,15 +64,14 @@ def score_source(
     texts: bool = True,
     command: Sequence[str] = (),
 ) -> Generator[int, None, None]:
-    """Judge the samples of a source that `folder` lacks yet, and finish the result.
+    """Judge the samples of a source that are not in `folder` yet, and finish the result.
 
-    Yields the number of rows that are done, after each row. Of a result with failed rows those are judged again, and
-    the others kept. Memory does not grow with the number of rows. A run that is stopped (by Ctrl-C, say) keeps what is
-    done and can go on later.
+    Yields the number of finished rows after each row. Of a result with failed rows only these are judged again. Memory
+    does not grow with the number of rows. A run that is stopped (by Ctrl-C, say) can be continued.
     """
     start = time.time()
     with folder.writing():
-        done, before, tally = folder.rows_done, judge.costs, Tally(folder.begun_records())
+        done, before, tally = folder.rows_done, judge.costs, Tally(() if folder.failed else folder.earlier_records())
         records = _failed_again(source, judge, folder, texts) if folder.failed else _rest(source, judge, done, texts)
         for done in folder.append(map(tally.counted, records)):
             yield done
@@ -129,7 +84,7 @@ def score_source(
             **({"costs": asdict(judge.costs.since(before))} if judge.costs and before else {}),
             **_circumstances(start, seconds, judged),
         }
-        folder.finish(run, map(_bad_row, source.bad_rows))
+        folder.finish(run, [row.record for row in source.bad_rows])
 
 
 def _rest(source: Rows, judge: Judge, done: int, texts: bool) -> Iterator[dict[str, Any]]:
@@ -139,70 +94,15 @@ def _rest(source: Rows, judge: Judge, done: int, texts: bool) -> Iterator[dict[s
 
 
 def _failed_again(source: Rows, judge: Judge, folder: ResultFolder, texts: bool) -> Iterator[dict[str, Any]]:
-    """All records of a result, new ones for the rows on which the judge failed."""
+    """All records of a result, with new ones for the rows on which the judge failed."""
     rows = zip(source, folder.earlier_records(), strict=True)
     pairs = _with_verdicts((sample for sample, record in rows if record.get("failed")), judge)
     for record in folder.earlier_records():
         yield verdict_record(*next(pairs), texts) if record.get("failed") else record
 
 
-class Tally:
-    """Counts the records of a result (lines of `verdicts.jsonl`) as they pass."""
-
-    def __init__(self, records: Iterable[dict[str, Any]]) -> None:
-        self._counts: Counter[str] = Counter()
-        self._pairs: Counter[tuple[int, int]] = Counter()
-        self._total = 0.0
-        for record in records:
-            self.counted(record)
-
-    def counted(self, record: dict[str, Any]) -> dict[str, Any]:
-        """The record, which is counted from now on."""
-        count, label = self._counts, record["label"]
-        count["rows"] += 1
-        count["undecided"] += record["score"] is None
-        count["labelled"] += label is not None
-        count["correct"] += label == 1
-        for name in ("truncated", "failed", "gold"):
-            count[name] += name in record
-        if label is not None and "gold" in record:
-            self._pairs[record["gold"], label] += 1
-        self._total += record["score"] or 0.0
-        return record
-
-    def summary(self) -> Summary:
-        """What the records counted so far say."""
-        count = self._counts
-        judged = count["rows"] - count["undecided"]
-        labelled, correct = count["labelled"], count["correct"]
-        confusion = Confusion.count(self._pairs.elements())
-        return Summary(
-            rows=count["rows"],
-            judged=judged,
-            undecided=count["undecided"],
-            failed=count["failed"],
-            truncated=count["truncated"],
-            mean_score=self._total / judged if judged else None,
-            accuracy=correct / labelled if labelled else None,
-            accuracy_interval=wilson_interval(correct, labelled) if labelled else None,
-            accuracy_all=correct / (labelled + count["undecided"]) if labelled + count["undecided"] else None,
-            agreement=_agreement(confusion, count["gold"]) if confusion.n else None,
-        )
-
-
-def _agreement(confusion: Confusion, labels: int) -> Agreement:
-    interval = wilson_interval(confusion.correct, confusion.n)
-    return Agreement(confusion.n, labels, confusion.accuracy, interval, confusion.f1, confusion.kappa)
-
-
-def _bad_row(row: BadRow) -> dict[str, Any]:
-    """A line of `bad_rows.jsonl`."""
-    place = {"file": row.file} if row.file else {}
-    return {**place, "line": row.line, "reason": row.reason, "row": row.text}
-
-
 def _with_verdicts(samples: Iterable[Sample], judge: Judge) -> Iterator[tuple[Sample, Verdict]]:
-    """Each sample with its verdict; the judge reads a window ahead, which is all that is held."""
+    """Each sample with its verdict; only the window that the judge reads ahead is held in memory."""
     kept, judged = tee(samples)
     verdicts = iter(judge.assess(judged))
     for sample in kept:
@@ -221,7 +121,7 @@ def _with_verdicts(samples: Iterable[Sample], judge: Judge) -> Iterator[tuple[Sa
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """The questions of a task, each with its right answers; `as_in_paper` makes the paper package's, if it differs."""
+    """Questions and their references; `as_in_paper` makes the task of the paper's package where that differs."""
 
     name: str
     questions: Sequence[str]
@@ -230,7 +130,7 @@ class Task:
 
     @classmethod
     def of(cls, name: str, dataset: Dataset) -> Task:
-        """From what a task's function returns. Raises InputError where it lacks `question` or `reference`."""
+        """The task of a dataset. Raises InputError where it lacks `question` or `reference`."""
         if not hasattr(dataset, "column_names"):
             raise InputError(
                 f"the task {name} returned a {type(dataset).__name__}; a dataset with question and reference was "
@@ -263,7 +163,7 @@ class CandidateRows:
     def read(cls, task: Task, directory: Path, model: str) -> CandidateRows:
         """Read `candidates.json` of a model; without `run.json` beside it, as candidates of the paper's package.
 
-        Raises InputError where it is not there, broken, or of another length.
+        Raises InputError where it is missing, broken, or of another length.
         """
         path = find_folder(directory / task.name, model) / CANDIDATES
         if not path.exists():
@@ -278,7 +178,7 @@ class CandidateRows:
         if len(candidates) != len(task.questions):
             raise InputError(
                 f"{path} holds {len(candidates)} candidates, but the task {task.name} has {len(task.questions)} rows; "
-                "they are of another version of the task: generate them anew."
+                "they are of another version of the task: generate them again."
             )
         for row, text in enumerate(candidates):
             if not isinstance(text, str):
@@ -297,7 +197,7 @@ class CandidateRows:
 
     @property
     def bad_rows(self) -> Sequence[BadRow]:
-        """None is set aside."""
+        """None: a candidate is never set aside."""
         return ()
 
     def __len__(self) -> int:
@@ -322,11 +222,11 @@ def generate_candidates(
 ) -> Path:
     """Let a model answer the questions of a task; returns the folder with `candidates.json`.
 
-    Candidates that are there already are kept, unless `overwrite`. Of a reply with a reasoning trace the answer after
-    it is taken; a trace that never ends leaves an empty candidate. `progress` is called with each reply. Raises
-    ModelError where prompts have no reply; a `KeptGenerator` keeps those that came, for the next call.
+    Candidates that are there already are kept, unless `overwrite`. A reasoning trace is cut off; one that never ends
+    leaves an empty candidate. `progress` is called with each reply. Raises ModelError where prompts have no reply; a
+    `KeptGenerator` keeps the other replies for the next call.
     """
-    folder = candidates_folder(output_dir, task.name, model)
+    folder = output_dir / task.name / model_folder(model)
     identity = Identity(generator.signature, task.sha256, {"think_token": think_token})
     if not overwrite and candidates_written(folder, identity):
         return folder
@@ -360,20 +260,43 @@ def generate_candidates(
     return folder
 
 
-def labelled_rows(
+def build_training_data(
+    tasks: Iterable[Task],
+    models: Sequence[str],
+    label_source: str,
+    candidates_dir: Path,
+    scores_dir: Path | None,
+    path: Path,
+) -> dict[str, dict[str, Dataset]]:
+    """Models' candidates with a judge's scores: question, reference, candidate, label, task and model.
+
+    Saved in `path` as well: a data set for each task, a split for each model. A label is the judge's score, None where
+    it was undecided. `label_source` is JUDGE/VARIANT; the beginning of a variant's name is enough. Without `scores_dir`
+    scores are looked for beside the candidates and in a folder `scores` beside theirs. Raises InputError where
+    candidates or scores are missing or don't fit together, OutputError where the data set can't be written.
+    """
+    from datasets import Dataset, DatasetDict
+
+    data = {}
+    for task in tasks:
+        rows = {model: _labelled_rows(task, candidates_dir, scores_dir, model, label_source) for model in models}
+        data[task.name] = DatasetDict({model_folder(model): Dataset.from_list(own) for model, own in rows.items()})
+    try:
+        for name, splits in data.items():
+            splits.save_to_disk(str(path / name))
+    except OSError as error:
+        raise OutputError(f"the dataset {path} can't be written ({error.strerror}).") from error
+    return data
+
+
+def _labelled_rows(
     task: Task, candidates_dir: Path, scores_dir: Path | None, model: str, label_source: str
 ) -> list[dict[str, Any]]:
-    """A model's candidates for a task with a judge's scores: question, reference, candidate, label, task, model.
-
-    A label is the judge's score, None where it was undecided. `label_source` is JUDGE/VARIANT; a variant may be named
-    by its beginning. Scores are looked for in `scores_dir`, else beside the candidates and in a folder `scores` beside
-    theirs. Raises InputError where candidates or scores are missing (it says what there is), or don't fit together.
-    """
     rows = CandidateRows.read(task, candidates_dir, model)
     path = _find_scores(candidates_dir, scores_dir, task.name, model, label_source)
     scores = read_list(path, "scores")
     if len(scores) != len(rows):
-        raise InputError(f"{path} holds {len(scores)} scores for {len(rows)} candidates; judge them anew.")
+        raise InputError(f"{path} holds {len(scores)} scores for {len(rows)} candidates; judge them again.")
     return [
         {
             "question": sample.question,
@@ -387,39 +310,6 @@ def labelled_rows(
     ]
 
 
-def build_training_data(
-    tasks: Iterable[Task],
-    models: Sequence[str],
-    label_source: str,
-    candidates_dir: Path,
-    scores_dir: Path | None,
-    path: Path,
-) -> dict[str, dict[str, Dataset]]:
-    """The `labelled_rows` of tasks and models; saved in `path`, one data set a task with a split a model.
-
-    Raises InputError as `labelled_rows` does, OutputError where the data set can't be written.
-    """
-    from datasets import Dataset, DatasetDict
-
-    data = {
-        task.name: DatasetDict(
-            {
-                model_folder(model): Dataset.from_list(
-                    labelled_rows(task, candidates_dir, scores_dir, model, label_source)
-                )
-                for model in models
-            }
-        )
-        for task in tasks
-    }
-    try:
-        for name, splits in data.items():
-            splits.save_to_disk(str(path / name))
-    except OSError as error:
-        raise OutputError(f"the dataset {path} can't be written ({error.strerror}).") from error
-    return data
-
-
 def _find_scores(candidates_dir: Path, scores_dir: Path | None, task: str, model: str, label_source: str) -> Path:
     judge, _, variant = label_source.strip("/").partition("/")
     places = [scores_dir] if scores_dir else [candidates_dir, candidates_dir.parent / "scores"]
@@ -428,7 +318,7 @@ def _find_scores(candidates_dir: Path, scores_dir: Path | None, task: str, model
     ours = {folder: path for folder, path in there.items() if folder.parent.name == judge}
     exact = [path for folder, path in ours.items() if model_folder(folder.name) == model_folder(variant)]
     near = [path for folder, path in ours.items() if model_folder(folder.name).startswith(model_folder(variant))]
-    if len(exact or near) >= 1 and (exact or len(near) == 1):
+    if exact or len(near) == 1:
         return (exact or near)[0]
     found = ", ".join(f"{folder.parent.name}/{folder.name}" for folder in there)
     raise InputError(
@@ -438,7 +328,7 @@ def _find_scores(candidates_dir: Path, scores_dir: Path | None, task: str, model
 
 
 def _circumstances(start: float, seconds: float, rows: int) -> dict[str, Any]:
-    """What of a run is not its result: when, how fast, with which versions, on what."""
+    """When a run was made, how fast, with which versions and on what machine."""
     return {
         "timings": {
             "started": time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(start)),

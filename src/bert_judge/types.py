@@ -1,4 +1,4 @@
-"""The records that flow through bert-judge: what is judged, and what a judge says."""
+"""The records of bert-judge: what is judged, and what a judge says."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from bert_judge.errors import InputError
 
 PARTS = ("question", "candidate", "reference")
-"""The three parts of an input, in the order in which the paper's judges read them."""
-
+"""The three parts of an input, in the order of the paper's judges."""
 
 _HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
 
 
 def whole_text(text: str) -> str:
-    """The text with each half character as U+FFFD ("\\ud83d", say, of a cut emoji): no tokenizer takes it."""
+    """The text with each half character ("\\ud83d", say, of a cut emoji) as U+FFFD: tokenizers refuse them."""
     return text if text.isascii() else _HALF_CHARACTERS.sub("\ufffd", text)
 
 
@@ -28,10 +27,10 @@ Scale = Literal["probability", "score", "decision"]
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Who made a number, and everything that changes it: a name, and settings with their values, in order.
+    """Everything that changes a judge's numbers: its name, and settings with their values, in order.
 
     `str` gives one line for files (`BERTJudge|model:starter|weights:1b2c714c265c|…`), `short` the judge and its model;
-    JSON has `name` and `settings`. Nothing reads the line again.
+    JSON has `name` and `settings`. The line is never parsed.
     """
 
     name: str
@@ -39,29 +38,29 @@ class Signature:
 
     @classmethod
     def make(cls, name: str, settings: Mapping[str, object] | None = None, **more: object) -> Self:
-        """From values of any kind; those that are None are left out."""
+        """A signature of values of any kind, without those that are None."""
         given = {**(settings or {}), **more}
         return cls(name, {key: _shortest(value) for key, value in given.items() if value is not None})
 
     @classmethod
-    def of(cls, told: Signature | Mapping[str, Any] | str) -> Signature:
-        """From what JSON has; a text, as a judge of one's own may give, is a name alone."""
-        if isinstance(told, Signature):
-            return told
-        return cls(told) if isinstance(told, str) else cls(told["name"], dict(told["settings"]))
+    def of(cls, value: Signature | Mapping[str, Any] | str) -> Signature:
+        """A signature from JSON; a text, as a user's own judge may have, is only a name."""
+        if isinstance(value, Signature):
+            return value
+        return cls(value) if isinstance(value, str) else cls(value["name"], dict(value["settings"]))
 
     @property
     def short(self) -> str:
-        """The name, and the model or what else tells it from others of its kind."""
+        """The name, with the model or the variant."""
         return " ".join(filter(None, (self.name, self.settings.get("model") or self.settings.get("variant"))))
 
-    def difference(self, other: Signature, most: int = 3) -> str:
-        """What is another here than there, in words: `dtype bfloat16, not float32`; empty where nothing is."""
+    def difference(self, other: Signature) -> str:
+        """The first three differences, in words: `dtype bfloat16, not float32`; empty where there are none."""
         if self.name != other.name:
             return f"{self.short}, not {other.short}"
         ours, theirs = self.settings, other.settings
         names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
-        return ", ".join(f"{name} {ours.get(name, '-')}, not {theirs.get(name, '-')}" for name in names[:most])
+        return ", ".join(f"{name} {ours.get(name, '-')}, not {theirs.get(name, '-')}" for name in names[:3])
 
     def __str__(self) -> str:
         return "|".join([self.name, *(f"{key}:{value}" for key, value in self.settings.items())])
@@ -71,10 +70,10 @@ class Signature:
 class Sample:
     """One candidate answer to judge.
 
-    `references` holds one or more right answers (a single string is taken as one). `question` may be absent;
-    the judge then compares candidate and references alone. `gold` is the human label, 1 correct and 0 incorrect, which
-    no judge reads; rows to train on may have a probability there (`open_source` with `soft_labels`). `meta` keeps the
-    other columns of the row. Half a character ("\\ud83d" alone) in a text becomes U+FFFD.
+    `references` are one or more correct answers (a single string is one). Without a `question` the judge compares
+    candidate and references alone. `gold` is the human label, 1 correct and 0 incorrect, which no judge reads; rows for
+    training may have a probability there (`open_source` with `soft_labels`). `meta` keeps the other columns of the row.
+    Half a character ("\\ud83d" alone) in a text becomes U+FFFD.
     """
 
     candidate: str
@@ -89,7 +88,7 @@ class Sample:
         several = isinstance(references, Iterable) and not isinstance(references, str)
         references = tuple(references) if several else (references,)
         if not references:
-            raise InputError("a sample has no reference; give at least one right answer as `references`.")
+            raise InputError("a sample has no reference; give at least one correct answer as `references`.")
         texts: Iterable[tuple[str, Any]] = [
             ("candidate", self.candidate),
             *(("reference", text) for text in references),
@@ -112,12 +111,12 @@ class Sample:
 class Verdict:
     """What a judge says of one sample.
 
-    `score` is higher for better; for judges of correctness it is the probability, in [0, 1], that the candidate is
-    right. `label` is 1 (right) or 0 (wrong). Both are `None` where the judge could not decide; that is counted and
-    shown, and is never a wrong answer. `matched_reference` is the index of the reference that the candidate fits
-    best. `truncated` maps each part that did not fit the judge's input to the number of its characters that were cut.
-    `failed` says that the judge itself did not work on this row (its endpoint gave no reply, say; `explanation` has the
-    cause): the row is undecided, and the next run judges it again.
+    `score` is higher for better candidates; for judges of correctness it is the probability, in [0, 1], of being
+    correct. `label` is 1 (correct) or 0 (incorrect). Both are `None` where the judge could not decide; such rows are
+    counted and shown, never taken as incorrect. `matched_reference` is the index of the best-matching reference.
+    `truncated` maps each part that did not fit the judge's input to the number of characters cut. `failed` says that
+    the judge itself failed on this row (its endpoint gave no reply, say; `explanation` has the cause): the row is
+    undecided, and the next run judges it again.
     """
 
     score: float | None
@@ -140,8 +139,8 @@ class Tokens(NamedTuple):
 class Sampling:
     """How a language model decodes. At temperature 0 (greedy) only `presence_penalty` and `max_tokens` matter.
 
-    The meaning of each is vLLM's and OpenAI's. `presence_penalty` lowers the logit of every token that the reply holds
-    already; it does not look at the prompt, as a repetition penalty would.
+    All have the meaning of vLLM and OpenAI: `presence_penalty` lowers the logit of every token that is in the reply
+    already; unlike a repetition penalty it ignores the prompt.
     """
 
     temperature: Annotated[float, "0 is greedy: always the likeliest token"] = 0.0
@@ -155,20 +154,20 @@ class Sampling:
     def __post_init__(self) -> None:
         limits: tuple[tuple[str, bool, str], ...] = (
             ("temperature", self.temperature >= 0, "0 (greedy) or more"),
-            ("top_p", 0 < self.top_p <= 1, "a share over 0, up to 1"),
+            ("top_p", 0 < self.top_p <= 1, "a probability over 0, up to 1"),
             ("top_k", self.top_k >= -1, "0 or -1 (no limit) or a number of tokens"),
-            ("min_p", 0 <= self.min_p <= 1, "a share between 0 and 1"),
+            ("min_p", 0 <= self.min_p <= 1, "a fraction between 0 and 1"),
             ("presence_penalty", -2 <= self.presence_penalty <= 2, "a number between -2 and 2"),
             ("max_tokens", self.max_tokens >= 1, "a number of at least 1"),
         )
         for name, good, expected in limits:
             if not good:
                 raise InputError(f"{name} is {getattr(self, name)}; {expected} was expected.")
-        object.__setattr__(self, "top_k", max(self.top_k, 0))  # -1 is vLLM's and the paper's word for no limit
+        object.__setattr__(self, "top_k", max(self.top_k, 0))  # vLLM and the paper write -1 for no limit
 
     @property
     def settings(self) -> dict[str, object]:
-        """What of it can change a reply."""
+        """The settings that can change a reply."""
         greedy = ("temperature", "presence_penalty", "max_tokens")
         names = [each.name for each in fields(self) if self.temperature > 0 or each.name in greedy]
         return {name: getattr(self, name) for name in names}
@@ -176,7 +175,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class TokenChoice:
-    """One token of a reply, and the natural log probabilities of the likeliest tokens at its place."""
+    """One token of a reply, and the natural log probabilities of the likeliest tokens in its place."""
 
     token: str
     alternatives: Mapping[str, float] = field(hash=False)
@@ -186,10 +185,10 @@ class TokenChoice:
 class Reply:
     """What a language model answered to one prompt.
 
-    `error` says in words why there is no answer; `text` is then empty. `finish_reason` is "stop", or "length" where
-    the reply was cut at its longest. A reasoning trace stands in `text`, with its tags. `choices` are those of the
-    last tokens, where they were asked for and the backend gives them. `truncated` counts the characters of the prompt
-    that did not fit, all from its start. `cached` says that it was not asked for now.
+    `error` says why there is no answer; `text` is then empty. `finish_reason` is "stop", or "length" where the reply
+    was cut at `max_tokens`. A reasoning trace is part of `text`, with its tags. `choices` are those of the last tokens,
+    if asked for and if the backend has them. `truncated` counts the characters of the prompt that did not fit, cut at
+    its start. `cached`: it comes from a store.
     """
 
     text: str

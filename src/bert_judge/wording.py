@@ -1,4 +1,4 @@
-"""How numbers, labels and texts of answers are written, so that a rate looks the same everywhere."""
+"""How numbers, labels and texts of answers are written, the same everywhere."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 SAID: Mapping[float | None, str] = {1: "correct", 0: "incorrect", None: "undecided"}
-"""What a label is called."""
+"""The word for a label."""
 
 LONGEST, LONGEST_LINE = 400, 120
-"""The most characters of an answer's text in a file, and on the terminal."""
+"""The most characters of an answer's text in a file, and on a terminal."""
 
 _MARKUP = re.compile(r"([\\`*_{}<>#|~&$]|\](?=[(\[:]))")
 
@@ -27,7 +27,7 @@ def number(value: float | None) -> str:
 
 
 def points(value: float | None) -> str:
-    """A difference of two rates in points: `-6.7`."""
+    """A difference of two rates in percentage points: `-6.7`."""
     return "-" if value is None else f"{value * 100:+.1f}"
 
 
@@ -76,7 +76,7 @@ def clipped(text: str | None, most: int) -> str:
 
 
 def code(text: str | None, most: int = sys.maxsize) -> str:
-    """A text as code of Markdown, that nothing in it can end, with odd spaces as escapes; at most `most` characters."""
+    """A text as Markdown code that nothing in it can end, with odd spaces as escapes; at most `most` characters."""
     if text is None:
         return "none"
     shown = visible(text if len(text) <= most else f"{text[: most // 2]} … {text[-(most // 2) :]}")
@@ -91,5 +91,5 @@ def visible(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text in which nothing is markup of Markdown, on one line."""
+    """A text on one line, with Markdown escaped."""
     return _MARKUP.sub(r"\\\1", " ".join(text.split()))

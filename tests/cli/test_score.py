@@ -198,7 +198,7 @@ def test_the_config_file(score):
 
 def test_a_folder_of_tables_with_their_columns_up_to_the_page(score, capsys: pytest.CaptureFixture[str]):
     from bert_judge.analysis.results import load_run
-    from bert_judge.report import collect
+    from bert_judge.analysis.table import collect
 
     head = 'Frage;"Antwort, kurz";Antwort 2;Modell;score\r\n'
     rows = [f'"q{n % 4}\r\n, wie?";{n},5;;{{}};0,{n % 2}\r\n' for n in range(8)]

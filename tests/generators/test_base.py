@@ -108,7 +108,7 @@ def test_sampling_is_checked(refused: Refused):
     for given, said in [
         ({"temperature": -1}, "temperature is -1; 0"),
         ({"temperature": float("nan")}, "temperature is nan"),
-        ({"top_p": 0}, "top_p is 0; a share over 0"),
+        ({"top_p": 0}, "top_p is 0; a probability over 0"),
         ({"top_p": 1.1}, "top_p is 1.1"),
         ({"top_k": -2}, "top_k is -2"),
         ({"min_p": 2}, "min_p is 2"),

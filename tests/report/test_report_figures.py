@@ -8,7 +8,8 @@ import pytest
 from made_runs import LARGE, SIMILAR, answers, make_run, says
 
 from bert_judge import Sample
-from bert_judge.report import collect, find_figures
+from bert_judge.analysis.table import collect
+from bert_judge.report.figures import find_figures
 from bert_judge.stats import wilson_interval
 from bert_judge.types import Signature, Verdict
 

@@ -12,10 +12,10 @@ import pytest
 from made_runs import LARGE, SIMILAR, STARTER, make_run
 
 from bert_judge import Sample
-from bert_judge.analysis.table import VerdictTable
+from bert_judge.analysis.table import VerdictTable, collect
 from bert_judge.evidence import find_evidence
 from bert_judge.judges import BERTScore
-from bert_judge.report import collect, write_report
+from bert_judge.report import write_report
 from bert_judge.types import Verdict
 
 ROWS = 1200

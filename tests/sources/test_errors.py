@@ -190,7 +190,7 @@ def test_mappings_that_do_not_fit(tmp_path: Path) -> None:
     refusal(path, r"no column 'output\.q', which was named for the question", columns={"question": "output.q"})
     refusal(path, r"'answer' can't be mapped to a column; expected one of", columns={"answer": "answer"})
     refusal(path, r"both 'label' and 'gold'", columns={"label": "a", "gold": "b"})
-    refusal(path, r"the candidate is mapped to no column", columns={"candidate": ""})
+    refusal(path, r"the candidate is needed, but mapped to no column", columns={"candidate": ""})
 
 
 def test_paths_that_lead_nowhere(tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ runs[0].rows[0].score
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from bert_judge.artifacts import RUN, VERDICTS
+from bert_judge.artifacts import RUN, VERDICTS, read_verdicts
 from bert_judge.errors import InputError
 from bert_judge.questions import question_key
 from bert_judge.types import Sample, Scale, Signature
@@ -128,7 +128,7 @@ def load_run(folder: str | Path) -> Run:
             raise ValueError("it names no judge")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} can't be read as the record of a run ({error}).") from error
-    return Run(folder, tuple(_rows(folder / VERDICTS)), record)
+    return Run(folder, tuple(map(Row.of, read_verdicts(folder / VERDICTS))), record)
 
 
 def find_runs(paths: Iterable[str | Path]) -> list[Run]:
@@ -148,18 +148,6 @@ def left_out(paths: Iterable[str | Path]) -> list[str]:
     """A sentence for each unfinished result below these folders, which `find_runs` leaves out."""
     folders = dict.fromkeys(folder for path in map(Path, paths) if not _is_result(path) for folder in _unfinished(path))
     return [f"{folder} is unfinished and left out; start its command again to finish it." for folder in folders]
-
-
-def _rows(path: Path) -> Iterator[Row]:
-    try:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                try:
-                    yield Row.of(json.loads(line))
-                except (ValueError, TypeError) as error:
-                    raise InputError(f"{path} is damaged in line {number} ({error}).") from error
-    except OSError as error:
-        raise InputError(f"{path} can't be read ({error.strerror}).") from error
 
 
 def _made(run: Run) -> tuple[str, int, Path]:

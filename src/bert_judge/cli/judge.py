@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from bert_judge.artifacts import CANDIDATES, ResultFolder, check_folder, scores_folder
+from bert_judge.artifacts import CANDIDATES, ResultFolder, check_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.judging import add_judges, chosen_judges, judge_rows, say_failed
@@ -16,8 +16,10 @@ from bert_judge.cli.tasking import TaskOptions, read_tasks
 from bert_judge.errors import InputError
 from bert_judge.judges import Judge, LLMJudge
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.pipeline import CandidateRows, Summary, Task, open_result
+from bert_judge.paths import scores_folder
+from bert_judge.pipeline import CandidateRows, Task, open_result
 from bert_judge.report.result_tables import task_table
+from bert_judge.summary import Summary
 
 _EXAMPLES = """examples:
   bert-judge judge --tasks arc_easy_test,mmlu_test --candidate_model Llama-3.2-1B-Instruct

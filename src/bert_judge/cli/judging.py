@@ -18,7 +18,8 @@ from bert_judge.judges.base import Judge
 from bert_judge.judges.naming import JudgeSpec, read_name, read_values, renamed, with_flags
 from bert_judge.metrics import METRICS
 from bert_judge.models import STARTER
-from bert_judge.pipeline import Rows, Summary, score_source
+from bert_judge.pipeline import Rows, score_source
+from bert_judge.summary import Summary
 
 JUDGE_FAILED = 5
 """The exit status where the judge failed on rows, which the same command judges again."""

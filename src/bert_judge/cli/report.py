@@ -12,7 +12,7 @@ from bert_judge.artifacts import check_folder
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, add_flags, made
 from bert_judge.report.overview import judges_table
-from bert_judge.report.writing import check_path, write_report
+from bert_judge.report.page import check_path, write_report
 from bert_judge.sources import ColumnMap
 
 _EXAMPLES = """examples:

@@ -1,1 +1,1 @@
-"""Names of the two predecessors that scripts import, each thin over ours: `bert_score`, and the paper's `utils`."""
+"""What scripts import from bert_score, thin over ours; the paper's names are in `bert_judge.utils`."""

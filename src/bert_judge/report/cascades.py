@@ -13,7 +13,7 @@ from bert_judge.wording import SAID, percent
 
 
 def calibration_document(result: CascadeResult, settings: CascadeSettings) -> Document:
-    """The thresholds of each stage, what they rest on, and what is promised."""
+    """The thresholds of each stage, the rows they were calibrated on, and what is promised."""
     plan, found, seen = result.plan, result.found, result.plan.calibration
     early, through = sum(row in found.decided for row in found.through), len(found.through)
     end = "the last stage" if plan.last else "the end"
@@ -29,16 +29,8 @@ def calibration_document(result: CascadeResult, settings: CascadeSettings) -> Do
     )
     lines = [line for stage in found.stages for line in _stage_lines(stage, result.seconds)]
     if plan.last:
-        left: list[Content] = [
-            "the rest",
-            through - early,
-            "",
-            "",
-            "",
-            "",
-            _milliseconds(result.seconds.get(plan.last.name)),
-        ]
-        lines.append([plan.last.name, *left])
+        took = _milliseconds(result.seconds.get(plan.last.name))
+        lines.append([plan.last.name, "the rest", through - early, *[""] * 4, took])
     head = ["stage", "side", "reached", "score", "decided", "agreement", "at least", "ms a row"]
     agreed = f", of which {percent(result.agreed / early)} agree" if early else ""
     decided = f"decided before {end}: {early} of {through} rows ({percent(early / through)}){agreed}"
@@ -47,7 +39,7 @@ def calibration_document(result: CascadeResult, settings: CascadeSettings) -> Do
 
 
 def stages_document(cascade: Cascade, records: Iterable[Mapping[str, object]]) -> Document:
-    """What each stage of a cascade did: rows and agreement in a whole result, time and costs in this process."""
+    """What each stage of a cascade did: rows and agreement in the whole result, time and costs of this process."""
     counts = stage_counts(records, cascade.plan)
     rows = counts[0].reached
     head = ["stage", "reached", "decided", "of all", "agreement", "seconds", "requests", "money"]
@@ -72,7 +64,7 @@ def _stage_lines(stage: StageResult, seconds: Mapping[str, float]) -> list[list[
 
 
 def _shortfalls(stage: StageResult, settings: CascadeSettings) -> list[str]:
-    """What is said of sides that have no threshold."""
+    """Notes on the sides that have no threshold."""
     sides = [side for side in (stage.high, stage.low) if not side.certificate]
     lines = [f"{stage.name} decides nothing: leave it out, or lower --target_agreement"] if len(sides) == 2 else []
     return lines + [f"{stage.name} judges nothing {SAID[side.label]}: {_could(side, settings)}" for side in sides]
@@ -96,7 +88,7 @@ def _use_line(count: StageCount, use: Costs, rows: int) -> list[Content]:
 
 
 def _saving(counts: Sequence[StageCount], use: Sequence[Costs], abstain: bool) -> str:
-    """How many rows the last stage was spared, and what it would have taken alone."""
+    """How many rows the last stage did not judge, and what it would have taken alone."""
     rows, last = counts[0].reached, counts[-1]
     if abstain:
         left = last.reached - last.decided
@@ -113,7 +105,7 @@ def _saving(counts: Sequence[StageCount], use: Sequence[Costs], abstain: bool) -
 
 
 def _broken(counts: Sequence[StageCount], plan: CascadePlan) -> list[str]:
-    """A note where the labels of the rows speak against the promise, with the confidence that it was given with."""
+    """A note where the labels of the rows contradict the promise, at its confidence."""
     early = counts[: len(plan.deciding)]
     labelled, agreed = sum(count.labelled for count in early), sum(count.agreed for count in early)
     if upper_bound(agreed, labelled, plan.delta) >= plan.target:

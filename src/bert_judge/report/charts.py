@@ -1,4 +1,4 @@
-"""Charts as SVG, written from data: colours are the page's, numbers stand in titles and in words beside them."""
+"""Charts as SVG: the page sets their colours, and every number is in a title."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def histogram(bars: Sequence[Bar], name: str) -> str:
     low, high = bars[0].low, bars[-1].high
     parts = [
         *(_across(_y(value, top), _count(value)) for value in range(0, top + 1, step)),
-        *(_below(_x(share), f"{low + (high - low) * share:.3g}") for share in (0, 0.25, 0.5, 0.75, 1)),
+        *(_below(_x(part), f"{low + (high - low) * part:.3g}") for part in (0, 0.25, 0.5, 0.75, 1)),
     ]
     wide = (_WIDTH - _LEFT - _RIGHT) / len(bars)
     for i, each in enumerate(bars):
@@ -65,8 +65,8 @@ def _svg(parts: Sequence[str], label: str) -> str:
     return f'<svg class="chart" viewBox="{box}" role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'
 
 
-def _x(share: float) -> float:
-    return _LEFT + share * (_WIDTH - _LEFT - _RIGHT)
+def _x(part: float) -> float:
+    return _LEFT + part * (_WIDTH - _LEFT - _RIGHT)
 
 
 def _y(value: float, top: float) -> float:
@@ -86,7 +86,7 @@ def _below(x: float, text: str) -> str:
 
 
 def _steps(highest: int) -> tuple[int, int]:
-    """The top of a scale of counts, and the step between its four or so lines: 1, 2 or 5 times a power of ten."""
+    """The top of a scale of counts, and the step between its about four lines: 1, 2 or 5 times a power of ten."""
     power = 10 ** max(0, math.floor(math.log10(max(highest, 1))) - 1)
     step = next(power * factor for factor in (1, 2, 5, 10, 20, 50) if power * factor * 4 >= highest)
     return max(1, math.ceil(highest / step)) * step, step

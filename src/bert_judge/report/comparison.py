@@ -20,7 +20,7 @@ _MORE = "{:,} more; --flips shows more, --output_dir writes all"
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What a comparison found: of models by each judge (and by human labels), of their rankings, and of the judges."""
+    """What a comparison found: models by each judge (and by human labels), their rankings, and the judges."""
 
     models: Sequence[ModelsFound]
     rankings: Sequence[Rankings]
@@ -31,9 +31,9 @@ class Compared:
 def comparison_document(
     found: Compared, title: str, apart: Sequence[Disagreement] = (), flips: int = 0, *, every_pair: bool = True
 ) -> Document:
-    """All tables, and `flips` of the answers on which two models differ, or judges (`apart`).
+    """All tables, and `flips` of the answers on which two models, or judges (`apart`), differ.
 
-    Without `every_pair`, many pairs of models are only those of neighbours in the ranking.
+    Without `every_pair`, of many pairs of models only those of neighbours in the ranking are there.
     """
     parts: list[Block] = [*_tables(found, every_pair)]
     for each in found.models:
@@ -66,9 +66,9 @@ def _tables(found: Compared, every_pair: bool) -> Iterator[Table]:
 
 def _models(found: ModelsFound) -> Table:
     labels_missing = any(model.undecided for model in found.models)
-    by_people = found.measure is TRUE_ACCURACY
+    by_labels = found.measure is TRUE_ACCURACY
     as_incorrect = labels_missing and found.measure is ACCURACY
-    title = "accuracy" if by_people else found.measure.title
+    title = "accuracy" if by_labels else found.measure.title
     form = percent if found.measure.labels else number
     body: list[list[Content]] = [
         [
@@ -81,7 +81,7 @@ def _models(found: ModelsFound) -> Table:
         ]
         for model in found.models
     ]
-    missing = ["no label" if by_people else "undecided"] if labels_missing else []
+    missing = ["no label" if by_labels else "undecided"] if labels_missing else []
     head = ["", "rows", *missing, title, *(["undecided as incorrect"] if as_incorrect else []), "rank"]
     below = "in brackets: 95 % intervals; rank: the ranks that the differences between the models leave open"
     return Table(f"{title.capitalize()} by {found.judge}", head, body, below)
@@ -124,7 +124,7 @@ def _neighbours(found: ModelsFound) -> list[PairFound]:
 
 
 def _how(found: ModelsFound) -> str:
-    """How the columns were found."""
+    """The methods behind the columns."""
     ways = dict.fromkeys(pair.interval for pair in found.pairs)
     single = all(pair.questions == pair.rows for pair in found.pairs)
     if not found.measure.labels:
@@ -200,7 +200,7 @@ def _disputes(pairs: Sequence[JudgePair]) -> Table:
 
 
 def _flips(pair: PairFound, better: int, most: int) -> Examples:
-    """The answers of which one model's is better."""
+    """The questions to which one of the models has the better answer."""
     flips = [flip for flip in pair.flips if flip.better == better]
     names = (pair.first, pair.second)
     title = f"{names[better]} better than {names[1 - better]} in {len(flips):,}"
@@ -214,7 +214,7 @@ def _flip(names: tuple[str, str], flip: Flip) -> Example:
 
 
 def _disagreements(found: Sequence[Disagreement], most: int) -> Examples:
-    """The answers that the judges label differently, those with the most different scores first."""
+    """The answers with different labels by the judges, those with the most different scores first."""
     examples = []
     for each in found[:most]:
         row = each.row

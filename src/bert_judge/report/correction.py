@@ -11,7 +11,7 @@ _BEST = "<- take this one"
 
 
 def correction_document(found: Corrected, signature: Signature, confidence: float, of_a_file: bool) -> Document:
-    """Every estimate with its interval, and what it rests on; `of_a_file`: a file of labels was given."""
+    """Every estimate with its interval, and the labels behind it; `of_a_file`: a file of labels was given."""
     estimates = [
         ("labels only", found.labels_only, _BEST if found.complete else ""),
         ("judge as it is", found.judge, "its errors are not removed"),

@@ -45,7 +45,7 @@ def exact_test(single: bool) -> str:
 
 
 def _shown(name: str, estimate: Estimate | None, brackets: bool = True) -> str:
-    """A measure, as a rate where it is one."""
+    """A measure, in per cent if it is a rate."""
     form = percent if name in _RATES else number
     if brackets:
         return interval(estimate, form)
@@ -98,7 +98,7 @@ def _counts(counts: Confusion) -> list[str]:
 
 
 def _risk(judges: Sequence[JudgeEvaluation]) -> Table:
-    """How many errors are among the rows of which a judge is most confident."""
+    """The error rates of the rows on which a judge is most confident."""
     curves = [judge.curve for judge in judges]
     body: list[list[Content]] = [
         [f"errors in the most confident {part:.0%}", *(percent(_risk_at(each, part)) for each in curves)]

@@ -1,4 +1,4 @@
-"""The numbers of a report: what each judge says on the whole and kind by kind, and how far labels and judges agree."""
+"""The numbers of a report: what each judge says of all rows and of each kind, and how far judges and labels agree."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MODELS = ("model", "candidate_model")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A share with its 95 % Wilson interval, or (without an interval) a mean score; None for no rows."""
+    """A rate with its 95 % Wilson interval, or (without an interval) a mean score; None for no rows."""
 
     value: float | None
     rows: int
@@ -41,14 +41,14 @@ class Cell:
     high: float | None = None
 
     @classmethod
-    def share(cls, right: int, rows: int) -> Cell:
-        """The share of `rows` that are right."""
-        return cls(right / rows, rows, *wilson_interval(right, rows)) if rows else cls(None, 0)
+    def rate(cls, correct: int, rows: int) -> Cell:
+        """The rate of `correct` among `rows`."""
+        return cls(correct / rows, rows, *wilson_interval(correct, rows)) if rows else cls(None, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Scores in [`low`, `high`): how many candidates people call right, wrong, and say nothing of."""
+    """Scores in [`low`, `high`): how many candidates with them are labelled correct, incorrect, and not at all."""
 
     low: float
     high: float
@@ -59,7 +59,10 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class AgreementFigures:
-    """A judge against people, on rows with both labels; bins, Brier score and ECE where scores are probabilities."""
+    """A judge against human labels, on rows with both; bins, Brier score and ECE where scores are probabilities.
+
+    `share` is the rate of rows on which they agree.
+    """
 
     share: Cell
     confusion: Confusion
@@ -72,10 +75,11 @@ class AgreementFigures:
 
 @dataclass(frozen=True, slots=True)
 class JudgeFigures:
-    """What one judge says of all answers. `right` is the share that it calls right; None where it gives no labels.
+    """What one judge says of all answers.
 
-    `right_all` counts undecided rows as wrong. Times and tokens are sums over its runs, as far as these tell them;
-    `money` is in the unit of the prices that were given.
+    `right` is the rate that it labels correct, None where it gives no labels; `right_all` counts undecided rows as
+    incorrect. Times and tokens are sums over its runs, as far as these record them; `money` is in the unit of the
+    prices that were given.
     """
 
     name: str
@@ -106,7 +110,7 @@ class JudgeFigures:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The rows of one level of a kind: how many, the share that people call right, and what each judge says."""
+    """The rows of one level of a kind: how many, the rate labelled correct, and what each judge says."""
 
     name: str
     rows: int
@@ -125,7 +129,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Cross:
-    """What a judge says of each model on each task; cells are lines of tasks by columns of models."""
+    """What a judge says of each model on each task; `cells` has a line for each task, a column for each model."""
 
     judge: str
     tasks: Sequence[str]
@@ -135,7 +139,7 @@ class Cross:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two judges with labels: on how many rows both have one, the share of these that agree, and Cohen's kappa."""
+    """Two judges with labels: the rate of rows on which they agree (`share`), and Cohen's kappa."""
 
     first: str
     second: str
@@ -146,7 +150,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Everything that a report says in numbers. `gold` is the share of labelled answers that people call right."""
+    """Everything that a report says in numbers. `gold` is the rate correct by human labels."""
 
     rows: int
     labels: str | None
@@ -163,14 +167,18 @@ def find_figures(table: VerdictTable, notes: Iterable[str] = ()) -> Figures:
     """Count everything; `notes` stand before those of the table."""
     named = {facet.name: facet for facet in table.facets}
     task, model = named.get("task"), next((named[name] for name in _MODELS if name in named), None)
-    pairs = [_pair(*both) for both in combinations(table.judges, 2)]
+    pairs = [
+        Pair(first.name, second.name, Cell.rate(both.correct, both.n), both.kappa, both)
+        for first, second in combinations(table.judges, 2)
+        if (both := _confusion(first.labels, second.labels)).n
+    ]
     return Figures(
         rows=len(table.rows),
         labels=table.labels,
         gold=_rate(table.golds) if table.labels else None,
         disagreements=int(table.disagree.sum()),
         judges=[_judge(judge, table) for judge in table.judges],
-        pairs=[pair for pair in pairs if pair.share.rows],
+        pairs=pairs,
         kinds=[_kind(facet, table) for facet in table.facets[:_TABLES]],
         crosses=[_cross(judge, task, model) for judge in table.judges] if task and model else (),
         notes=[*notes, *table.notes, *_notes(table)],
@@ -196,8 +204,8 @@ def _judge(judge: JudgeColumn, table: VerdictTable) -> JudgeFigures:
         truncated=sum(bool(row.truncated) for row in rows),
         bad_rows=sum(map(_bad_rows, runs)),
         mean_score=math.fsum(scores) / len(scores) if len(scores) else None,
-        right=Cell.share(right, labelled) if labelled else None,
-        right_all=Cell.share(right, labelled + undecided) if labelled else None,
+        right=Cell.rate(right, labelled) if labelled else None,
+        right_all=Cell.rate(right, labelled + undecided) if labelled else None,
         histogram=_histogram(judge, table.golds),
         agreement=_agreement(judge, table.golds),
         seconds=math.fsum(each["seconds"] for each in timings) if timings else None,
@@ -228,7 +236,7 @@ def _bad_rows(run: Run) -> int:
 
 
 def _histogram(judge: JudgeColumn, golds: NDArray[np.int64]) -> list[Bar]:
-    """Bars of equal width, on [0, 1] where all scores are there, else between round numbers."""
+    """Bars of equal width, on [0, 1] where all scores lie in it, else between round numbers."""
     import numpy as np
 
     scored = np.isfinite(judge.scores)
@@ -244,7 +252,7 @@ def _histogram(judge: JudgeColumn, golds: NDArray[np.int64]) -> list[Bar]:
 
 
 def _round_ends(low: float, high: float) -> tuple[float, float]:
-    """The nearest ends outside that are multiples of a power of ten; they differ."""
+    """The nearest multiples of a power of ten outside; they differ."""
     step = 10.0 ** math.floor(math.log10(max(high - low, 1e-6)))
     low, high = math.floor(low / step) * step, math.ceil(high / step) * step
     return low, high if high > low else low + step
@@ -259,7 +267,7 @@ def _agreement(judge: JudgeColumn, golds: NDArray[np.int64]) -> AgreementFigures
     told = (golds >= 0) & (judge.labels >= 0) & np.isfinite(judge.scores) & (judge.scale == "probability")
     scores, labels = judge.scores[told], golds[told]
     return AgreementFigures(
-        share=Cell.share(confusion.correct, confusion.n),
+        share=Cell.rate(confusion.correct, confusion.n),
         confusion=confusion,
         f1=confusion.f1,
         kappa=confusion.kappa,
@@ -277,13 +285,7 @@ def _confusion(golds: NDArray[np.int64], labels: NDArray[np.int64]) -> Confusion
 
 def _rate(labels: NDArray[np.int64]) -> Cell:
     """The rate of correct ones among labels, where -1 is none."""
-    return Cell.share(int((labels == 1).sum()), int((labels >= 0).sum()))
-
-
-def _pair(first: JudgeColumn, second: JudgeColumn) -> Pair:
-    confusion = _confusion(first.labels, second.labels)
-    same = Cell.share(confusion.correct, confusion.n)
-    return Pair(first.name, second.name, same, confusion.kappa, confusion)
+    return Cell.rate(int((labels == 1).sum()), int((labels >= 0).sum()))
 
 
 def _kind(facet: Facet, table: VerdictTable) -> Kind:
@@ -305,7 +307,7 @@ def _kind(facet: Facet, table: VerdictTable) -> Kind:
 
 
 def _cell(judge: JudgeColumn, chosen: NDArray[np.bool_]) -> Cell:
-    """The rate of rows labelled correct, of those with labels; the mean score where there are none."""
+    """The rate that a judge labels correct, of the rows with its labels; its mean score where there are none."""
     import numpy as np
 
     labels, scores = judge.labels[chosen], judge.scores[chosen]
@@ -325,13 +327,13 @@ def _cross(judge: JudgeColumn, task: Facet, model: Facet) -> Cross:
 
 
 def _most(facet: Facet) -> list[int]:
-    """The levels with the most rows, in their order."""
+    """The levels with the most rows, in the order of the facet."""
     counts = Counter(code for code in facet.codes if code >= 0)
     return sorted(code for code, _ in counts.most_common(MOST_SHOWN))
 
 
 def _notes(table: VerdictTable) -> list[str]:
-    """What is not as a reader would expect."""
+    """What a reader would not expect."""
     rows = len(table.rows)
     judged = [(judge.name, int(judge.judged.sum())) for judge in table.judges]
     notes = [f"{name} judged {count:,} of the {rows:,} answers." for name, count in judged if count < rows]

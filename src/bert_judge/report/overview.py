@@ -1,4 +1,4 @@
-"""The figures of a report as the parts of a document, which the page, Markdown and the terminal show alike."""
+"""The figures of a report as parts of a document, for the page, Markdown and the terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _IN_CHARTS = ("precision", "recall", "F1", "Brier score", "ECE", "false positive
 
 
 class Card(NamedTuple):
-    """A judge at a glance: what there is to say of it, by name, and what made it."""
+    """A judge at a glance: its figures by name, and how they were made."""
 
     judge: JudgeFigures
     facts: Mapping[str, str]
@@ -46,7 +46,7 @@ def headline(found: Figures) -> str:
 
 
 def judges_table(found: Figures) -> Table:
-    """The judges side by side; what none of them has is left out."""
+    """The judges side by side; lines that none of them has are left out."""
     columns = [_facts(judge) for judge in found.judges]
     lines = [[name, *(column[name] for column in columns)] for name in columns[0]]
     body = [line for line in lines if any(said != "-" for said in line[1:])]
@@ -54,11 +54,13 @@ def judges_table(found: Figures) -> Table:
 
 
 def cards(found: Figures) -> list[Card]:
-    """A card for each judge; what charts show is not there."""
+    """A card for each judge, without what charts show."""
     made = []
     for judge in found.judges:
         facts = {name: said for name, said in _facts(judge).items() if said != "-" and name not in _IN_CHARTS}
-        made.append(Card(judge, facts | {"result": _folders(judge)}, _commands(judge), _origin(judge)))
+        more = f" and {len(judge.folders) - 1:,} more" if len(judge.folders) > 1 else ""
+        facts["result"] = judge.folders[0] + more
+        made.append(Card(judge, facts, _commands(judge), _origin(judge)))
     return made
 
 
@@ -89,18 +91,12 @@ def _origin(judge: JudgeFigures) -> list[tuple[str, str]]:
 
 
 def _commands(judge: JudgeFigures) -> list[str]:
-    """The command lines that made a judge's runs, each once."""
+    """The commands of a judge's runs, each once."""
     return list(dict.fromkeys(shlex.join(command) for command in judge.commands if command))
 
 
-def _folders(judge: JudgeFigures) -> str:
-    """The folder that a judge's verdicts are from; of several, the first and how many more there are."""
-    more = f" and {len(judge.folders) - 1:,} more" if len(judge.folders) > 1 else ""
-    return judge.folders[0] + more
-
-
 def _facts(judge: JudgeFigures) -> dict[str, str]:
-    """What there is to say of a judge; `-` for what it has not."""
+    """The figures of a judge by name; `-` for those that it lacks."""
     agreement = judge.agreement
     counts = agreement.confusion if agreement else None
     speed = f" · {judge.timed_rows / judge.seconds:,.0f} rows/s" if judge.seconds else ""

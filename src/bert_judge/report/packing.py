@@ -1,7 +1,4 @@
-"""The rows of a report as a page carries them: columns, compressed, in chunks that can be read one by one.
-
-Everything here is read by `report.js`, which says how.
-"""
+"""The rows of a report as `report.js` reads them: compressed columns, and texts in chunks."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ CHUNK = 512
 """Rows in a chunk of texts."""
 
 BUDGET = 55_000_000
-"""Characters of texts in a page, about: so many are some 20 MB once compressed."""
+"""About how many characters of texts a page may have: some 20 MB once compressed."""
 
 _LIMITS = (100_000, 50_000, 20_000, 10_000, 5_000, 3_000, 2_000, 1_500, 1_000, 700, 500, 300)
 _CUT = " […] "
@@ -29,9 +26,9 @@ _DIGITS = 4
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What the page needs at once, the columns that filters read, and the chunks of texts, made one by one.
+    """What the page needs first, the columns that filters read, and the chunks of texts, made one by one.
 
-    `limit` is the length over which texts lose their middle, so that the page stays small; None if none does.
+    Texts longer than `limit` lose their middle, so that the page stays small; None if none does.
     """
 
     facts: Mapping[str, Any]
@@ -43,13 +40,12 @@ class Packed:
         """The texts of `CHUNK` rows each, as compressed base64."""
         seen: dict[Any, int] = {}
         for start in range(0, len(self.table.rows), CHUNK):
-            yield _squeezed(
-                _texts(self.table, range(start, min(start + CHUNK, len(self.table.rows))), self.limit, seen)
-            )
+            places = range(start, min(start + CHUNK, len(self.table.rows)))
+            yield _squeezed(_texts(self.table, places, self.limit, seen))
 
 
 def pack(table: VerdictTable, budget: int = BUDGET) -> Packed:
-    """Pack a table; `budget` is the number of characters that its texts may have together, about."""
+    """Pack a table whose texts may have about `budget` characters together."""
     limit = _limit(table, budget)
     facts = {
         "rows": len(table.rows),
@@ -62,7 +58,10 @@ def pack(table: VerdictTable, budget: int = BUDGET) -> Packed:
     columns = {
         "gold": "".join(" " if row.gold is None else str(row.gold) for row in table.rows),
         "facets": [facet.codes for facet in table.facets],
-        "score": [[_rounded(row) for row in judge.verdicts] for judge in table.judges],
+        "score": [
+            [None if row is None or row.score is None else round(row.score, _DIGITS) for row in judge.verdicts]
+            for judge in table.judges
+        ],
         "verdict": ["".join(map(_verdict, judge.verdicts)) for judge in table.judges],
         "cut": ["".join("1" if row and row.truncated else " " for row in judge.verdicts) for judge in table.judges],
     }
@@ -70,7 +69,7 @@ def pack(table: VerdictTable, budget: int = BUDGET) -> Packed:
 
 
 def shortened(text: str, limit: int | None) -> str:
-    """A text of at most `limit` characters: what is longer loses its middle, as answers stand at the end."""
+    """A text of at most `limit` characters; a longer one loses its middle, as answers stand at the end."""
     if limit is None or len(text) <= limit:
         return text
     kept = limit - len(_CUT)
@@ -78,7 +77,7 @@ def shortened(text: str, limit: int | None) -> str:
 
 
 def _squeezed(value: object) -> str:
-    # ASCII alone, so that lone surrogates, which UTF-8 can't encode, arrive as they are.
+    # As ASCII, so that lone surrogates, which UTF-8 can't encode, are kept.
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode("ascii"), 6, mtime=0)).decode("ascii")
 
@@ -92,12 +91,8 @@ def _verdict(row: Row | None) -> str:
     return "?" if row.score is None else "-"
 
 
-def _rounded(row: Row | None) -> float | None:
-    return None if row is None or row.score is None else round(row.score, _DIGITS)
-
-
 def _limit(table: VerdictTable, budget: int) -> int | None:
-    """The longest text that a page of this budget can have; a question that comes again counts once."""
+    """The longest text that fits the budget; a repeated question counts once."""
     lengths = [len(text) for text in {row.question or "" for row in table.rows}]
     lengths += [len(text) for texts in {row.references for row in table.rows} for text in texts]
     lengths += [len(row.candidate or "") for row in table.rows]
@@ -117,18 +112,13 @@ def _said(row: Row) -> Iterator[str]:
 
 
 def _texts(table: VerdictTable, places: range, limit: int | None, seen: dict[Any, int]) -> dict[str, Any]:
-    """One chunk. A question or references that an earlier row has are the number of that row."""
+    """One chunk. Instead of a question or references that an earlier row has, it holds the number of that row."""
     rows = [table.rows[place] for place in places]
     facets = {facet.name for facet in table.facets}
-    chosen = [_matched(table, place) for place in places]
     texts = [
-        (
-            shortened(row.candidate or "", limit),
-            tuple(shortened(text, limit) for text in row.references),
-        )
+        (shortened(row.candidate or "", limit), tuple(shortened(text, limit) for text in row.references))
         for row in rows
     ]
-    marks = [_marks(*own, match) for own, match in zip(texts, chosen, strict=True)]
     return {
         "id": [row.id for row in rows],
         "question": [
@@ -140,7 +130,7 @@ def _texts(table: VerdictTable, places: range, limit: int | None, seen: dict[Any
             for row, own, place in zip(rows, texts, places, strict=True)
         ],
         "candidate": [own[0] if row.candidate is not None else None for row, own in zip(rows, texts, strict=True)],
-        "marks": marks,
+        "marks": [_marks(*own, _matched(table, place)) for own, place in zip(texts, places, strict=True)],
         "more": [{name: value for name, value in row.meta.items() if name not in facets} or 0 for row in rows],
         "said": [[_saying(judge.verdicts[place], limit) for place in places] for judge in table.judges],
     }
@@ -152,13 +142,13 @@ def _once(key: Any, value: Any, place: int, seen: dict[Any, int]) -> Any:
 
 
 def _matched(table: VerdictTable, place: int) -> int | None:
-    """The reference that the first judge who says so found to fit best."""
-    told = (judge.verdicts[place] for judge in table.judges)
-    return next((row.matched_reference for row in told if row and row.matched_reference is not None), None)
+    """The best-matching reference, by the first judge that names one."""
+    rows = (judge.verdicts[place] for judge in table.judges)
+    return next((row.matched_reference for row in rows if row and row.matched_reference is not None), None)
 
 
 def _marks(candidate: str, references: Sequence[str], match: int | None) -> Any:
-    """The reference shown as matched, and the words that it shares with the candidate; 0 for nothing."""
+    """The reference shown as matched, and the words that it has in common with the candidate; 0 for nothing."""
     if not candidate or not references:
         return 0
     if match is None or match >= len(references):
@@ -168,7 +158,7 @@ def _marks(candidate: str, references: Sequence[str], match: int | None) -> Any:
 
 
 def _gaps(spans: Sequence[Span]) -> list[int]:
-    """Spans as numbers in turn: the characters before one since the last, and the characters in it."""
+    """Spans as numbers: in turn, the characters since the last span, and the characters of the span."""
     numbers, end = [], 0
     for span in spans:
         numbers += [span.start - end, span.end - span.start]
@@ -177,22 +167,18 @@ def _gaps(spans: Sequence[Span]) -> list[int]:
 
 
 def _saying(row: Row | None, limit: int | None) -> Any:
-    """What a judge says besides score and label: explanation, matched reference, what was cut, details; 0: nothing."""
+    """A judge's explanation, matched reference, truncated characters and details; 0 for none of them."""
     if row is None:
         return 0
     details = {name: _brief(value, limit) for name, value in row.details.items()}
     explanation = "" if row.explanation is None else shortened(row.explanation, limit)
-    said = [
-        explanation,
-        -1 if row.matched_reference is None else row.matched_reference,
-        row.truncated or 0,
-        details or 0,
-    ]
+    match = -1 if row.matched_reference is None else row.matched_reference
+    said = [explanation, match, row.truncated or 0, details or 0]
     return said if said != ["", -1, 0, 0] else 0
 
 
 def _brief(value: Any, limit: int | None) -> Any:
-    """A detail with texts of the page's length, and numbers of a few digits."""
+    """A detail with shortened texts and rounded numbers."""
     if isinstance(value, str):
         return shortened(value, limit)
     if isinstance(value, float):

@@ -1,21 +1,74 @@
-"""The page of a report: the figures of its document, which need no script, and the rows for `report.js` to show."""
+"""Write a report: a page with the figures, which need no script, and the rows, which `report.js` shows."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from importlib.resources import files
+from pathlib import Path
 
+from bert_judge.analysis.labels import Labels
+from bert_judge.analysis.results import Run
+from bert_judge.analysis.table import collect
+from bert_judge.artifacts import write_files
 from bert_judge.document import shown
-from bert_judge.report.figures import Figures
-from bert_judge.report.overview import cards, charts, headline, tables
-from bert_judge.report.packing import Packed
+from bert_judge.errors import OutputError
+from bert_judge.report.figures import Figures, find_figures
+from bert_judge.report.overview import cards, charts, headline, report_document, tables
+from bert_judge.report.packing import BUDGET, Packed, pack
 from bert_judge.version import __version__
 
 
-def page(found: Figures, packed: Packed, title: str) -> Iterator[str]:
+def check_path(path: str | Path) -> Path:
+    """The path of a page. Raises OutputError unless it ends with .html and its folder, or that folder's, is there."""
+    path = Path(path)
+    if path.suffix.lower() not in (".html", ".htm") or path.is_dir():
+        raise OutputError(f"the report can't be written to {path}; a file that ends with .html was expected.")
+    if not path.parent.exists() and not path.parent.parent.exists():
+        raise OutputError(f"{path.parent.parent} is not there; make it, or choose another file for the report.")
+    return path
+
+
+def write_report(
+    runs: Sequence[Run],
+    path: str | Path,
+    labels: Labels | None = None,
+    *,
+    title: str | None = None,
+    notes: Iterable[str] = (),
+    budget: int = BUDGET,
+) -> Figures:
+    """Write the page to `path`, and beside it the figures as `.md` and `.json`; returns the figures.
+
+    The page holds every row. If the texts have more than `budget` characters together, long ones lose their middle.
+    `notes`, such as those of `left_out`, stand before the report's own. Raises InputError as `collect` does,
+    OutputError where the files can't be written.
+    """
+    path = check_path(path)
+    table = collect(runs, labels)
+    found = find_figures(table, notes)
+    name = title or ", ".join(dict.fromkeys(map(_input_name, runs[:3])))
+    record = {"version": __version__, "title": name, **asdict(found)}
+    contents = {
+        path.name: _page(found, pack(table, budget), name),
+        path.with_suffix(".md").name: [report_document(found, f"Report: {name}").markdown()],
+        path.with_suffix(".json").name: [json.dumps(record, indent=1) + "\n"],
+    }
+    write_files(path.parent, contents)
+    return found
+
+
+def _input_name(run: Run) -> str:
+    """What was judged, in short: the file's name, or the task and the model whose candidates they are."""
+    given = run.input
+    path = Path(given.get("path", run.folder))
+    return f"{path.parent.parent.name}, {path.parent.name}" if given.get("format") == "candidates" else path.name
+
+
+def _page(found: Figures, packed: Packed, title: str) -> Iterator[str]:
     """The page in pieces: what is seen first comes first, the chunks of texts last."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
@@ -29,13 +82,8 @@ def page(found: Figures, packed: Packed, title: str) -> Iterator[str]:
             f"To keep this page small, texts of over {packed.limit:,} characters are shown without their middle; "
             "verdicts.jsonl has them whole."
         )
-    pages = Environment(
-        autoescape=True,
-        loader=FunctionLoader(_file),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    loader = FunctionLoader(_file)
+    pages = Environment(autoescape=True, loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     pages.globals["shown"] = shown
     return pages.get_template("report/report.html").generate(
         title=title,

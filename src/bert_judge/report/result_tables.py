@@ -1,4 +1,4 @@
-"""What `score` and `judge` made: one result, and results side by side in a table, and in a CSV file."""
+"""Results of `score` and `judge`: one alone, or several side by side in a table and in a CSV file."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 from bert_judge.artifacts import BAD_ROWS, ResultFolder, write_files
 from bert_judge.document import Content, Facts, Table
-from bert_judge.pipeline import Summary
+from bert_judge.summary import Summary
 from bert_judge.wording import bracketed, number, percent
 
 _WILSON = "in brackets: 95 % Wilson intervals"
 
 
 def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
-    """The figures of one result, and its agreement with the labels of the input, if there are any."""
+    """The figures of one result, and its agreement with the labels of the input if there are any."""
     facts = [
         ("rows", f"{summary.rows}" + (f", {bad_rows} set aside in {BAD_ROWS}" if bad_rows else "")),
         ("judged", f"{summary.judged}"),
@@ -43,7 +43,7 @@ def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
 
 
 def suite_table(results: Mapping[str, ResultFolder], what: str = "judge") -> Table:
-    """A line for each result, and how many rows all of them judge correct."""
+    """A line for each result, and how many rows all of them label correct."""
     summaries = {name: Summary.of(folder) for name, folder in results.items()}
     body = [
         [name, *_said(summary), percent(summary.agreement.accuracy if summary.agreement else None)]
@@ -54,18 +54,17 @@ def suite_table(results: Mapping[str, ResultFolder], what: str = "judge") -> Tab
 
 
 def task_table(results: Sequence[tuple[str, str, str, Summary]]) -> Table:
-    """A line for each task, model, judge, and what the judge says of that model's candidates."""
+    """A line for each task, model and judge, with the judge's figures for the model's candidates."""
     body = [[task, model, judge, *_said(summary)] for task, model, judge, summary in results]
     labels = any(summary.accuracy is not None for *_, summary in results)
     return Table("", ["task", "model", "judge", *_SAID], body, _WILSON if labels else "", left=(0, 1, 2))
 
 
 def write_columns(results: Mapping[str, ResultFolder], folder: Path, *, candidate: bool = True) -> Path:
-    """Write a table with a row for each row of the input and a column for each result: its labels, or its scores if it
-    has none, and the candidate, if it is the same in all.
+    """Write a table with a row for each row of the input and a column for each result: its labels, or else its scores.
 
-    It lies beside the folder, so that `FOLDER/*` are results and nothing else. An undecided verdict is an empty cell.
-    Raises OutputError where the file can't be written.
+    With `candidate` it has the candidates, too. It lies beside the folder, so that `FOLDER/*` are only results. An
+    undecided verdict is an empty cell. Raises OutputError where the file can't be written.
     """
     texts = ["id", "question", *(["candidate"] if candidate else []), "gold"]
     path = folder.parent / f"{folder.resolve().name}-suite.csv"
@@ -77,7 +76,7 @@ _SAID = ("rows", "undecided", "score", "judged correct")
 
 
 def _said(summary: Summary) -> list[Content]:
-    """What a judge says on the whole."""
+    """The figures of one result in a table of several."""
     correct = bracketed(summary.accuracy, summary.accuracy_interval)
     return [summary.rows, summary.undecided, number(summary.mean_score), correct]
 

@@ -1,1 +1,1 @@
-"""Pages that a person works with, served to this machine alone."""
+"""Pages to work with in a browser, served to this machine alone."""

@@ -1,4 +1,4 @@
-"""A small page on which a person labels answers, one at a time; every label is on the disk before the next answer.
+"""A page on which a person labels answers, one at a time; every label is on the disk before the next answer is shown.
 
 with Labelling(draw_order(run, "active"), "labels.jsonl", target=200) as labelling:
     server = LabelServer(labelling)
@@ -47,11 +47,11 @@ _START = b'{"id": '  # of every line that we write
 
 
 class Labelling:
-    """A file of labels that grows by one line an answer, in the order of `draws`. Goes on where the file ends.
+    """A file of labels with a line for each answer, in the order of `draws`; labelling continues where the file ends.
 
-    Each line holds id, question, references, candidate, label (1, 0; null for a skipped answer), probability and
-    labelled_at. An answer that the run has a label of is not asked about, but written with that. Raises InputError for
-    a file whose lines are not the first ones of `draws`, OutputError for one that can't be written or is in use.
+    A line has id, question, references, candidate, label (1, 0; null for a skipped answer), probability and
+    labelled_at. An answer with a label in the run is written with that label, and not shown. Raises InputError for a
+    file whose lines are not the first ones of `draws`, OutputError for one that can't be written or is in use.
     """
 
     def __init__(self, draws: Sequence[Draw], path: str | Path, target: int) -> None:
@@ -79,7 +79,7 @@ class Labelling:
         self.close()
 
     def close(self) -> None:
-        """Let others write the file."""
+        """Close the file, so that others can write it."""
         os.close(self._file)
 
     @property
@@ -93,9 +93,9 @@ class Labelling:
         return len(self._labels) - self.labelled
 
     def state(self, with_judge: bool = False) -> dict[str, Any]:
-        """What the page shows: the next answer, how far one is, and what the judge said of the last one.
+        """What the page shows: the next answer (None at the end), the progress, and the verdict on the last answer.
 
-        What it says of the next one is in it only where asked for. `answer` is None when there is none left.
+        The verdict on the next answer is there only `with_judge`.
         """
         with self._turn:
             draw = self._next()
@@ -120,7 +120,7 @@ class Labelling:
             return state
 
     def decide(self, number: int, label: int | None) -> bool:
-        """Write the label of the `number`th answer, None to skip it; False where that is not the next one any more."""
+        """Write the label of the `number`th answer, None to skip it; False where that is no longer the next one."""
         with self._turn:
             draw = self._next()
             if draw is None or number != len(self._labels) + 1:
@@ -131,7 +131,7 @@ class Labelling:
             return True
 
     def undo(self) -> bool:
-        """Take the last decision back out of the file; False where there is none."""
+        """Remove the last decision from the file; False where there is none."""
         with self._turn:
             place = self._undone()
             if place is None:
@@ -151,7 +151,7 @@ class Labelling:
         return self._draws[len(self._labels)] if len(self._labels) < len(self._draws) else None
 
     def _take_known(self) -> None:
-        """Write the labels that the run has itself, up to the next answer without one."""
+        """Write the labels of the run itself, up to the next answer without one."""
         while (draw := self._next()) and draw.row.gold is not None:
             self._append(draw, draw.row.gold)
 
@@ -169,7 +169,7 @@ class Labelling:
         self._labels.append(label)
 
     def _read(self) -> Iterator[int | None]:
-        """The labels that are there; a half line that a crash left is cut off."""
+        """The labels in the file; half a line that a crash left is cut off."""
         with self.path.open("rb") as lines:
             for place, line in enumerate(lines):
                 if line.endswith(b"\n"):
@@ -200,10 +200,10 @@ class Labelling:
 
 
 class LabelServer(ThreadingHTTPServer):
-    """Serves the page of a `Labelling` on 127.0.0.1, to whom has its `url`. Raises OutputError for a port in use.
+    """Serves the page of a `Labelling` on 127.0.0.1 at its `url`. Raises OutputError for a port in use.
 
-    The token in the URL keeps other people of this machine out; requests whose Host is not this machine, or whose
-    Origin is another page, are refused, which keeps out other pages in the same browser (DNS rebinding included).
+    The token in the URL keeps out other users of this machine; the checks of Host and Origin keep out other pages in
+    the same browser (DNS rebinding included).
     """
 
     daemon_threads = True
@@ -217,7 +217,7 @@ class LabelServer(ThreadingHTTPServer):
             raise OutputError(f"the port {port} can't be used ({error}); choose another --port, or 0.") from error
 
     def server_bind(self) -> None:
-        """Take the port, without asking a name server for the name of this machine, which may take seconds."""
+        """Take the port without looking up the name of this machine, which may take seconds."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = "127.0.0.1", self.server_address[1]
 
@@ -228,7 +228,7 @@ class LabelServer(ThreadingHTTPServer):
 
 
 class _RefusedError(Exception):
-    """Why a request gets no answer: its status and a sentence; never leaves this module."""
+    """Why a request is refused: its status and a sentence; never leaves this module."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -236,38 +236,38 @@ class _RefusedError(Exception):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """The page, its state, and the two things to do."""
+    """The page, its state, and its two actions."""
 
     server: LabelServer
-    timeout = 30  # a connection that says nothing is closed
+    timeout = 30  # of silence
 
     def do_GET(self) -> None:
         """Send the page or its state."""
         self._answer(self._get)
 
     def do_POST(self) -> None:
-        """Decide or undo; send the state after it."""
+        """Decide or undo, and send the new state."""
         self._answer(self._post)
 
     def log_message(self, *_: object) -> None:
-        """Stay silent: the terminal is the user's, and the address has the token in it."""
+        """Print nothing: the address has the token in it."""
 
     def _answer(self, how: Callable[[str], tuple[bytes, str]]) -> None:
-        status, retold = 200, "application/json"
+        status, kind = 200, "application/json"
         try:
-            body, retold = how(self._name())
+            body, kind = how(self._name())
         except _RefusedError as refused:
             status, body = refused.status, json.dumps({"error": str(refused)}).encode()
         except OutputError as error:
             status, body = 500, json.dumps({"error": str(error)}).encode()
         self.send_response(status)
-        for header, value in {**_HEADERS, "Content-Type": retold, "Content-Length": str(len(body))}.items():
+        for header, value in {**_HEADERS, "Content-Type": kind, "Content-Length": str(len(body))}.items():
             self.send_header(header, value)
         self.end_headers()
         self.wfile.write(body)
 
     def _name(self) -> str:
-        """What is asked for, after the token; raises for whom it is not meant."""
+        """What the path asks for, after the token. Raises _RefusedError for other pages and users."""
         host = self.headers.get("Host", "")
         if urlsplit(f"//{host}").hostname not in ("127.0.0.1", "localhost"):
             raise _RefusedError(403, "this page is for this machine alone")

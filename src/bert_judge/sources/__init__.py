@@ -36,11 +36,11 @@ _SAMPLE_BYTES = 200  # without what it holds
 class Source:
     """A checked file of answers; iterate over it, as often as needed, for its samples. Made by `open_source`.
 
-    `path` is as it was given, several with commas between them. `format` is one of `FORMATS`, or those of several files
-    with commas between them. `sha256` is the digest of the bytes of the file (of a dataset, of the names and bytes of
-    its data files in sorted order; of several files, of their names and digests). `rows` counts the samples. `columns`
-    says which column was chosen for the question, reference, candidate, id and gold (the label), as far as there is
-    one; several of the reference have a plus between them. `bad_rows` are the rows that were set aside.
+    `path` is as given, and `format` one of `FORMATS`; those of several files are joined by commas. `sha256` is the
+    digest of the bytes of the file (of a dataset, of the names and bytes of its data files in sorted order; of several
+    files, of their names and digests). `rows` counts the samples. `columns` has the column that was chosen for the
+    question, reference, candidate, id and gold (the label), as far as there is one; several of the reference are joined
+    by a plus. `bad_rows` are the rows that were set aside.
     """
 
     def __init__(
@@ -89,17 +89,14 @@ class Source:
         return {"path": self.path, "format": self.format, "columns": dict(self.columns)}
 
     def release(self) -> None:
-        """Free the samples that are held; a further iteration reads the file again."""
+        """Free the samples in memory; the next iteration reads the file again."""
         self._held = None
 
     def _check(self, columns: Columns, held_bytes: int) -> tuple[int, tuple[BadRow, ...], list[Sample] | None]:
-        """Read everything once; returns the number of samples, the bad rows, and the samples if they are not too large.
-
-        Raises InputError with what is wrong.
-        """
+        """Read everything once; returns the number of samples, the bad rows, and the samples if small enough."""
         name, where = self._input.name, self._input.where
         good, bad, kept = 0, 0, list[BadRow]()
-        # What takes more on the disk takes more in memory, too.
+        # What is larger on the disk is larger in memory, too.
         held: list[Sample] | None = [] if sum(size for size, _ in self._stamp) <= held_bytes else None
         for result in self._results(columns):
             if isinstance(result, BadRow):
@@ -128,7 +125,7 @@ class Source:
         return good, tuple(kept), self._reader.settled(held) if held else None
 
     def _results(self, columns: Columns | None = None) -> Iterator[Sample | BadRow]:
-        """Each row as a sample or a bad row; `columns` are learnt from it first."""
+        """Each row as a sample or a bad row; `columns`, if given, learn from it first."""
         for number, raw in enumerate(islice(self._input.rows(), self._limit), 1):
             yield self._reader.read(self._learnt(raw, columns) if columns else raw, number)
 
@@ -167,19 +164,19 @@ def open_source(
 
     `path` is a file, a folder saved by datasets, or "-" for standard input; or a folder with files of known formats,
     which are read in the order of their names; or several of all these. `input_format` is one of `FORMATS`; left out,
-    a file's name or beginning tells it. Rows of several files say in `meta["file"]` which one they are from.
+    it is known from the file's name or beginning. Rows of several files have theirs in `meta["file"]`.
 
     `columns` maps roles ("question", "reference", "candidate", "id", "label") to the names of columns, or to dotted
-    paths into them such as "doc.answer" or "resps.0"; roles that it does not name are recognised by `COLUMN_NAMES`.
-    An empty name leaves a question, id or label unread. A reference may have several columns (a list of names), of
-    which blank ones are passed over; those named `reference2`, `answer_2` and so on are recognised.
+    paths into them such as "doc.answer" or "resps.0"; other roles are recognised by `COLUMN_NAMES`. An empty name
+    leaves a question, id or label unread. A reference may have several columns (a list of names), of which blank ones
+    are passed over; those named `reference2`, `answer_2` and so on are recognised.
 
-    A candidate that is null is an empty answer; a question that is null or blank is no question; half a character
+    A candidate that is null is an empty answer; a question that is null or blank is absent; half a character
     ("\\ud83d" alone) becomes U+FFFD. A reference may be a text, a list of texts, an object with such a list as "text"
     (SQuAD), or in CSV a cell with a JSON list of texts; a question may be a list of chat messages, of which the last
     one of the user is taken. Labels are 0/1, true/false, correct/incorrect, yes/no, or nothing. A sample without an id
-    has the number of its row, from 1, as its id. `meta` keeps all other columns that hold nothing but
-    numbers, truth values and texts of up to 200 characters.
+    has the number of its row, from 1, as its id. `meta` keeps all other columns that hold only numbers, truth values
+    and texts of up to 200 characters.
 
     The first row that can't be a sample raises an `InputError`; with `skip_bad_rows` such rows are the `bad_rows`.
     `numbers_as_text` takes numbers as text where text is needed, spelled as in the file. `limit` stops after that row.
@@ -188,9 +185,9 @@ def open_source(
     memory are held from the check on; otherwise each iteration reads the file again.
 
     `required` are the roles that each row must have. With `("question", "reference")`, for questions that are still to
-    be answered, samples may have an empty candidate. With none, for labels, a file either has references and
-    candidates in all rows, or it has none of them (`"candidate" not in source.columns`): then its first row lacks
-    their columns, and its samples have an empty candidate and an empty reference.
+    be answered, samples may have an empty candidate. With none, for labels, a file has references and candidates either
+    in all rows or not at all (`"candidate" not in source.columns`): then its first row lacks their columns, and its
+    samples have an empty candidate and an empty reference.
     """
     if limit is not None and limit < 1:
         raise InputError(f"the limit is {limit}; the number of rows to read, at least 1, was expected.")

@@ -1,4 +1,4 @@
-"""Which column of a file holds the question, the references, the candidate, the id and a person's label."""
+"""Which columns of a file hold the question, the references, the candidate, the id and the human label."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from bert_judge.errors import InputError
 
 REQUIRED: Final = ("reference", "candidate")
-"""The roles that a row to be judged can't be without."""
+"""The roles that every row to be judged needs."""
 
 COLUMN_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "question": (
@@ -29,24 +29,24 @@ COLUMN_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("id", "uid", "question_id", "qid", "sample_id", "doc_id"),
     "gold": ("label", "is_correct", "correct", "human_label", "gold_label"),
 }
-"""The recognised column names of each role, compared without regard to case; the first that a file has is taken.
+"""The recognised column names of each role, in any case; the first that a file has is taken.
 
-With the name taken for the reference go those that are it and a number: `reference2`, `reference_3`, `Reference 4`.
+Columns named like the one of the reference and a number are references, too: `reference2`, `Reference 4`.
 """
 
 ColumnMap = Mapping[str, str | Sequence[str]]
 """What a user maps roles to: a column, or for the reference several."""
 
 MISSING: Final = object()
-"""What `lookup` answers where a row has no such column; `None` is a null that stands in the file."""
+"""What `lookup` returns where a row has no such column; `None` is a null in the file."""
 
 _SHOWN_COLUMNS = 30
-_MOST_SEEN = 100  # sets of columns that are remembered, so that a file of many kinds of rows takes no more time
+_MOST_SEEN = 100  # sets of columns that are remembered; a limit, for files of many kinds of rows
 _WITH_NUMBER = re.compile(r"(.*?)[ _-]?([0-9]{1,4})", re.DOTALL)
 
 
 def lookup(row: Mapping[str, object], column: str) -> object:
-    """Return the value of `column` in `row`, following a dotted path such as `doc.answer` or `resps.0`."""
+    """The value of `column` in `row`; follows a dotted path such as `doc.answer` or `resps.0`."""
     if column in row:
         return row[column]
     value: object = row
@@ -61,12 +61,12 @@ def lookup(row: Mapping[str, object], column: str) -> object:
 
 
 def role_title(role: str) -> str:
-    """Return what users call `role`."""
+    """What users call `role`."""
     return "label" if role == "gold" else role
 
 
 def asked_columns(columns: ColumnMap | None, required: Sequence[str] = REQUIRED) -> dict[str, tuple[str, ...]]:
-    """Return the user's mapping of roles to columns by our own names of the roles, refusing unknown ones."""
+    """The user's columns by our names of the roles. Raises InputError for unknown roles, missing columns."""
     asked: dict[str, tuple[str, ...]] = {}
     for given, named in (columns or {}).items():
         role = "gold" if given == "label" else given
@@ -79,7 +79,7 @@ def asked_columns(columns: ColumnMap | None, required: Sequence[str] = REQUIRED)
                 "both 'label' and 'gold' are mapped to a column, and they mean the same; give one of them."
             )
         if not own and role in required:
-            raise InputError(f"the {role} is mapped to no column, but it is needed; name its column.")
+            raise InputError(f"the {role} is needed, but mapped to no column; name its column.")
         if len(own) > 1 and role != "reference":
             raise InputError(
                 f"the {given} is mapped to {len(own)} columns ({', '.join(own)}), and only the reference can have "
@@ -90,10 +90,10 @@ def asked_columns(columns: ColumnMap | None, required: Sequence[str] = REQUIRED)
 
 
 class Columns:
-    """The columns of each role, learnt from the rows as they pass: one, but for references, which may have several.
+    """The columns of each role, learnt from the rows as they are read: one, or for references several.
 
-    The required roles are settled by the first row that has them all. The others may be missing there, as in files
-    that carry a label only where there is one, and are settled by the first row that has them.
+    The first row that has all required roles decides on these; the first row that has one of the others on that, as
+    some files have a label column only in rows with a label.
     """
 
     def __init__(self, asked: Mapping[str, tuple[str, ...]], required: Sequence[str] = REQUIRED) -> None:
@@ -106,7 +106,7 @@ class Columns:
         self._seen: set[tuple[str, ...]] = set()
 
     def learn(self, row: Mapping[str, object]) -> bool:
-        """Take one more row into account; return whether the needed columns are known by now."""
+        """Learn from one more row; returns whether the needed columns are known now."""
         if self._unseen:
             self._unseen = [pair for pair in self._unseen if lookup(row, pair[1]) is MISSING]
         names = tuple(row)
@@ -117,15 +117,15 @@ class Columns:
         if self._ready or not self._lacking(names, found):
             if not self._ready:
                 self._ready = True
-                self._seen.clear()  # what these lack is known by now
+                self._seen.clear()  # rows with these columns may have other roles
             self.chosen.update(found)
         if len(self._seen) < _MOST_SEEN:
             self._seen.add(names)
         return self._ready
 
     def recognise(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """Return the columns among `names` of the roles that have none yet."""
-        # A column that the user gave to one role must not be recognised for another one.
+        """The columns among `names` of the roles that have none yet."""
+        # A column that the user gave one role must not be recognised for another.
         taken = {column for columns in self.chosen.values() for column in columns}
         by_name: dict[str, str] = {}
         for name in names:
@@ -147,7 +147,7 @@ class Columns:
         return [role for role in self.required if role not in found and role not in present]
 
     def missing(self, source: str) -> InputError | None:
-        """Return the error for columns that no row had, or None where nothing is missing."""
+        """The error for columns that no row had; None where nothing is missing."""
         if self._first is None:
             return None
         first = self._first
@@ -169,9 +169,9 @@ class Columns:
 
 
 def _numbered(own: Sequence[str], by_name: Mapping[str, str]) -> tuple[str, ...]:
-    """The columns of the reference so far, and those among `by_name` with its name and a number, in their order.
+    """The columns of the reference so far, and those with their name and a number, in order.
 
-    Without any so far only those called `reference1`, `reference2` … are: `answer1` to `answer4` may be options.
+    Without any so far only `reference1`, `reference2` … count: `answer1` to `answer4` may be options.
     """
     base = _split(own[0])[0] if own else "reference"
     more = [name for plain, name in by_name.items() if _split(plain)[0] == base]
@@ -185,5 +185,5 @@ def _split(name: str) -> tuple[str, int]:
 
 
 def _has(names: tuple[str, ...], column: str) -> bool:
-    # Only the head of a dotted path is a column; what lies inside it may differ from row to row.
+    # Only the head of a dotted path is a column; what is inside may differ from row to row.
     return column in names or column.split(".", 1)[0] in names

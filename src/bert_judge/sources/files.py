@@ -1,4 +1,4 @@
-"""Find an input, learn its format, and open it: files, pipes, standard input, folders of files and of datasets."""
+"""Find and open an input, and recognise its format: files, pipes, standard input, folders of files and datasets."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _PARQUET_MAGIC = b"PAR1"
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 
 Stamp = tuple[tuple[int, int], ...]
-"""Size and time of change of all files of an input, by which it is known again."""
+"""Sizes and times of change of the files of an input, which show whether it was changed."""
 
 
 @dataclass(frozen=True)
 class InputFile:
     """One file, or one saved dataset: `name` is for messages, `location` is where its bytes are.
 
-    `label` is what its rows say that they are from, where they have to.
+    `label` is what its rows have as their file; empty where there is only one.
     """
 
     name: str
@@ -54,9 +54,9 @@ class InputFile:
     format: str
     packing: Packing | None = None
     label: str = ""
-    # Keeps the temporary copy of a pipe on disk for as long as the input is in use.
+    # Keeps the temporary copy of a pipe while the input is in use.
     spool: _Spool | None = None
-    # Filled by what reads the file to its end first.
+    # Filled when the file is first read to its end.
     _sha256: list[str] = field(default_factory=list)
 
     def stamp(self) -> Stamp:
@@ -79,7 +79,7 @@ class InputFile:
         return self._sha256[0]
 
     def rows(self) -> Iterator[RawRow]:
-        """The rows, from the start. A text is hashed when it is read for the first time."""
+        """The rows, from the start. A file of text is hashed when it is read for the first time."""
         if self.format == "parquet":
             yield from read_parquet(self.location, self.name)
         elif self.format == "datasets":
@@ -100,13 +100,13 @@ class InputFile:
 
 @dataclass(frozen=True)
 class Input:
-    """What was found: one file, or several that are read one after the other."""
+    """One file, or several that are read one after the other."""
 
     files: tuple[InputFile, ...]
 
     @property
     def name(self) -> str:
-        """What messages call the whole."""
+        """The name for messages."""
         first, *others = self.files
         return first.name + (f" (and {len(others)} more)" if others else "")
 
@@ -144,10 +144,7 @@ class Input:
 
 
 def find_input(path: str | Path | Sequence[str | Path], input_format: str | None) -> Input:
-    """Find what `path` names: a file, a folder, or several of these.
-
-    What can be read only once is copied to a temporary file.
-    """
+    """Find what `path` names: a file, a folder, or several of these. A stream is copied to a temporary file."""
     if input_format is not None and input_format not in FORMATS:
         raise InputError(f"{input_format!r} is not a format that can be read; expected one of {', '.join(FORMATS)}.")
     paths = [path] if isinstance(path, str | Path) else path
@@ -199,7 +196,7 @@ def _found_file(name: str, place: Path, input_format: str | None, spool: _Spool 
 
 
 def _found_in_folder(place: Path, name: str, input_format: str | None) -> list[InputFile]:
-    """The dataset that was saved in a folder, or the files of a known format in it, by their names."""
+    """The dataset that was saved in a folder, or the files of known formats in it, by name."""
     if input_format == "datasets" or (input_format is None and is_dataset(place)):
         return [InputFile(name, dataset_folder(place, name), "datasets")]
     if (place / RUN).exists():
@@ -268,7 +265,7 @@ def _sniffed(name: str, location: Path, packing: Packing | None, *, otherwise: s
 
 
 class _Spool:
-    """A temporary copy on disk of a stream that can be read only once; it goes when this object goes."""
+    """A temporary copy of a stream that can be read only once; deleted with this object."""
 
     def __init__(self, name: str, stream: BinaryIO) -> None:
         with readable(name):

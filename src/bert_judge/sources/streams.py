@@ -19,7 +19,7 @@ from bert_judge.errors import InputError
 
 CHUNK: Final = 1 << 20
 MAGIC_BYTES: Final = 10
-"""How many bytes of a file tell its packing."""
+"""How many bytes at the start of a file show its packing."""
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -48,7 +48,7 @@ PACKINGS: Final = (
 
 
 def packing_of(path: Path, start: bytes) -> Packing | None:
-    """The packing that a file's first bytes tell. Raises InputError where its name ends in that of another one."""
+    """The packing that a file's first bytes show. Raises InputError where its name ends as for another one."""
     found = next((each for each in PACKINGS if each.magic.match(start)), None)
     named = next((each for each in PACKINGS if each.suffix == path.suffix.lower()), None)
     if named and named is not found:
@@ -60,9 +60,9 @@ def packing_of(path: Path, start: bytes) -> Packing | None:
 def opened(location: Path, packing: Packing | None, on_end: Callable[[str], None] | None = None) -> Iterator[BinaryIO]:
     """The content of a file: bytes of UTF-8 (or of another encoding without a byte-order mark).
 
-    `on_end` is called with the digest of the file's own bytes once the last of them was read.
+    `on_end` is called with the digest of the file's own bytes once all of them are read.
     """
-    # The lines of a buffered reader come much faster than those of an unpacking stream itself.
+    # A buffered reader yields lines much faster than an unpacking stream does.
     with ExitStack() as streams:
         stream = streams.enter_context(_buffered(_HashedFile(location, on_end) if on_end else io.FileIO(location)))
         if packing:
@@ -74,7 +74,7 @@ def opened(location: Path, packing: Packing | None, on_end: Callable[[str], None
 
 @contextmanager
 def readable(name: str, packing: Packing | None = None) -> Iterator[None]:
-    """Turn what can go wrong while reading into a sentence."""
+    """Raise InputError, in a sentence, for what can go wrong while reading."""
     kind = packing.name if packing else "compressed"
     try:
         yield
@@ -83,7 +83,7 @@ def readable(name: str, packing: Packing | None = None) -> Iterator[None]:
     except (zlib.error, lzma.LZMAError) as error:
         raise InputError(f"{name} is a damaged {kind} file ({error}); copy or pack it again.") from error
     except OSError as error:
-        if packing and error.errno is None:  # not of the file system, but of what unpacks
+        if packing and error.errno is None:  # of the unpacking, not of the file system
             raise InputError(f"{name} is a damaged or cut {kind} file ({error}); copy or pack it again.") from error
         raise InputError(
             f"{name} cannot be read ({error.strerror or error}); give the path of a readable file."

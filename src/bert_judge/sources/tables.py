@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from bert_judge.errors import InputError
+from bert_judge.errors import InputError, first_line
 from bert_judge.sources.values import RawRow
 
 _BATCH_ROWS = 256
@@ -20,7 +20,7 @@ def read_parquet(location: Path, name: str) -> Iterator[RawRow]:
 
     number = 0
     try:
-        # Both settings are needed; otherwise whole columns of a row group are read into memory at once.
+        # Without both settings, whole columns of a row group are read into memory at once.
         with pq.ParquetFile(location, buffer_size=_BUFFER_BYTES, pre_buffer=False) as file:
             for batch in file.iter_batches(batch_size=_BATCH_ROWS):
                 for values in batch.to_pylist():
@@ -28,7 +28,7 @@ def read_parquet(location: Path, name: str) -> Iterator[RawRow]:
                     yield RawRow(number, values)
     except (pa.ArrowException, ValueError, OSError) as error:
         where = f"can be read as parquet only up to row {number}" if number else "cannot be read as parquet"
-        raise InputError(f"{name} {where} ({_first_line(error)}); write the file anew.") from error
+        raise InputError(f"{name} {where} ({first_line(error)}); write the file again.") from error
 
 
 def read_datasets(folder: Path, name: str) -> Iterator[RawRow]:
@@ -39,23 +39,24 @@ def read_datasets(folder: Path, name: str) -> Iterator[RawRow]:
     number = 0
     try:
         saved = datasets.load_from_disk(str(folder))
-        # The names behind the numbers of a class label are what is meant: 0 may well be "correct".
+        # A class label is a number that stands for a name: 0 may well be "correct".
         named = {key: kind for key, kind in saved.features.items() if isinstance(kind, datasets.ClassLabel)}
-        # As Arrow tables, so that images or audio in further columns are never decoded.
+        # Arrow tables, so that images or audio in other columns are never decoded.
         for table in saved.with_format("arrow").iter(batch_size=_BATCH_ROWS):
             for values in table.to_pylist():
                 number += 1
                 for key, kind in named.items():
-                    values[key] = _class_name(kind.names, values[key])
+                    known = values[key] is not None and values[key] >= 0  # -1 is an unknown class
+                    values[key] = kind.names[values[key]] if known else None
                 yield RawRow(number, values)
     except (pa.ArrowException, ValueError, TypeError, KeyError, OSError) as error:
         raise InputError(
-            f"the folder {name} cannot be read as a saved dataset ({_first_line(error)}); save it anew."
+            f"the folder {name} cannot be read as a saved dataset ({first_line(error)}); save it again."
         ) from error
 
 
 def dataset_folder(folder: Path, name: str) -> Path:
-    """Return the folder of the one dataset that was saved in `folder`, or say why there is not one."""
+    """The folder of the one dataset saved in `folder`. Raises InputError if there is none, or several splits."""
     splits_file = folder / "dataset_dict.json"
     if splits_file.is_file():
         splits = _splits(splits_file, name)
@@ -81,14 +82,4 @@ def _splits(file: Path, name: str) -> list[str]:
     try:
         return [str(split) for split in json.loads(file.read_text(encoding="utf-8"))["splits"]]
     except (ValueError, KeyError, TypeError, OSError) as error:
-        raise InputError(f"the folder {name} holds a broken dataset_dict.json ({error}); save it anew.") from error
-
-
-def _class_name(names: list[str], value: int | None) -> str | None:
-    # datasets writes -1 for a class that is not known.
-    return None if value is None or value < 0 else names[value]
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0].rstrip(".") if lines else type(error).__name__
+        raise InputError(f"the folder {name} holds a broken dataset_dict.json ({error}); save it again.") from error

@@ -1,4 +1,4 @@
-"""Read the rows of JSON lines, of a JSON list, of CSV and of TSV from a stream of bytes, a row at a time."""
+"""Read JSON lines, a JSON list, CSV or TSV from a stream of bytes, a row at a time."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from bert_judge.sources.values import NumberText, RawRow, as_json
 _DECODER: Final = json.JSONDecoder(parse_float=NumberText, parse_int=NumberText, parse_constant=NumberText)
 _CHUNK = 1 << 18
 _LARGEST_CELL = 1 << 30
-# A JSON error so close to the end of what was read so far may come from the cut, not from the file.
+# A JSON error so close to the end of what is read may come from the cut, not from the file.
 _LONGEST_TOKEN = 16
 _MARK = re.compile(r"[^ \t\r\n]")
 _DELIMITERS = (",", ";", "\t")
-_OPENING = r'(?m:^|(?<=[,;\t]))"'  # a quote where a cell may begin, whatever the delimiter
+_OPENING = r'(?m:^|(?<=[,;\t]))"'  # a quote where a cell may begin, with any delimiter
 _QUOTED = re.compile(_OPENING + r'(?:[^"]|"")*"')
 _OPEN = re.compile(_OPENING)
 _SAVE_AS_UTF8 = 'save it as UTF-8, in Excel as "CSV UTF-8", or convert it with iconv -f WINDOWS-1252 -t UTF-8'
@@ -46,7 +46,7 @@ def read_jsonl(stream: BinaryIO) -> Iterator[RawRow]:
 
 
 def read_json_list(stream: BinaryIO, name: str) -> Iterator[RawRow]:
-    """Yield one row for each element of a JSON list, keeping no more of it than that element in memory."""
+    """Yield one row for each element of a JSON list; only that element is held in memory."""
     buffer = _JsonBuffer(stream, name)
     if buffer.peek() != "[":
         raise buffer.broken("a list of objects was expected")
@@ -69,17 +69,17 @@ def read_json_list(stream: BinaryIO, name: str) -> Iterator[RawRow]:
 def read_csv(stream: BinaryIO, name: str, delimiter: str | None) -> Iterator[RawRow]:
     """Yield one row for each record below the header, which may span many lines.
 
-    Without a delimiter, the one that the header has most of is taken: a comma, a semicolon or a tab; or that of a first
-    line `sep=;`, as Excel writes it. Records of blank cells alone are passed over, as blank lines are.
+    The default delimiter is the most frequent one of the header (a comma, a semicolon or a tab), or that of a first
+    line `sep=;`, as Excel writes it. Blank lines and records of blank cells are passed over.
     """
-    # The limit is the whole process's; it only ever grows.
+    # The limit is that of the whole process; it is never lowered.
     csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
     lines = _TextLines(stream)
     kind = "CSV" if delimiter is None else "TSV"
     head: list[str] = []
     if delimiter is None:
         head, delimiter = _delimited(_head(lines))
-    # Not `strict`, the reader would take the rest of a file into one cell where a quote is not closed, and say nothing.
+    # Without `strict`, an unclosed quote would silently take the rest of the file into one cell.
     reader = csv.reader(chain(head, lines), delimiter=delimiter, strict=True)
     header: list[str] = []
     line = 1
@@ -104,7 +104,7 @@ def read_csv(stream: BinaryIO, name: str, delimiter: str | None) -> Iterator[Raw
 
 
 def _head(lines: Iterator[str]) -> list[str]:
-    """The lines of the first record: up to one with text, after which no quoted cell is open."""
+    """The lines of the first record: up to the first with text after which no quoted cell is open."""
     head: list[str] = []
     is_open = False
     for line in lines:
@@ -122,8 +122,8 @@ def _unquoted(lines: list[str]) -> str:
 
 def _delimited(head: list[str]) -> tuple[list[str], str]:
     """The head and its delimiter; a line that only names the delimiter becomes a blank one."""
-    if head and (told := _EXCELS_LINE.fullmatch(head[-1])):
-        return [*head[:-1], "\n"], told[1]
+    if head and (named := _EXCELS_LINE.fullmatch(head[-1])):
+        return [*head[:-1], "\n"], named[1]
     return head, max(_DELIMITERS, key=_unquoted(head).count)
 
 
@@ -185,7 +185,7 @@ class _TextLines:
 
 
 class _JsonBuffer:
-    """A window on a JSON text which grows until the value at its start is whole."""
+    """A window on a JSON text that grows until the value at its start is complete."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self._stream = stream
@@ -196,9 +196,9 @@ class _JsonBuffer:
         self._line = 1
 
     def _more(self) -> bool:
-        """Drop what was used and read on; return whether there was anything to read."""
+        """Drop what was used and read on; returns whether there was more."""
         kept = self._text[self._at :]
-        # As much again as is there already, so that a value larger than a chunk is not parsed over and over.
+        # The window doubles, so that a large value is not parsed over and over.
         data = self._stream.read(max(_CHUNK, len(kept)))
         try:
             read = self._decoder.decode(data, final=not data)
@@ -215,7 +215,7 @@ class _JsonBuffer:
         self._at = end
 
     def peek(self) -> str:
-        """Return the next character that is no space, without taking it; empty at the end."""
+        """The next character that is not white space, without taking it; empty at the end."""
         while not (found := _MARK.search(self._text, self._at)):
             self._advance(len(self._text))
             if not self._more():
@@ -224,11 +224,11 @@ class _JsonBuffer:
         return found[0]
 
     def take(self) -> None:
-        """Pass the character that `peek` showed."""
+        """Pass the character that `peek` returned."""
         self._at += 1
 
     def value(self) -> tuple[object, str]:
-        """Return the next value and its text."""
+        """The next value and its text."""
         self.peek()
         while True:
             value: object
@@ -242,7 +242,7 @@ class _JsonBuffer:
                 continue
             except RecursionError as error:
                 raise self.broken("it is nested too deeply") from error
-            # A number that ends where the window ends may go on behind it.
+            # A number that ends with the window may continue after it.
             if end == len(self._text):
                 end -= self._at
                 if self._more():
@@ -252,7 +252,7 @@ class _JsonBuffer:
             return value, text
 
     def broken(self, cause: str) -> InputError:
-        """Return the error for a list that cannot be read on from here."""
+        """The error for a list that can't be read further."""
         return InputError(
             f"{self._name} line {self._line} is not valid JSON ({cause}); fix it, or write one object per line "
             "(JSON lines), where bad rows can be set aside."

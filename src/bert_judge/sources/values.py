@@ -1,4 +1,4 @@
-"""From one row of a file, whatever its format, to one `Sample`, or to the reason why there is none."""
+"""One row of a file, whatever its format, as a `Sample`, or as the reason why it can't be one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bert_judge.sources.columns import MISSING, REQUIRED, lookup
 from bert_judge.types import Sample, whole_text
 
 KEPT_CHARACTERS: Final = 200
-"""A column is kept as `meta` of samples if no text in it is longer than this, and it holds no lists or objects."""
+"""A column without lists and objects is kept as `meta` if no text in it is longer than this."""
 
 _LABELS: Final[Mapping[str, int | None]] = {
     **dict.fromkeys(("1", "1.0", "true", "correct", "yes"), 1),
@@ -33,8 +33,8 @@ class NumberText(str):
 class RawRow(NamedTuple):
     """One row as it was read: its line (or row) number, and its values or the reason why there are none.
 
-    `text` is the row as it stands in the file, and empty where it has no text of its own there. `cells` says that all
-    values are text, as in CSV. `file` is the label of its file where there are several.
+    `text` is the row as written in a file of text, else empty. `cells`: all values are text, as in CSV. `file` is the
+    label of its file where there are several.
     """
 
     line: int
@@ -49,14 +49,20 @@ class BadRow(NamedTuple):
     """A row that was set aside.
 
     `line` is the line of the file where the row starts (JSON lines, CSV, TSV) or else the number of the row, from 1.
-    `reason` says what is wrong with it, and `text` is the row itself: as it stands in the file, or as JSON. `file` is
-    the file, where there are several.
+    `reason` says what is wrong with it, `text` is the row as written in the file, or as JSON. `file` is the file,
+    where there are several.
     """
 
     line: int
     reason: str
     text: str
     file: str = ""
+
+    @property
+    def record(self) -> dict[str, object]:
+        """A line of `bad_rows.jsonl`."""
+        place = {"file": self.file} if self.file else {}
+        return {**place, "line": self.line, "reason": self.reason, "row": self.text}
 
 
 class RowError(Exception):
@@ -76,18 +82,18 @@ class RowReader:
         required: Collection[str] = REQUIRED,
         soft_labels: bool = False,
     ) -> None:
-        # `columns` may still gain roles while the first pass learns them, so it is looked at anew for every row.
+        # The first pass may still add roles to `columns`.
         self._columns = columns
         self._numbers_as_text = numbers_as_text
         self._model = {} if model is None else {"model": model}
         self._unread = {*without, *self._model}
-        # Learnt by the first pass, too, so that a column is kept for all rows or for none.
+        # Columns that the first pass finds too long: a column is kept for all rows or for none.
         self._not_kept: set[str] = set()
         self._required = required
         self._soft_labels = soft_labels
 
     def read(self, raw: RawRow, number: int) -> Sample | BadRow:
-        """Return the sample of the `number`th row, or the bad row that it is."""
+        """The sample of the `number`th row, or the bad row that it is."""
         if raw.values is None:
             return BadRow(raw.line, raw.reason, raw.text, raw.file)
         try:
@@ -103,8 +109,8 @@ class RowReader:
             return BadRow(raw.line, str(error), raw.text or as_json(raw.values), raw.file)
 
     def settled(self, samples: list[Sample]) -> list[Sample] | None:
-        """The samples of a first pass as a second one would read them; None where only that can tell."""
-        if "file" in self._not_kept:  # the label of a file, too, stands under this name
+        """The samples of the first pass as a second one would read them; None where only a second pass can know."""
+        if "file" in self._not_kept:  # `meta` has the label of a file under this name, too
             return None
         for sample in samples if self._not_kept else ():
             for name in self._not_kept & sample.meta.keys():
@@ -119,7 +125,7 @@ class RowReader:
         value = self._value(row, "candidate")
         if value is MISSING and "candidate" in self._required:
             raise RowError(f"has no candidate: the column {self._columns['candidate'][0]!r} is missing")
-        # No answer at all is the candidate's fault, and is judged like any other.
+        # No answer is the candidate's fault, and is judged like any other.
         return "" if value is MISSING or value is None else self._text(value, "candidate")
 
     def _references(self, row: Mapping[str, object], cells: bool) -> tuple[str, ...]:
@@ -147,19 +153,14 @@ class RowReader:
         return texts
 
     def _question(self, row: Mapping[str, object]) -> str | None:
-        question = self._question_in(row)
-        if question is None and "question" in self._required:
-            raise RowError(f"has no question in the column {self._columns['question'][0]!r}")
-        return question
-
-    def _question_in(self, row: Mapping[str, object]) -> str | None:
         value = self._value(row, "question")
-        if value is MISSING or value is None:
-            return None
-        if isinstance(value, list):
-            value = self._last_user_message(value)
-        text = self._text(value, "question")
-        return text if text.strip() else None
+        if value is not MISSING and value is not None:
+            text = self._text(self._last_user_message(value) if isinstance(value, list) else value, "question")
+            if text.strip():
+                return text
+        if "question" in self._required:
+            raise RowError(f"has no question in the column {self._columns['question'][0]!r}")
+        return None
 
     def _last_user_message(self, messages: list[object]) -> object:
         for message in reversed(messages):
@@ -185,7 +186,7 @@ class RowReader:
         value = self._value(row, "gold")
         if value is MISSING or value is None:
             return None
-        # str() makes one spelling of numbers, truth values and text: 1, 1.0, True, "true".
+        # str() gives numbers, truth values and text one spelling: 1, 1.0, True, "true".
         text = str(value).strip().lower()
         if text in _LABELS:
             return _LABELS[text]
@@ -209,8 +210,8 @@ class RowReader:
                 self._not_kept.add(name)
             elif name.strip() and not _is_blank(value):
                 number = json.loads(value) if isinstance(value, NumberText) else value
-                if not isinstance(number, float) or math.isfinite(number):  # JSON can't write others
-                    meta[intern(name)] = number  # so that rows that are held share it
+                if not isinstance(number, float) or math.isfinite(number):  # JSON has no others
+                    meta[intern(name)] = number  # one text for all rows in memory
         return meta | self._model
 
     def _text(self, value: object, role: str, column: str | None = None) -> str:
@@ -229,7 +230,7 @@ class RowReader:
 
 
 def _is_blank(value: object) -> bool:
-    """Whether nothing stands in a row: no such column, null, blank text, or an empty list."""
+    """Whether a row has nothing there: no such column, null, blank text, or an empty list."""
     return value is MISSING or value is None or value == [] or (isinstance(value, str) and not value.strip())
 
 
@@ -241,12 +242,12 @@ def _is_short(value: object) -> bool:
 
 
 def as_json(values: object) -> str:
-    """Return a row of a table as one line of JSON."""
+    """A row of a table as one line of JSON."""
     return json.dumps(values, ensure_ascii=False, default=str)
 
 
 def _cell_list(cell: str) -> object:
-    """Return the texts of a cell that is a JSON list of texts, else the cell."""
+    """The texts of a cell that is a JSON list of texts, else the cell."""
     if not (cell.startswith("[") and cell.endswith("]")):
         return cell
     try:

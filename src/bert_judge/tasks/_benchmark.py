@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bert_judge.data import find_dataset, load_dataset
 from bert_judge.tasks._prompts import FORMS, add_form
-from bert_judge.utils import find_dataset, load_dataset
 
 if TYPE_CHECKING:
     from datasets import Dataset

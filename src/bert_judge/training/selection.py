@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bert_judge.artifacts import model_folder
 from bert_judge.errors import InputError
 from bert_judge.models import load_config
+from bert_judge.paths import model_folder
 from bert_judge.prompt import InputForm
 from bert_judge.training.config import TrainConfig
 from bert_judge.training.held_out import is_soft

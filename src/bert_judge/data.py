@@ -35,7 +35,7 @@ _SHARD = re.compile(r"-\d{5}-of-\d{5}.*")
 
 
 class _Part(NamedTuple):
-    """Some rows on the disk: files, a folder of `save_to_disk`, or a copied repository, which its card explains."""
+    """Some rows on the disk: files, a folder of `save_to_disk`, or a copied repository with a card."""
 
     paths: tuple[Path, ...]
     card: bool = False
@@ -57,10 +57,10 @@ def load_dataset(
     a configuration (`name`) and a split may be subfolders of it, and files may be named after their split
     (`test.jsonl`, `test-00000-of-00002.parquet`). Files and folders that name none stand for any.
 
-    Several names or splits are joined, and no split means all of them. `filter_fn` then says of each row whether it
-    stays, and what `process_fn` returns for a row is added to its columns.
+    Several names or splits are joined, and no split means all of them. `filter_fn` then says of each row whether it is
+    kept, and what `process_fn` returns for a row is added to its columns.
 
-    What is there and can't be read raises InputError; the Hub is asked only for what is not there at all.
+    Raises InputError for data that are there but can't be read; the Hub is asked only where nothing is there.
     """
     from datasets import concatenate_datasets
 
@@ -72,17 +72,17 @@ def load_dataset(
         parts = dict.fromkeys(part for each in asked for part in _find_parts(place, *each))
         with _quiet():
             loaded = [_read(part) for part in parts]
-    with _told(path):
+    with _in_a_sentence(path):
         dataset = concatenate_datasets(loaded)
     return _processed(path, dataset, filter_fn, process_fn)
 
 
 def get_dataset_config_names(path: str) -> list[str]:
-    """The configurations of a data set: folders in its own on the disk, or what its card or the Hub names."""
+    """The configurations of a data set: its subfolders on the disk, or those that its card or the Hub names."""
     import datasets
 
     place = find_dataset(path)
-    with _told(path):
+    with _in_a_sentence(path):
         if place is None or _card_configs(place):
             return list(datasets.get_dataset_config_names(str(place or path)))
         saved = [file.parent.name for file in sorted(place.glob("*/dataset_dict.json"))]
@@ -92,9 +92,7 @@ def get_dataset_config_names(path: str) -> list[str]:
 def load_dataset_dict(
     path: str, name: str | Sequence[str] | None = None, split: str | Sequence[str] | None = None
 ) -> dict[str | None, DatasetDict]:
-    """The splits of each configuration of a data set, those that are named or all. Raises InputError as
-    `load_dataset` does.
-    """
+    """The splits of each configuration of a data set: the named ones, or all. Raises InputError."""
     return {each: _load_splits(path, each, split) for each in _several(name)}
 
 
@@ -105,16 +103,16 @@ def _load_splits(path: str, name: str | None, split: str | Sequence[str] | None)
         return datasets.DatasetDict({each: load_dataset(path, name, each) for each in _several(split)})
     place = find_dataset(path)
     folder = place / (name or "") if place else None
-    with _told(path):
+    with _in_a_sentence(path):
         if folder is None or not (folder / "dataset_dict.json").exists():
             return datasets.load_dataset(str(place or path), name)
         return datasets.DatasetDict.load_from_disk(str(folder))
 
 
 def find_dataset(path: str) -> Path | None:
-    """Where a data set lies on the disk, `LOCAL_DATASETS_DIR` first; None if only the Hub can have it.
+    """Where a data set lies on the disk, in `LOCAL_DATASETS_DIR` first; None if only the Hub can have it.
 
-    An absolute path is the place itself.
+    An absolute path is taken as it is.
     """
     local = "" if Path(path).is_absolute() else os.environ.get("LOCAL_DATASETS_DIR")
     tried = [Path(local) / path.rstrip("/").split("/")[-1], Path(local) / path] if local else []
@@ -128,7 +126,7 @@ def _processed(
     process_fn: Callable[[dict[str, Any]], dict[str, Any]] | None,
 ) -> Dataset:
     """Filter, then process. Raises InputError with the name of a column that is missing."""
-    options = {"keep_in_memory": True, "load_from_cache_file": False}  # else files pile up beside the data
+    options = {"keep_in_memory": True, "load_from_cache_file": False}  # otherwise cache files pile up beside the data
     try:
         with _quiet():
             if filter_fn is not None:
@@ -149,7 +147,7 @@ def _several(value: str | Sequence[str] | None) -> Sequence[str | None]:
 
 
 def _find_parts(place: Path, name: str | None, split: str | None) -> list[_Part]:
-    """What a place on the disk holds of a configuration and a split. Raises InputError if that is nothing."""
+    """The rows of a configuration and a split in a place on the disk. Raises InputError if there are none."""
     if place.is_file():
         if _reader(place) is None:
             raise InputError(f"{place} is not a data set; a folder or a file ({', '.join(_DATA_FILES)}) was expected.")
@@ -179,7 +177,7 @@ def _find_parts(place: Path, name: str | None, split: str | None) -> list[_Part]
 
 
 def _parts_at(folder: Path, name: str | None, split: str | None) -> list[_Part]:
-    """The rows that lie in a folder itself, in any of the layouts."""
+    """The rows in a folder itself, in any layout."""
     if (folder / "state.json").exists():
         _check_saved(folder, name, split)
         return [_Part((folder,))]
@@ -200,7 +198,7 @@ def _parts_at(folder: Path, name: str | None, split: str | None) -> list[_Part]:
 
 
 def _of_split(files: list[Path], split: str) -> list[Path]:
-    """Those of the files that hold a split: the ones of its name, or of its kind, or all, if none names a split."""
+    """The files that hold a split: those of its name, or of its kind, or all of them if none names a split."""
     stems = {file: _SHARD.sub("", file.name.split(".")[0]) for file in files}
     kinds = {file: {_SPLITS.get(word) for word in re.split(r"[^a-z]+", stem.lower())} for file, stem in stems.items()}
     exact = [file for file in files if stems[file] == split]
@@ -210,7 +208,7 @@ def _of_split(files: list[Path], split: str) -> list[Path]:
 
 
 def _check_saved(folder: Path, name: str | None, split: str | None) -> None:
-    """Refuse what `save_to_disk` says to be another configuration or split than the one that is asked for."""
+    """Raise InputError for a folder of `save_to_disk` with another configuration or split than the one asked for."""
     info, state = folder / "dataset_info.json", folder / "state.json"
     config = _read_json(info).get("config_name") if info.exists() else None
     saved = _read_json(state).get("_split") if state.exists() else None
@@ -221,24 +219,24 @@ def _check_saved(folder: Path, name: str | None, split: str | None) -> None:
 
 
 def _card_configs(folder: Path) -> list[str]:
-    """The configurations that the card of a copied repository names; datasets knows where their files are."""
+    """The configurations that the card of a copied repository names; datasets finds their files."""
     from huggingface_hub import metadata_load
 
     card = folder / "README.md"
     if not card.is_file():
         return []
-    with _told(card):
+    with _in_a_sentence(card):
         return [each["config_name"] for each in (metadata_load(card) or {}).get("configs", [])]
 
 
 def _reader(file: Path) -> str | None:
-    """Which reader of datasets reads a file, compressed or not."""
+    """The reader of datasets for a file, compressed or not."""
     name = file.name.removesuffix(".gz")
     return None if name in _NO_DATA else _DATA_FILES.get(Path(name).suffix)
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    with _told(path):
+    with _in_a_sentence(path):
         return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
@@ -246,7 +244,7 @@ def _read(part: _Part) -> Dataset:
     import datasets
 
     place = part.paths[0]
-    with _told(place):
+    with _in_a_sentence(place):
         if part.card:
             return _joined(datasets.load_dataset(str(place), part.name, split=part.split))
         return _read_files(part.paths) if place.is_file() else _joined(datasets.load_from_disk(str(place)))
@@ -278,12 +276,12 @@ def _load_from_hub(path: str, name: str | None, split: str | None) -> Dataset:
     import datasets
 
     cause: OSError
-    with _told(path):
+    with _in_a_sentence(path):
         try:
             return _joined(datasets.load_dataset(path, name, split=split))
         except datasets.exceptions.DataFilesNotFoundError:
-            raise  # it is there, and holds nothing that can be read
-        except ConnectionError as error:  # HF_HUB_OFFLINE makes one, too
+            raise  # the data set is there, but has nothing that can be read
+        except ConnectionError as error:  # raised with HF_HUB_OFFLINE, too
             cause, reason = error, "it is not in the cache, and the Hub can't be reached or HF_HUB_OFFLINE is set"
         except FileNotFoundError as error:
             cause, reason = error, "and the Hub has no public data set of this name (a gated one needs a token)"
@@ -293,15 +291,15 @@ def _load_from_hub(path: str, name: str | None, split: str | None) -> Dataset:
 
 
 def _joined(loaded: Any) -> Dataset:
-    """One table of all splits, or the one that it is."""
+    """All splits as one table."""
     from datasets import Dataset, concatenate_datasets
 
     return loaded if isinstance(loaded, Dataset) else concatenate_datasets(list(loaded.values()))
 
 
 @contextmanager
-def _told(what: str | Path) -> Iterator[None]:
-    """Turn what datasets raises for data that it can't read into a sentence."""
+def _in_a_sentence(what: str | Path) -> Iterator[None]:
+    """Raise what datasets raises for data that it can't read as an InputError."""
     from datasets.exceptions import DatasetsError
 
     try:
@@ -310,12 +308,12 @@ def _told(what: str | Path) -> Iterator[None]:
         raise
     except (DatasetsError, ValueError, OSError, KeyError, TypeError, RuntimeError, AttributeError) as error:
         reason = first_line(error.__cause__ or error)
-        raise InputError(f"{what} can't be read as a data set: {reason.rstrip('.')}.") from error
+        raise InputError(f"{what} can't be read as a data set: {reason}.") from error
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """No progress bars and no reports of datasets: what is wrong is said once, in a sentence."""
+    """No progress bars and no log of datasets: what is wrong is said once, in a sentence."""
     from datasets.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars, logging
 
     verbosity, disabled = logging.get_verbosity(), are_progress_bars_disabled()

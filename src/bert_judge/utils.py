@@ -1,4 +1,4 @@
-"""The names in `utils` of the paper's package that ours lacks, thin over ours; `bert_judge.utils` has them too."""
+"""The `utils` of the paper's package, which scripts import; each thin over ours. Nothing of ours imports it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,21 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.artifacts import format_number, model_folder, read_list, settings_suffix
+from bert_judge.artifacts import read_list
+from bert_judge.data import find_dataset, get_dataset_config_names, load_dataset, load_dataset_dict
 from bert_judge.errors import InputError, import_extra
 from bert_judge.generators.paper import load_hf_tokenizer
-from bert_judge.models import choose_device, fastest_dtype, find_model, load_config, load_language_model
+from bert_judge.models import (
+    choose_device,
+    fastest_dtype,
+    find_model,
+    load_config,
+    load_hf_encoder,
+    load_language_model,
+)
+from bert_judge.paths import format_number, model_folder, settings_suffix
 from bert_judge.tasks import TaskFunction, discover
 from bert_judge.types import Sampling
-from bert_judge.utils import find_dataset
 
 if TYPE_CHECKING:
     import torch
@@ -22,8 +30,13 @@ if TYPE_CHECKING:
 __all__ = [
     "build_output_model_name",
     "discover_task_functions",
+    "find_dataset",
     "format_number",
+    "get_dataset_config_names",
     "get_model_name",
+    "load_dataset",
+    "load_dataset_dict",
+    "load_hf_encoder",
     "load_hf_generator",
     "load_hf_tokenizer",
     "load_json_list",

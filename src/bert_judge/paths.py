@@ -1,0 +1,52 @@
+"""Where candidates and verdicts lie: the names of their folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bert_judge.types import Sampling
+
+
+def model_folder(model: str, suffix: str = "") -> str:
+    """A model's name in paths: the last part of its name with `-` as `_` (the paper's rule), and a suffix."""
+    return model.rstrip("/").split("/")[-1].replace("-", "_") + suffix
+
+
+def settings_suffix(sampling: Sampling, thinking: bool | None = None) -> str:
+    """The suffix of a model's folder for replies that were sampled: `_t0_7_p0_9_k20_mp0_pp0_mt2048`.
+
+    The rule is the paper's, where -1 stands for no limit of `top_k`; a seed (`_s7`) and `_no_think` are ours.
+    """
+    parts = [] if thinking is None else ["think" if thinking else "no_think"]
+    if sampling.temperature > 0:
+        values = {
+            "t": sampling.temperature,
+            "p": sampling.top_p,
+            "k": sampling.top_k or -1,
+            "mp": sampling.min_p,
+            "pp": sampling.presence_penalty,
+            "mt": sampling.max_tokens,
+            "s": sampling.seed,
+        }
+        parts += [name + format_number(value) for name, value in values.items() if value is not None]
+    return "".join(f"_{part}" for part in parts)
+
+
+def format_number(value: float) -> str:
+    """A number in a path, by the paper's rule: 0.7 is `0_7`."""
+    return str(value) if isinstance(value, int) else f"{value:g}".replace(".", "_")
+
+
+def find_folder(parent: Path, name: str) -> Path:
+    """The folder of a model or variant; where there is none, the one that we would write.
+
+    The paper's package leaves a `-` in some names: `Math-Verify`, and `k-1` of a model that samples.
+    """
+    ours = parent / model_folder(name)
+    alike = (folder for folder in sorted(parent.glob("*/")) if model_folder(folder.name) == ours.name)
+    return ours if ours.is_dir() else next(alike, ours)
+
+
+def scores_folder(directory: Path, task: str, model: str, judge: str, variant: str) -> Path:
+    """Where a judge's verdicts on a model's candidates lie: `directory/TASK/MODEL/JUDGE/VARIANT`."""
+    return directory / task / model_folder(model) / judge / model_folder(variant)
