@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -110,12 +111,28 @@ def test_rows_are_judged_as_they_are_needed(source: Source, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("judge", "said"), [(Few(), "Few gave no verdict of row 10"), (Many(), "Many gave more verdicts than samples")]
+    ("judge", "said"),
+    [(Few(), "Few gave 9 verdicts for more samples"), (Many(), "Many gave more than 10 verdicts for 10")],
 )
-def test_one_verdict_a_sample(source: Source, tmp_path: Path, judge: Judge, said: str):
-    with pytest.raises(InputError, match=said):
+def test_one_verdict_per_sample_or_none_is_kept(source: Source, tmp_path: Path, judge: Judge, said: str):
+    with pytest.raises(InputError, match=f"{said}.*None of this run is kept"):
         list(score_source(source, judge, folder_for(source, tmp_path / "r")))
-    assert not (tmp_path / "r" / "run.json").exists()
+    assert list((tmp_path / "r").iterdir()) == []
+    assert folder_for(source, tmp_path / "r").rows_done == 0
+
+
+def test_what_is_no_verdict_is_told(source: Source, tmp_path: Path):
+    class Floats(Steady):
+        def assess(self, samples: Iterable[Sample]) -> Any:
+            return (0.5 for _ in samples)
+
+    class One(Steady):
+        def assess(self, samples: Iterable[Sample]) -> Any:
+            return Verdict(1.0, 1)
+
+    for judge, said in ((Floats(), "Floats gave 0.5 for row 1; Verdict"), (One(), "assess of One returned Verdict")):
+        with pytest.raises(InputError, match=said):
+            list(score_source(source, judge, folder_for(source, tmp_path / type(judge).__name__)))
 
 
 def test_texts_can_be_left_out(source: Source, tmp_path: Path):

@@ -227,6 +227,11 @@ class ResultFolder:
             with suppress(OSError):  # an error of writing was raised above
                 file.close()
 
+    def discard(self) -> None:
+        """Remove what `append` wrote, of earlier runs, too; a finished result stays."""
+        for name in (VERDICTS, RUN):
+            (self.folder / (name + _PARTIAL)).unlink(missing_ok=True)
+
     def records(self) -> Iterator[dict[str, Any]]:
         """The records of the finished result, as `read_verdicts` yields them."""
         return read_verdicts(self.folder / VERDICTS)

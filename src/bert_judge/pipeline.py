@@ -73,8 +73,12 @@ def score_source(
     with folder.writing():
         done, before, tally = folder.rows_done, judge.costs, Tally(() if folder.failed else folder.earlier_records())
         records = _failed_again(source, judge, folder, texts) if folder.failed else _rest(source, judge, done, texts)
-        for done in folder.append(map(tally.counted, records)):
-            yield done
+        try:
+            for done in folder.append(map(tally.counted, records)):
+                yield done
+        except _UnevenVerdictsError:
+            folder.discard()
+            raise
         seconds, judged = time.time() - start, folder.failed or done - folder.rows_done
         run = {
             "summary": asdict(tally.summary()),
@@ -101,22 +105,37 @@ def _failed_again(source: Rows, judge: Judge, folder: ResultFolder, texts: bool)
         yield verdict_record(*next(pairs), texts) if record.get("failed") else record
 
 
+class _UnevenVerdictsError(InputError):
+    """A judge gave too few verdicts, or too many: no verdict can be trusted to be that of its row."""
+
+
 def _with_verdicts(samples: Iterable[Sample], judge: Judge) -> Iterator[tuple[Sample, Verdict]]:
     """Each sample with its verdict; only the window that the judge reads ahead is held in memory."""
+    name, count = type(judge).__name__, 0
     kept, judged = tee(samples)
-    verdicts = iter(judge.assess(judged))
+    given = judge.assess(judged)
+    if not isinstance(given, Iterable):
+        raise InputError(f"assess of {name} returned {given!r:.60}; one Verdict per sample was expected (use yield).")
+    verdicts = iter(given)
     for sample in kept:
-        verdict = next(verdicts, None)
-        if verdict is None:
-            raise InputError(f"{type(judge).__name__} gave no verdict of row {sample.id}; one a sample was expected.")
+        verdict = next(verdicts, _END)
+        if verdict is _END:
+            raise _UnevenVerdictsError(f"{name} gave {count} verdicts for more samples than that; {_UNEVEN}")
+        count += 1
+        if not isinstance(verdict, Verdict):
+            raise InputError(f"{name} gave {verdict!r:.60} for row {sample.id}; Verdict(score, label) was expected.")
         if judge.scale == "probability" and verdict.score is not None and not 0 <= verdict.score <= 1:
             raise InputError(
-                f"{type(judge).__name__} says that its scores are probabilities, but gave row {sample.id} "
-                f"{verdict.score!r}; a number between 0 and 1 was expected."
+                f"{name} says that its scores are probabilities, but gave row {sample.id} {verdict.score!r}; a number "
+                "between 0 and 1 was expected."
             )
         yield sample, verdict
-    if next(verdicts, None) is not None:
-        raise InputError(f"{type(judge).__name__} gave more verdicts than samples; one a sample was expected.")
+    if next(verdicts, _END) is not _END:
+        raise _UnevenVerdictsError(f"{name} gave more than {count} verdicts for {count} samples; {_UNEVEN}")
+
+
+_END: Any = object()
+_UNEVEN = "one per sample, in their order, was expected. None of this run is kept, as they may be those of other rows."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,7 +201,7 @@ class CandidateRows:
             )
         for row, text in enumerate(candidates):
             if not isinstance(text, str):
-                raise InputError(f"{path} holds {text!r} in row {row} ({type(text).__name__}); a text was expected.")
+                raise InputError(f"{path} holds {text!r} in row {row + 1}; a text was expected.")
         return cls(task, candidates, str(path))
 
     @property

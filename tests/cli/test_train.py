@@ -228,7 +228,12 @@ def test_bad_input_is_one_sentence(
     Path("c/sums_train/m/LLMJudge/Other_soft").mkdir(parents=True)
     Path("c/sums_train/m/candidates.json").write_text(json.dumps(["a"] * 40))
     Path("c/sums_train/m/LLMJudge/Other_soft/scores.json").write_text("[]")
+    write_rows("unlabelled.jsonl", [{name: row[name] for name in row if name != "label"} for row in lines])
     for line, said in [
+        (
+            "--model_path E --dataset_path unlabelled.jsonl --output_dir out",
+            "unlabelled.jsonl has no column of labels that is recognised; name it with --map",
+        ),
         ("--model_path E --dataset_path no --output_dir out", "there is no dataset no; to build it, --tasks"),
         ("--model_path E --dataset_path me/no --output_dir out", "me/no can't be read as a data set"),
         ("--model_path E --dataset_path no --output_dir out --tasks sums_train", "--candidate_models was not given"),

@@ -78,6 +78,7 @@ def test_broken_files(tmp_path: Path, subtests: pytest.Subtests) -> None:
             "question;answer",
             r"neither JSON lines nor a JSON list; give .*a name that ends with \.csv, .*--input_format",
         ),
+        ("x.xlsx", "PK\x03\x04", r"x\.xlsx is a workbook .*save its sheet there as CSV"),
         ("x.jsonl.gz", GOOD, r"x\.jsonl\.gz is not gzip, though its name ends so"),
         ("x.jsonl.gz", gzip.compress(GOOD.encode(), mtime=0)[:-9], r"gzip file that was cut short"),
         ("x.jsonl.gz", gzip.compress(GOOD.encode(), mtime=0)[:10] + b"\xff" * 40, r"damaged gzip file"),
@@ -189,6 +190,7 @@ def test_mappings_that_do_not_fit(tmp_path: Path) -> None:
     refusal(path, r"no column 'y', which was named for the label: found", columns={"label": "y"})
     refusal(path, r"no column 'output\.q', which was named for the question", columns={"question": "output.q"})
     refusal(path, r"'answer' can't be mapped to a column; expected one of", columns={"answer": "answer"})
+    refusal(path, r"for the column 'Frage' write question=Frage", columns={"Frage": "question"})
     refusal(path, r"both 'label' and 'gold'", columns={"label": "a", "gold": "b"})
     refusal(path, r"the candidate is needed, but mapped to no column", columns={"candidate": ""})
 

@@ -16,6 +16,7 @@ from bert_judge.errors import InputError
 from bert_judge.models import find_model
 from bert_judge.pipeline import build_training_data
 from bert_judge.prompt import InputForm, JudgeConfig
+from bert_judge.sources import ColumnMap
 from bert_judge.training import TrainConfig, TrainResult, read_examples, train
 from bert_judge.training.rows import is_published, load_labelled, with_hard_labels
 from bert_judge.training.selection import load_mix
@@ -40,6 +41,7 @@ class TrainOptions:
     model_path: Annotated[str, "the encoder, or a judge to train on: a name on the Hub or a folder"]
     dataset_path: Annotated[str, "labelled rows: read if it is there, else built and written"]
     output_dir: Annotated[str, "folder for the judge"]
+    map: Annotated[ColumnMap | None, "columns of a file, by name: question=q,candidate=out,label=human"] = None
     tasks: Annotated[tuple[str, ...], "tasks to take candidates from: a,b or a b"] = ()
     tasks_dir: Annotated[str | None, "folder with files of tasks of your own"] = None
     candidates_dir: Annotated[str, "folder of candidates"] = "artifacts/candidates"
@@ -103,7 +105,7 @@ def _read_data(options: TrainOptions) -> Any:
     """The rows of the dataset, which is built first where it is not there."""
     path = Path(options.dataset_path)
     if path.exists() or (options.label_source is None and is_published(options.dataset_path)):
-        return load_labelled(options.dataset_path, options.tasks, options.candidate_models)
+        return load_labelled(options.dataset_path, options.tasks, options.candidate_models, options.map)
     for name in ("tasks", "candidate_models", "label_source"):
         if not getattr(options, name):
             raise InputError(

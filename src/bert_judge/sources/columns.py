@@ -73,7 +73,8 @@ def asked_columns(columns: ColumnMap | None, required: Sequence[str] = REQUIRED)
         own = tuple(column for column in ([named] if isinstance(named, str) else named) if column)
         if role not in COLUMN_NAMES:
             known = ", ".join(map(role_title, COLUMN_NAMES))
-            raise InputError(f"{given!r} can't be mapped to a column; expected one of {known}.")
+            turned = f"; for the column {given!r} write {named}={given}" if named in COLUMN_NAMES else ""
+            raise InputError(f"{given!r} can't be mapped to a column; expected one of {known}{turned}.")
         if role in asked:
             raise InputError(
                 "both 'label' and 'gold' are mapped to a column, and they mean the same; give one of them."

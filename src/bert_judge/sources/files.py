@@ -258,6 +258,8 @@ def _sniffed(name: str, location: Path, packing: Packing | None, *, otherwise: s
         return "json"
     if otherwise is not None:
         return otherwise
+    if name.lower().endswith((".xlsx", ".xls", ".ods")):
+        raise InputError(f"{name} is a workbook of a spreadsheet program; save its sheet there as CSV (UTF-8).")
     raise InputError(
         f"{name} is neither JSON lines nor a JSON list; give a file of another format a name that ends with .csv, .tsv "
         f"or .parquet (or name its format with --input_format: {', '.join(FORMATS[:-1])})."

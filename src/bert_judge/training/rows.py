@@ -15,7 +15,7 @@ from bert_judge.data import find_dataset, get_dataset_config_names, load_dataset
 from bert_judge.errors import InputError
 from bert_judge.paths import model_folder
 from bert_judge.questions import question_key
-from bert_judge.sources import Source, open_source
+from bert_judge.sources import ColumnMap, Source, open_source
 from bert_judge.types import Sample
 
 COLUMNS = ("question", "candidate", "reference", "label", "task", "model", "label_source", "id")
@@ -31,16 +31,21 @@ def group_of(row: Sample, kind: str) -> str | None:
     return next((str(value) for value in values if value is not None), None)
 
 
-def load_labelled(path: str, tasks: Collection[str] = (), models: Collection[str] = ()) -> Any:
+def load_labelled(
+    path: str, tasks: Collection[str] = (), models: Collection[str] = (), columns: ColumnMap | None = None
+) -> Any:
     """What `path` names, for `read_examples`: a file of labelled rows, or a data set (a folder, in
     `LOCAL_DATASETS_DIR`, or on the Hub) whose configurations are tasks and whose splits are models.
 
-    Of a data set only the named tasks and models are taken, if any are named. Raises InputError where that leaves
-    nothing, and where nothing can be read.
+    Of a data set only the named tasks and models are taken, if any are named; `columns` are those of a file, by name.
+    Raises InputError where nothing is left, where nothing can be read, and for a file without labels.
     """
     folder = Path(path)
     if folder.exists() and not any(folder.glob("*/dataset_dict.json")):
-        return open_source(folder, soft_labels=True)
+        source = open_source(folder, columns=columns, soft_labels=True)
+        if "gold" not in source.columns:
+            raise InputError(f"{path} has no column of labels that is recognised; name it with --map label=COLUMN.")
+        return source
     name = str(folder.absolute()) if folder.exists() else path  # an existing folder is looked for nowhere else
     there = get_dataset_config_names(name)
     asked = [task for task in there if not tasks or task in tasks]
