@@ -240,7 +240,7 @@ def test_what_is_no_judge_is_told(refused: Refused):
         ({"judge_type": "RegexJudge", "case_sensitive": 1}, "true or false was expected"),
         ({"threshold": "high"}, "a number was expected"),
         ({"judge_type": 3}, "sets judge_type to 3"),
-        ("LLMJudge", "does not say model_path"),
+        ("LLMJudge", "does not set model_path"),
         ("Starter", "did you mean starter"),
         ("", "an empty name"),
         ("none.yaml", "can't be read"),

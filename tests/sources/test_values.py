@@ -209,7 +209,7 @@ def test_labels_may_be_probabilities_where_that_is_asked_for(tmp_path: Path) -> 
     source = open_source(path, soft_labels=True)
     assert source.columns["gold"] == "is_correct"
     assert [row.gold for row in source] == [0.3, 1, 0, 0.9, 1, None, 1]
-    assert [example.label for example in read_examples(source)] == [0.3, 1, 0, 0.9, 1, None, 1]
+    assert [example.gold for example in read_examples(source)] == [0.3, 1, 0, 0.9, 1, None, 1]
     for label in ("1.5", "-0.1", "nan", "maybe"):
         path.write_text(f"candidate,reference,label\nc,r,{label}\n")
         with pytest.raises(InputError, match=rf"has '{label}' .* \(0/1, a probability between them, true/false"):
