@@ -115,7 +115,10 @@ class VerdictTable:
         """The table of the answers at these places."""
         chosen = np.asarray(list(places), np.int64)
         rows, models = ([every[place] for place in chosen.tolist()] for every in (self.rows, self.models))
-        return replace(self, rows=rows, models=models, judges=[judge.part(chosen) for judge in self.judges])
+        found = replace(self, rows=rows, models=models, judges=[judge.part(chosen) for judge in self.judges])
+        if "clusters" in self.__dict__:  # the key of a question takes long to find: once for all parts
+            found.__dict__["clusters"] = self.clusters[chosen]
+        return found
 
 
 @dataclass(frozen=True, slots=True)
