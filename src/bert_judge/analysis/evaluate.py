@@ -196,7 +196,7 @@ def evaluate(
         ],
         comparisons=_comparisons(table, whole.differences),
         slices=[_slice(part, table, settings) for part in parts],
-        teacher=teacher_errors(teacher, table, parts) if teacher else (),
+        teacher=teacher_errors(teacher, table, parts, settings) if teacher else (),
         notes=[*table.notes, *_notes(labelled)],
     )
 

@@ -156,12 +156,12 @@ def measure(table: VerdictTable, settings: BootstrapSettings) -> Measured:
     return Measured(estimates, differences)
 
 
-def rate(above: Truths, below: Truths, clusters: Names) -> Estimate | None:
+def rate(above: Truths, below: Truths, clusters: Names, settings: BootstrapSettings) -> Estimate | None:
     """The fraction of the rows `below` that are `above`, too, with its interval; None where there are none."""
     of_row, count = factorise(clusters)
     columns = np.stack([above & below, below], axis=1).astype(float)
     per_cluster = _by_cluster(columns, of_row, count)
-    sums = np.vstack([weights @ per_cluster for weights in _draws(count, RESAMPLES, 0)])
+    sums = np.vstack([weights @ per_cluster for weights in _draws(count, settings.resamples, settings.seed)])
     total = columns.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         return estimated(total[0] / total[1], sums[:, 0] / sums[:, 1])
