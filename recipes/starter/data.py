@@ -82,7 +82,7 @@ def labelled_rows(folder: Path, seed: int = 0) -> Iterator[Sample]:
     wanted = json.loads(own.read_text(encoding="utf-8")) if own.exists() else TABLES["taken"]
     sources = dict(read_folder(folder / "labelled"))
     for source, most in wanted.items():
-        rows = list(sources[source])
+        rows = sources[source]
         random.Random(f"{seed}{source}").shuffle(rows)
         for row in rows[:most]:
             if row["label"] is not None:

@@ -111,12 +111,14 @@ class Bank:
             return chance.choice([choice for choice in item.choices if choice != item.right])
         if _is_yes_no(item):
             return "No" if normalise(item.right) == "yes" else "Yes"
+        words = item.right.split() or [""]
+        ends = ("first", words[0]), ("last", words[-1])
         ways: list[tuple[float, Callable[[], Sequence[str | None]]]] = [
             (0.5, lambda: [other_option(item)]),
             (0.3, lambda: self.given.get(normalise(item.question), [])),
             (0.3, lambda: self.alike.get((item.context[:200], shape(item.right)), []) if item.context else []),
             (0.4, lambda: [near_value(item.right, chance)]),
-            (0.25, lambda: self.alike.get(("part", *_parts(item.right, chance)), [])),
+            (0.25, lambda: self.alike.get(("part", *chance.choice(ends)), [])),
             (1.0, lambda: self.alike.get((item.task, first_word(item.question), shape(item.right)), [])),
             (0.9, lambda: self.alike.get((item.task, first_word(item.question)[:5], shape(item.right)), [])),
             (1.0, lambda: self.alike.get((item.task, shape(item.right)), [])),
@@ -253,11 +255,6 @@ def _file_answer(alike: dict[tuple[str, ...], list[str]], item: Item) -> None:
         alike["part", "last", words[-1]].append(item.right)
 
 
-def _parts(name: str, chance: Random) -> tuple[str, str]:
-    words = name.split() or [""]
-    return chance.choice((("first", words[0]), ("last", words[-1])))
-
-
 @lru_cache(maxsize=100_000)
 def _keys(text: str) -> frozenset[str]:
     return frozenset(word.key for word in content_words(text))
@@ -269,16 +266,12 @@ def _value(text: str) -> tuple[object, ...] | None:
     return tuple(read)[:3] if isinstance(read, Date) else (read.value,) if read else None
 
 
-def read_folder(folder: Path) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
+def read_folder(folder: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """The files of JSON lines in a folder, packed or not: their names without the ending, and their rows."""
     for path in sorted(folder.glob("*.jsonl*")):
         if path.name.endswith((".jsonl", ".jsonl.gz")):
-            yield path.name.split(".")[0], _lines(path)
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
+            with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8") as rows:
+                yield path.name.split(".")[0], [json.loads(row) for row in rows]
 
 
 def _item(task: str, row: dict[str, Any]) -> Item:

@@ -52,42 +52,24 @@ def noisy(text: str, item: Item, chance: Random) -> str:
     return fill(draw("statements", chance), x=changed, q=item.question) if chance.random() < 0.4 else changed
 
 
-def _swap_case(text: str, chance: Random) -> str:
-    return "".join(chance.choice((str.upper, str.lower))(char) for char in text)
-
-
-def _wide(text: str, chance: Random) -> str:
-    return "".join(chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char for char in text)
-
-
 def _spaced(text: str, chance: Random) -> str:
     return chance.choice(_SPACES).join(text.split(" ")) + chance.choice(("", " ", "\n", "\n\n", "\t"))
 
 
-def _stripped(text: str, chance: Random) -> str:
-    folded = unicodedata.normalize("NFD", text)
-    return "".join(char for char in folded if not unicodedata.combining(char))
-
-
-def _look_alike(text: str, chance: Random) -> str:
-    return "".join(char.translate(LOOKALIKES) if chance.random() < 0.4 else char for char in text)
-
-
 def _punctuated(text: str, chance: Random) -> str:
-    start, end = pick(chance, "disguise", "around")
-    return f"{start}{text}{end}"
+    return "{0}{2}{1}".format(*pick(chance, "disguise", "around"), text)
 
 
 NOISES = (
     lambda text, chance: text.upper(),
     lambda text, chance: text.lower(),
     lambda text, chance: text.title(),
-    _swap_case,
-    _wide,
+    lambda text, chance: "".join(chance.choice((str.upper, str.lower))(char) for char in text),
+    lambda text, chance: "".join(chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char for char in text),
     _spaced,
     _spaced,
-    _stripped,
-    _look_alike,
+    lambda text, chance: "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c)),
+    lambda text, chance: "".join(c.translate(LOOKALIKES) if chance.random() < 0.4 else c for c in text),
     _punctuated,
     _punctuated,
     lambda text, chance: "\u200b".join(text) if len(text) < 15 else text.replace(" ", "\u200b "),

@@ -27,6 +27,7 @@ _NAMED = {
     **{_BRITISH.sub(r"\1re", form): unit for system in _UNITS for unit in system for form in (unit, unit + "s")},
     **{short: unit for unit, short in _SHORT.items() if unit != "inch"},
 }
+_HANDY = (1, 2, 4, 5, 10, 100, 1000)  # the denominators of amounts that people write
 _MEASURE = re.compile(r"([\d.,]+) ?([A-Za-z]+)")
 _ASKED = re.compile(r"\bhow many(?: more| fewer| less| total)? ([a-z]+s|feet|dozen)\b", re.IGNORECASE)
 
@@ -64,14 +65,15 @@ def units(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         return
     value, unit, system = measure
     size = value * system[unit]
-    good = [name for name in system if _handy(size / system[name])]
+    sizes = {name: size / one for name, one in system.items()}
+    good = [name for name, n in sizes.items() if n.denominator in _HANDY and Fraction(1, 4) <= n < 100_000]
     others = [name for name in system if name != unit]
     written = _written(value, unit, chance)
     references = (written,) if item.task in ("gsm8k", "svamp", "mawps") and chance.random() < 0.6 else ()
     bare = not references and parse_number(item.right) is not None
     name = unit if bare else chance.choice([name for name in good if name != unit] or [unit])
-    yield Made(1, _framed(_written(size / system[name], name, chance), item, chance), references)
-    off = Number(size / system[name]).other(chance).value
+    yield Made(1, _framed(_written(sizes[name], name, chance), item, chance), references)
+    off = Number(sizes[name]).other(chance).value
     wrong = chance.choice(
         (
             *[_written(value, chance.choice(others), chance)] * 3,
@@ -96,10 +98,6 @@ def _measure(item: Item) -> tuple[Fraction, str, dict[str, int]] | None:
     if not number or not unit or number.value <= 0 or number.unit == "%":
         return None
     return number.value, unit, next(system for system in _UNITS if unit in system)
-
-
-def _handy(value: Fraction) -> bool:
-    return value.denominator in (1, 2, 4, 5, 10, 100, 1000) and Fraction(1, 4) <= value < 100_000
 
 
 def _written(value: Fraction, unit: str, chance: Random) -> str:
