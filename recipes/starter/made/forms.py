@@ -153,23 +153,25 @@ def lists(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     yield Made(0, _enumerated(chance.choice(changes), item, chance))
 
 
+def joined(items: list[str], *kinds: str) -> list[str]:
+    """Enumerations of two or more items in the forms that `tables/lists.json` has of some kinds.
+
+    {f} is the first item, {r} the others with "and", {l} the last and {m} those before it; {c}, {s}, {a} and {o} are
+    all of them with commas, semicolons, "and" and slashes.
+    """
+    *most, last = items
+    slots = {"f": items[0], "r": " and ".join(items[1:]), "l": last, "m": ", ".join(most), "c": ", ".join(items)}
+    slots |= {"s": "; ".join(items), "a": " and ".join(items), "o": " / ".join(items)}
+    return [frames.fill(form, **slots) for kind in kinds for form in table("lists")[kind]]
+
+
 def _enumerated(items: list[str], item: Item, chance: Random) -> str:
     if len(items) == 1:
         return _framed(items[0], item, chance)
     lines, start = pick(chance, "forms", "list marks"), pick(chance, "forms", "list starts")
-    *most, last = items
-    written = [
-        start + "\n".join(lines.format(text, n=n) for n, text in enumerate(items, 1)),
-        ", ".join(items),
-        "; ".join(items),
-        " and ".join(items),
-        f"{', '.join(most)} and {last}",
-        f"{', '.join(most)}, and {last}",
-        f"{', '.join(most)} as well as {last}",
-        " / ".join(items),
-        f"both {most[0]} and {last}" if len(items) == 2 else f"{', '.join(most)} & {last}",
-    ]
-    text = chance.choice(written)
+    listed = start + "\n".join(lines.format(text, n=n) for n, text in enumerate(items, 1))
+    kinds = ("answer in a task", "of two" if len(items) == 2 else "of more")
+    text = chance.choice([listed, *joined(items, *kinds)])
     return text if "\n" in text else _framed(text, item, chance)
 
 

@@ -9,7 +9,7 @@ from random import Random
 from made import frames
 from made.bank import Bank, Item, Made, differs
 from made.files import pick, table
-from made.forms import COUNTRY
+from made.forms import COUNTRY, joined
 from made.twins import ROUNDS, Rows, framed, item_of, twins
 from made.values import in_words
 
@@ -85,13 +85,11 @@ def _changed(mixed: list[str], other: str, fixed: bool, chance: Random) -> list[
 
 
 def _reference(members: list[str], chance: Random) -> str:
-    *most, last = members
-    if not most:
-        return last
-    forms = [", ".join(members)] * 3 + [f"{', '.join(most)} and {last}"] * 2
-    forms += [f"{', '.join(most)}, and {last}" if len(most) > 1 else f"{most[0]} and {last}", "; ".join(members)]
+    if len(members) == 1:
+        return members[0]
+    forms = joined(members, "in a reference", "two in a reference" if len(members) == 2 else "more in a reference")
     if not _numeric(members):
-        forms += [f"{', '.join(most)} & {last}", " / ".join(members), _lines(members, chance)]
+        forms += [*joined(members, "words in a reference"), _lines(members, chance)]
     return chance.choice(forms)
 
 
@@ -107,15 +105,8 @@ def _lines(members: list[str], chance: Random) -> str:
 def _inline(members: list[str], chance: Random) -> str:
     if len(members) == 1:
         return members[0]
-    *most, last = members
-    start = ", ".join(most)
-    forms = [f"{start} and {last}", f"{start} and {last}", f"{start} as well as {last}", f"{start} and also {last}"]
-    forms += [", ".join(members), "; ".join(members), " and ".join(members)]
-    forms += [f"{start}, and {last}" if len(most) > 1 else f"both {start} and {last}"]
-    forms += [f"{start}, together with {last}", f"not only {most[0]} but also {' and '.join(members[1:])}"]
-    return chance.choice(
-        forms if _numeric(members) else [*forms, f"{start} & {last}", f"{start} plus {last}", " / ".join(members)]
-    )
+    kinds = ["in a sentence", "of two" if len(members) == 2 else "more in a sentence", "in a sentence, too"]
+    return chance.choice(joined(members, *kinds, *([] if _numeric(members) else ["of words"])))
 
 
 def _told(members: list[str], item: Item, chance: Random) -> str:
