@@ -156,18 +156,10 @@ def _near(text: str, chance: Random) -> str | None:
 
     for _ in range(2):
         change(r"(?<!cm\^)(?<![\d])(?!0\b)\d+(?![\d^])", digits)
-    change(r" \+ (?!C)", " - ")
-    change(r" - ", " + ")
-    change(r"(?:^|(?<=[(\[{])|(?<=[<=,] )|(?<=and ))-(?=[\dx])", "")
-    if not re.search(r"[%:/.<>\[\]]|cm|km|deg|pi|sqrt", text):
-        change(r"^(?=[1-9]|x\^)|(?<=[({])(?=\d)|(?<=[=,] )(?=\d)", "-")
-    change(r"^(-?)(\d+)([/:])(\d+)$", r"\1\4\3\2")
-    change(r" [+-] [^ ()+]+(?=$| \+ C$)", "")
-    change(r"^(\D*)< (\S+)$", r"\1> \2")
-    change(r"^(\D*)>= (\S+)$", r"\1<= \2")
-    change(r"<=", "<")
-    change(r"\]$", ")")
-    change(r"^\(([^ix]+), ([^ix]+)\)$", r"(\2, \1)")
+    unsigned = re.search(r"[%:/.<>\[\]]|cm|km|deg|pi|sqrt", text)
+    for pattern, new in table("sums")["changes"]:
+        if new != "-" or not unsigned:
+            change(pattern, new)
     ways = [way for way in ways if way != text and _in_order(way)]
     return chance.choice(ways) if ways else None
 
@@ -183,25 +175,22 @@ def _noted(text: str, chance: Random) -> str:
     style = chance.choice(("plain", "plain", "tight", "star", "code", "signs", "signs", "tex", "tex", "tex", "words"))
     shut = chance.choice(("{}", "${}$", "\\({}\\)"))
     unit = re.search(r"[a-z]{5}|cm|km/h", text)
-    plain = text.replace("*10^", " × 10^").replace("*", "").replace("inf", "infinity")
+    plain = _replaced(text, "plain")
     if style == "words" and not unit and not re.search(r"(?<!sqrt)\(|[{<>:%,]|10\^", text):
-        words = re.sub(r"sqrt\((\d+)\)", r"the square root of \1", text).replace("*the", " times the").replace("*", " ")
-        words = words.replace("^2", " squared").replace("^3", " cubed").replace("^", " to the power of ")
-        words = re.sub(r"(\d)/(\d)", r"\1 over \2", words).replace(" + ", " plus ").replace(" - ", " minus ")
-        return re.sub(r"(?<!\w)-", "minus ", words)
+        return _replaced(text, "words")
     if style in ("star", "code") and not unit:
         return text.replace("^", "**") if style == "code" else text
     if style == "tight" and not unit and not re.search(" or | and ", text):
         return re.sub(r" ([-+=<>]=?) ", r"\1", plain)
     if style == "signs":
-        text = re.sub(r"\^(\d+)", lambda m: m[1].translate(_SUPER), text.replace("*10", " · 10").replace("*", ""))
-        text = re.sub(r"sqrt\((\d+)\)", r"√\1", text).replace("pi", "π").replace("inf", "∞").replace("-", "−")
-        return text.replace("<=", "≤").replace(">=", "≥").replace(" degrees", "°")
+        return _replaced(re.sub(r"\^(\d+)", lambda power: power[1].translate(_SUPER), text), "signs")
     if style == "tex" and not re.search(r"[a-z]{5}", text.replace("degrees", "")):
-        text = re.sub(r"[{}%]", r"\\\g<0>", text).replace("*10", " \\cdot 10").replace("*", "")
-        text = re.sub(r"\(([^()]*)\)/(\d+)|(\d+)/(\d+)", lambda m: f"\\frac{{{m[1] or m[3]}}}{{{m[2] or m[4]}}}", text)
-        text = re.sub(r"\^(\d+)", r"^{\1}", re.sub(r"sqrt\((\d+)\)", r"\\sqrt{\1}", text)).replace("pi", "\\pi")
-        text = re.sub(r" (or|and) ", r" \\text{ \1 } ", text.replace("inf", "\\infty").replace(" degrees", "^\\circ"))
-        text = re.sub(r" (cm|km/h)", r" \\text{ \1}", text.replace("<=", "\\le").replace(">=", "\\ge"))
-        return shut.format(text)
+        return shut.format(_replaced(text, "tex"))
     return plain
+
+
+def _replaced(text: str, notation: str) -> str:
+    """A text with the replacements that `tables/sums.json` has for a notation, one after another."""
+    for pattern, new in table("sums")[notation]:
+        text = re.sub(pattern, new, text)
+    return text
