@@ -44,7 +44,8 @@ def main() -> None:
     parser.add_argument("--model_path", default=STARTER, help="an encoder (default: starter)")
     parser.add_argument("--dry_run", action="store_true", help="print the tables, write nothing")
     args = parser.parse_args()
-    rows = {source: read_graded(args.data / "graded" / f"{source}.jsonl.gz") for source in SOURCES}
+    packed = {source: (args.data / "graded" / f"{source}.jsonl.gz").read_bytes() for source in SOURCES}
+    rows = {source: [*map(json.loads, gzip.decompress(data).splitlines())] for source, data in packed.items()}
     scorer = BERTScorer(args.model_path, all_layers=True)
     chosen, reported = agreement(rows, lambda pairs: np.array([score.f1 for score in scorer.score_each(pairs)]))
     best = int(chosen[SOURCES.index(CHOOSING)].argmax())
@@ -68,12 +69,6 @@ def main() -> None:
     }
     if not args.dry_run and args.model_path == STARTER:
         (STARTER_FOLDER / OWN_FIGURES).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-
-
-def read_graded(path: Path) -> list[dict[str, Any]]:
-    """The rows of a file, as the docstring of this module has them."""
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
 
 
 def score_words(pairs: Pairs) -> np.ndarray:

@@ -80,26 +80,24 @@ def by_source(rows: Sequence[Sample], scores: Sequence[float], by_rules: Mapping
     heads = ["source", "rows", "right", *by_rules, "starter", "95 %", "Brier", "ECE"]
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for name, places in [*sorted(groups.items()), ("**all labelled sources**", labelled)]:
-        part = [rows[i] for i in places]
-        cells = _cells(part, np.array(scores)[places], np.array([*by_rules.values()])[:, places])
-        lines.append(f"| {name} | {len(part)} | {' | '.join(cells)} |")
+        part, values = [rows[i] for i in places], [scores[i] for i in places]
+        golds = golds_of(part)
+        right = (np.array(values) >= 0.5) == golds
+        by_rule = (np.array([*by_rules.values()])[:, places] == golds).mean(axis=1)
+        questions = [row.question or " ".join(row.references) for row in part]
+        low, high = bootstrap_interval(lambda w, right=right: float(w @ right / w.sum()), questions) or (0.0, 1.0)
+        cells = [
+            name,
+            str(len(part)),
+            f"{np.mean(golds):.0%}",
+            *(f"{100 * accuracy:.1f}" for accuracy in by_rule),
+            f"**{100 * right.mean():.1f}**",
+            f"{100 * low:.1f}-{100 * high:.1f}",
+            f"{brier(values, golds):.3f}",
+            f"{expected_calibration_error(values, golds):.3f}" if len(part) >= FEWEST else "",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
-
-
-def _cells(rows: Sequence[Sample], scores: np.ndarray, said: np.ndarray) -> list[str]:
-    """What a line says of some rows, with the judge's scores and the labels of rules, an array of rules by rows."""
-    golds = golds_of(rows)
-    right = (scores >= 0.5) == golds
-    questions = [row.question or " ".join(row.references) for row in rows]
-    low, high = bootstrap_interval(lambda w: float(w @ right / w.sum()), questions) or (0.0, 1.0)
-    return [
-        f"{np.mean(golds):.0%}",
-        *(f"{100 * hits:.1f}" for hits in (said == golds).mean(axis=1)),
-        f"**{100 * right.mean():.1f}**",
-        f"{100 * low:.1f}-{100 * high:.1f}",
-        f"{brier(scores.tolist(), golds):.3f}",
-        f"{expected_calibration_error(scores.tolist(), golds):.3f}" if len(rows) >= FEWEST else "",
-    ]
 
 
 def scores_of(judge: Judge, rows: Sequence[Sample]) -> list[float]:

@@ -29,8 +29,7 @@ _NO_VALUE = re.compile(r"[\n:\\]|\.$|answer|unknown|sorry|know|passage|context|\
 
 @dataclass(frozen=True)
 class Item:
-    """One question of a task with its correct answers and what else the task has; or a made-up one, with a similar
-    incorrect answer, and correct answers in other words than the references."""
+    """A question of a task or a made-up one; `same` are correct answers in other words than the references."""
 
     task: str
     question: str
@@ -194,11 +193,8 @@ def differs(text: str, answers: Iterable[str]) -> bool:
 
 def near_value(text: str, chance: Random) -> str | None:
     """A number off by a digit, a date off by a year, month or day, in the form of the text."""
-    date = parse_date(text)
-    if date:
-        return date.other(chance).like(text)
-    number = parse_number(text)
-    return number.other(chance).like(text) if number else None
+    read = parse_date(text) or parse_number(text)
+    return read.other(chance).like(text) if read else None
 
 
 def other_option(item: Item) -> str | None:
@@ -206,8 +202,7 @@ def other_option(item: Item) -> str | None:
     found = _OR.search(item.question)
     if not found:
         return None
-    one, two = found["one"].strip(), found["two"].strip()
-    one = re.sub(r"^(the|an|a) ", "", one)
+    one, two = re.sub(r"^(the|an|a) ", "", found["one"].strip()), found["two"].strip()
     rights = {normalise(answer) for answer in item.references}
     return next((b for a, b in ((one, two), (two, one)) if normalise(a) in rights and len(b) < 50), None)
 

@@ -12,10 +12,7 @@ from made.bank import Bank, Item, Made, Maker, differs, with_pair
 from made.files import pick, table
 from made.frames import draw, fill
 
-_TOPIC_STOPS = frozenset(
-    "who what when where which how why is are was were did do does the a an of in on at to for from by with many much "
-    "and or that this it its as be been has have had can could would will name first following these those not".split()
-)
+_TOPIC_STOPS = frozenset(table("words")["not a topic"])
 
 
 def single(wrap: Callable[[str, Item, Random], str]) -> Maker:

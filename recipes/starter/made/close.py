@@ -61,11 +61,7 @@ def _day(chance: Random) -> _Dated:
     style = chance.choice(range(-6, 9)) if chance.random() < 0.4 else chance.choice((0, 2, 3, 5, -1, -2, -3))
     if style in (4, 5, 6, 7, 8, -4, -5, -6):
         stated = ""
-    return question, _written(right, chance), right.spellings()[style], wrong.spellings()[style], stated
-
-
-def _written(date: Date, chance: Random) -> str:
-    return chance.choice(date.spellings()[:3])
+    return question, chance.choice(right.spellings()[:3]), right.spellings()[style], wrong.spellings()[style], stated
 
 
 def _month(chance: Random) -> _Dated:
@@ -75,9 +71,8 @@ def _month(chance: Random) -> _Dated:
     style = chance.randrange(7)
     told = stated if style in (0, 2, 5) else ""
     if question.startswith("In what month"):  # the question does not ask for the year
-        other = wrong.month if wrong.month != right.month else right.month % 12 + 1
-        wrong = Date(right.year, other)
-    return question, _written(right, chance), right.spellings()[style], wrong.spellings()[style], told
+        wrong = Date(right.year, wrong.month if wrong.month != right.month else right.month % 12 + 1)
+    return question, chance.choice(right.spellings()[:3]), right.spellings()[style], wrong.spellings()[style], told
 
 
 def _year(chance: Random) -> _Dated:

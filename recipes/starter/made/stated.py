@@ -10,26 +10,20 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from made.files import lines
+from made.files import lines, table
 
 _VERBS = [line.split() for line in lines("verbs")]
 _NOUNS, _ALONE, _WITH_CLAUSE = (
     {base for base, _, _, *marks in _VERBS if mark in marks} for mark in ("noun", "alone", "clause")
 )
 _PAST = {base: past for base, past, *_ in _VERBS}
-_PARTICIPLES = {participle for _, _, participle, *_ in _VERBS} | {"located", "available", "able", "responsible"}
+_PARTICIPLES = {participle for _, _, participle, *_ in _VERBS} | {*table("words")["participles, too"]}
 _BE = {"is", "are", "was", "were"}
 _HAVE = {"has", "have", "had"}
 _DO = {"did", "does", "do"}
-_AUXILIARIES = _BE | _HAVE | _DO | {"can", "could", "will", "would", "should", "may", "might", "must"}
-_PREPOSITIONS = set(
-    "of in on at by for from to with about against as into through under over after between among near toward upon "
-    "across around within behind than like along during without off out up down away".split()
-)
-_NO_VERB_AFTER = _PREPOSITIONS | set(
-    "a the an his her its their our my your this these those that who which what and or no not most first second third "
-    "last next new every all some any each two three four five".split()
-)
+_AUXILIARIES = _BE | _HAVE | _DO | {*table("words")["auxiliaries"]}
+_PREPOSITIONS = {*table("words")["prepositions"]}
+_NO_VERB_AFTER = {*_PREPOSITIONS, *table("words")["no verb after"]}
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _TIMES = re.compile(r"(?:exact |calendar )?(?:year|date|day|month|century|decade|season|time)\b.*")
 _LASTING = re.compile(r"(?:years|months|weeks|days|hours|minutes|times)\b.*")
@@ -119,9 +113,7 @@ def _verb_at(words: list[str]) -> int | None:
 
 
 def _is_verb(words: list[str], at: int) -> bool:
-    if at >= len(words):
-        return False
-    word = words[at].lower()
+    word = words[at].lower() if at < len(words) else ""
     return word in _AUXILIARIES or (word in _FINITE and (not at or words[at - 1].lower() not in _NO_VERB_AFTER))
 
 
@@ -133,7 +125,7 @@ def _third(base: str) -> str:
 
 
 _FINITE = {*_PAST.values(), *map(_third, _PAST)}
-_NOUN_FORMS = {*map(_third, _NOUNS), "found", "named", "called", "based", "made", "used", "led", "left", "set", "put"}
+_NOUN_FORMS = {*map(_third, _NOUNS), *table("words")["nouns, too"]}
 
 
 def _in_order(aux: str, text: str) -> _Clause | None:

@@ -208,17 +208,16 @@ def _bare(value: Fraction) -> list[str]:
         forms += [f"{decimal(value * 100)}%"] if 0 < value < 1 and value.denominator <= 100 else []
     if value.denominator <= 100:
         above, below = value.numerator, value.denominator
-        forms += [f"{above}/{below}", f"\\frac{{{above}}}{{{below}}}".replace("{-", "{-")]
+        forms += [f"{above}/{below}", f"\\frac{{{above}}}{{{below}}}"]
         if 1 < above / below < 100 and below <= 16:
             forms += [f"{above // below} {above % below}/{below}"]
-        spoken = {(1, 2): "a half", (1, 3): "one third", (1, 4): "a quarter", (3, 4): "three quarters"}
-        forms += [spoken[above, below]] if (above, below) in spoken else []
+        spoken = {"1/2": "a half", "1/3": "one third", "1/4": "a quarter", "3/4": "three quarters"}.get(str(value))
+        forms += [spoken] if spoken else []
     return forms
 
 
 def _scientific(value: Fraction) -> str:
-    text = f"{float(value):.6e}"
-    digits, power = text.split("e")
+    digits, power = f"{float(value):.6e}".split("e")
     digits = digits.rstrip("0").rstrip(".")
     exact = Fraction(digits) * 10 ** int(power) == value
     return f"{digits} × 10^{int(power)}" if exact and len(digits) < 6 else decimal(value)
