@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,22 +29,15 @@ UNSEEN = 4_000  # rows of a family left out that measure it, beside the test row
 PROTOCOL = {"num_train_epochs": 1.0, "evaluations": 1, "save_strategy": "no", "overwrite": True, "quiet": True}
 
 
-@dataclass(frozen=True)
-class Variant:
-    """What one run changes: settings of the training and of the form, and sources that are left out."""
-
-    config: dict[str, Any] = field(default_factory=dict)
-    form: dict[str, Any] = field(default_factory=dict)
-    without: tuple[str, ...] = ()  # what the names of the sources begin with
-
-
-VARIANTS = {
-    "all": Variant(),
-    "no marks": Variant(form={"marks": False, "contrast": False}),
-    "no contrast": Variant(form={"contrast": False}),
-    "no made rows": Variant(without=("made:",)),
-    "evidence combined": Variant(config={"combine_evidence": True}),
-    "questions kept": Variant(config={"question_dropout": 0.0}),
+# What a run changes: settings of the training ("config") and of the input form, and sources that are left out, by what
+# their names begin with.
+VARIANTS: dict[str, dict[str, Any]] = {
+    "all": {},
+    "no marks": {"form": {"marks": False, "contrast": False}},
+    "no contrast": {"form": {"contrast": False}},
+    "no made rows": {"without": ("made:",)},
+    "evidence combined": {"config": {"combine_evidence": True}},
+    "questions kept": {"config": {"question_dropout": 0.0}},
 }
 
 
@@ -60,7 +53,7 @@ def main() -> None:
     for name in args.names:
         gone = name.removeprefix("without:").split(",") if name.startswith("without:") else []
         without = tuple(source for one in gone for source in FAMILIES.get(one, [one]))
-        variant = Variant(without=without) if gone else VARIANTS[name]
+        variant = {"without": without} if gone else VARIANTS[name]
         rows = list(test)
         for family in gone:
             own = [row for row in learnt if row.meta["source"] in FAMILIES.get(family, ())]
@@ -71,13 +64,13 @@ def main() -> None:
         (args.work / f"{name}.md").write_text(table + "\n", encoding="utf-8")
 
 
-def run(variant: Variant, learnt: Sequence[Sample], args: argparse.Namespace) -> BERTJudge:
+def run(variant: dict[str, Any], learnt: Sequence[Sample], args: argparse.Namespace) -> BERTJudge:
     """A judge trained by the protocol."""
-    seen = [row for row in learnt if not row.meta["source"].startswith(variant.without or ("-",))]
+    seen = [row for row in learnt if not row.meta["source"].startswith(variant.get("without", ()))]
     rest, dev = split_by_question(seen, CONFIG.dev_share)
     rest = list(to_learn(rest))
     random.Random(1).shuffle(rest)
-    config, form = replace(CONFIG, **(PROTOCOL | variant.config)), replace(FORM, **variant.form)
+    config, form = replace(CONFIG, **(PROTOCOL | variant.get("config", {}))), replace(FORM, **variant.get("form", {}))
     base = str(args.base or find_base())
     return BERTJudge(str(train(base, [*rest[: args.rows], *dev], args.work / "judge", form, config).folder))
 

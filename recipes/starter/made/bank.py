@@ -50,6 +50,10 @@ class Item:
         """Which choice is correct."""
         return LETTERS.index(self.references[0][1])
 
+    def other_place(self, chance: Random) -> int:
+        """An incorrect choice."""
+        return chance.choice([n for n in range(len(self.choices)) if n != self.place])
+
     @property
     def answers(self) -> tuple[str, ...]:
         """All that an incorrect answer must differ from."""
@@ -94,7 +98,7 @@ class Bank:
     def pair(self, item: Item, chance: Random) -> tuple[str, str] | None:
         """A correct answer and a plausible incorrect one of the same form; None where none was found."""
         if item.choices:
-            other = chance.choice([n for n in range(len(item.choices)) if n != item.place])
+            other = item.other_place(chance)
             style = chance.choice(("{t}", "{t}", "({l}) {t}", "({l})"))
             return option(item, item.place, style), option(item, other, style)
         rights = (*item.references, *item.same)

@@ -82,8 +82,7 @@ def torn(a: str, b: str, item: Item, chance: Random) -> str:
     """Two answers are weighed and one is chosen: by its name, or as the first or the second."""
     both = in_order((a, b), chance)
     start = filled(draw("torn", chance), item, chance, **both)
-    first, second = ("the former", "the first", "the first one"), ("the latter", "the second one")
-    pointer = chance.choice(first if both["1"] == b else second)
+    pointer = pick(chance, "words", "the first of two" if both["1"] == b else "the second of two")
     chosen = pointer if chance.random() < 0.12 else b
     return f"{start} {upper(fill(draw('chosen', chance), a=a, b=chosen))}"
 

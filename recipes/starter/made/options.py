@@ -32,12 +32,11 @@ def option_words(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 def letter_and_text(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """Letter and text of one option are as correct as the option; a letter with the text of another is incorrect."""
     frame, form = pick(chance, "options", "around both"), pick(chance, "options", "letter with text")
-    other = chance.choice([n for n in range(len(item.choices)) if n != item.place])
-    pairs = {(item.place, item.place): 1, (item.place, other): 0, (other, item.place): 0, (other, other): 0}
-    mixed = chance.choice([pair for pair, label in pairs.items() if not label])
-    for letter, text in ((item.place, item.place), mixed):
+    right, other = item.place, item.other_place(chance)
+    mixed = chance.choice(((right, other), (other, right), (other, other)))
+    for label, (letter, text) in ((1, (right, right)), (0, mixed)):
         chosen = frames.fill(form, l=LETTERS[letter], t=option(item, text))
-        yield Made(pairs[letter, text], frames.fill(frame, x=chosen))
+        yield Made(label, frames.fill(frame, x=chosen))
 
 
 def written(item: Item, chance: Random) -> tuple[str, tuple[str, ...]]:
@@ -57,8 +56,7 @@ def all_options(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     if chance.random() < 0.4:
         chance.shuffle(places)
     listed = [option(item, place, style) for place in places]
-    joint = pick(chance, "options", "between all")
-    start = pick(chance, "options", "before all")
+    joint, start = pick(chance, "options", "between all"), pick(chance, "options", "before all")
     text = start + joint.join(listed)
     if chance.random() < 0.3:
         text = " ".join(f"{part[:1].upper()}{part[1:]} {pick(chance, 'options', 'notes')}." for part in listed)
@@ -123,10 +121,9 @@ def _part(style: str) -> Callable[[int, str], str]:
 
 def eliminated(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """All options are discussed and one is kept; in the incorrect twin another one."""
-    others = [n for n in range(len(item.choices)) if n != item.place]
-    kept = {1: item.place, 0: chance.choice(others)}
+    kept = _two_places(item, chance)
     seed = chance.random()
-    for label, chosen in kept.items():
+    for label, chosen in kept:
         draw = Random(seed)
         lines = []
         for place in range(len(item.choices)):
@@ -180,4 +177,4 @@ def _is_yes(item: Item) -> bool:
 
 
 def _two_places(item: Item, chance: Random) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (1, item.place), (0, chance.choice([n for n in range(len(item.choices)) if n != item.place]))
+    return (1, item.place), (0, item.other_place(chance))

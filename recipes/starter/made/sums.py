@@ -69,7 +69,7 @@ _SUMS: dict[str, Callable[[int, int, int, int], tuple[str, list[str]]]] = {
     "line": lambda a, b, c, d: (f"with slope {a} through (0, {-b})", [f"y = {_P(a, -b)}", f"{_P(a, 0)} - y = {b}"]),
     "linear equation": lambda a, b, c, d: (
         f"{_P(a, b)} = {c}",
-        [f"x = {one}" for one in _value(_F(c - b, a))] + _value(_F(c - b, a)),
+        [f"{start}{one}" for start in ("x = ", "") for one in _value(_F(c - b, a))],
     ),
     "quadratic equation": lambda a, b, c, d: (_P(1, b - a, -a * b), _roots(a, -b)),
     "factors": lambda a, b, c, d: (_P(1, b - a, -a * b), [f"(x - {a})*(x + {b})", f"(x + {b})*(x - {a})"]),
