@@ -85,7 +85,7 @@ def score_words(pairs: Pairs) -> np.ndarray:
 def agreement(rows: dict[str, list[dict[str, Any]]], score: Scorer) -> tuple[np.ndarray, np.ndarray]:
     """The agreement with people on the half that chooses the layer and on the other, arrays of sources by measures.
 
-    It is Spearman's correlation with grades; of pairs the share whose better candidate has the higher score.
+    It is Spearman's correlation with grades; of pairs the rate at which the better candidate scores higher.
     """
     found: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
     for graded in rows.values():

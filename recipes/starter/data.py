@@ -37,8 +37,8 @@ from bert_judge.types import Sample
 TABLES = json.loads((Path(__file__).parent / "rows.json").read_text(encoding="utf-8"))
 FAMILIES: dict[str, list[str]] = TABLES["families"]
 LABELLED_AGAIN = 24_000
-# People said whether these answers are correct, not whether they agree with the reference: correct ones that share no
-# word with it would teach a judge to accept anything.
+# Their human labels say whether an answer is correct, not whether it agrees with the reference: correct ones that have
+# no word of it would teach a judge to accept anything.
 BEYOND_REFERENCES = ("efficientqa", "sas_nq")
 
 

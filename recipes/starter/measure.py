@@ -131,8 +131,7 @@ def measure_families(judge: Judge) -> str:
 
 
 def measure_audit(judge: Judge) -> str:
-    """The share of each attack's trials that is accepted, also of those in wordings that no made row has, and of each
-    invariance's verdicts that are kept."""
+    """Rates by attack of accepted trials, also in wordings that no made row has, and by invariance of kept verdicts."""
     audit = assess_trials(make_trials(load_items()), judge)
     known = {_key(line) for path in (HERE / "made" / "wordings").iterdir() for line in wordings(path.stem)}
     known |= {_key(frame) for frame in terse_frames()}
@@ -149,8 +148,8 @@ def measure_audit(judge: Judge) -> str:
         else:
             new = {pattern: n for pattern, n in family.patterns.items() if _key(pattern) not in known}
             failed = sum(family.failed_patterns.get(pattern, 0) for pattern in new)
-            share = f"{failed / sum(new.values()):.1%} of {sum(new.values())}" if new else ""
-            lines.append(f"| {family.name} | {family.trials} | {rate} | {share} | |")
+            in_new = f"{failed / sum(new.values()):.1%} of {sum(new.values())}" if new else ""
+            lines.append(f"| {family.name} | {family.trials} | {rate} | {in_new} | |")
     return "\n".join(lines)
 
 

@@ -14,10 +14,10 @@ from random import Random
 
 from bert_judge.types import Sample
 from made import choosing, close, disguise, forms, hollow, lists, made_up, options, sums
-from made.bank import Bank, Item, Made, over, read_bank
+from made.bank import Bank, Rows, over, read_bank
 from made.choosing import double, single
 
-KINDS: dict[str, tuple[Callable[[Bank, Random], Iterator[tuple[Item, Made]]], int]] = {
+KINDS: dict[str, tuple[Callable[[Bank, Random], Rows], int]] = {
     # what an answer commits to
     "wrapped": (over("open", single(choosing.wrapped)), 2_400),
     "chatty": (over("open", single(choosing.chatty)), 940),
@@ -109,7 +109,7 @@ def made_rows(folder: Path, seed: int = 0, amounts: Mapping[str, int] = NO_CHANG
             )
 
 
-def _once(rows: Iterator[tuple[Item, Made]]) -> Iterator[tuple[Item, Made]]:
+def _once(rows: Rows) -> Rows:
     """The rows without repetitions."""
     seen = set()
     for item, made in rows:

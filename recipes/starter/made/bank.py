@@ -69,6 +69,7 @@ class Made(NamedTuple):
 
 
 Maker = Callable[["Bank", Item, Random], Iterable[Made]]
+Rows = Iterator[tuple[Item, Made]]
 
 
 @dataclass(frozen=True)
@@ -145,13 +146,12 @@ def with_pair(maker: Callable[[Bank, Item, tuple[str, str], Random], Iterable[Ma
     return make
 
 
-def over(pool: str, maker: Maker) -> Callable[[Bank, Random], Iterator[tuple[Item, Made]]]:
+def over(pool: str, maker: Maker) -> Callable[[Bank, Random], Rows]:
     """A kind of rows: what `maker` makes of the items of a pool."""
 
-    def make(bank: Bank, chance: Random) -> Iterator[tuple[Item, Made]]:
+    def make(bank: Bank, chance: Random) -> Rows:
         for item in bank.draw(pool, chance):
-            for made in maker(bank, item, chance):
-                yield item, made
+            yield from ((item, made) for made in maker(bank, item, chance))
 
     return make
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from random import Random
 
 from made import frames
-from made.bank import Bank, Item, Made, Maker
+from made.bank import Bank, Item, Made, Maker, Rows
 from made.choosing import beside, filled, upper
 from made.files import lines, pick, table
 from made.frames import draw
-from made.twins import ROUNDS, Rows, item_of, other_digit, twins
+from made.twins import ROUNDS, item_of, other_digit, twins
 from made.values import Date, in_words, ordinal
 
 

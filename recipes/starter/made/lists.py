@@ -7,10 +7,10 @@ import re
 from random import Random
 
 from made import frames
-from made.bank import Bank, Item, Made, differs
+from made.bank import Bank, Item, Made, Rows, differs
 from made.files import pick, table
 from made.forms import COUNTRY, joined
-from made.twins import ROUNDS, Rows, framed, item_of, twins
+from made.twins import ROUNDS, framed, item_of, twins
 from made.values import in_words
 
 # Names of these kinds may have an article.
@@ -72,13 +72,12 @@ def _changed(mixed: list[str], other: str, fixed: bool, chance: Random) -> list[
     """All members, and a list that lacks one or has another; and the member that each says does not belong to it."""
     place = chance.randrange(len(mixed))
     one = mixed[place]
-    fewer = [*mixed[:place], *mixed[place + 1 :]]
-    exchanged = [*mixed[:place], other, *mixed[place + 1 :]]
+    before, after = mixed[:place], mixed[place + 1 :]
+    fewer, exchanged, added = [*before, *after], [*before, other, *after], [*before, other, one, *after]
     roll = chance.random()
     if roll < 0.1:
         return [(1, mixed, other), (0, fewer, one)]
     some = mixed[: chance.randint(1, len(mixed) - 1)]
-    added = [*mixed[:place], other, *mixed[place:]]
     wrong = fewer if roll < 0.4 else some if roll < 0.5 else exchanged if roll < 0.88 else added
     right = mixed if fixed or chance.random() < 0.7 else chance.sample(mixed, len(mixed))
     return [(1, right, ""), (0, wrong, "")]

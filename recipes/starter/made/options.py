@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 from made import frames
-from made.bank import LETTERS, Bank, Item, Made, option
+from made.bank import LETTERS, Bank, Item, Made, Rows, option
 from made.choosing import beside
 from made.files import pick, table
 
@@ -72,7 +72,7 @@ def all_options(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     yield from beside(f"{text} {rest}".strip(), chosen, pair, chance)
 
 
-def several_parts(bank: Bank, chance: Random) -> Iterator[tuple[Item, Made]]:
+def several_parts(bank: Bank, chance: Random) -> Rows:
     """Options of several parts, which may have letters of their own: what counts is the letter chosen at the end."""
     for item in bank.draw("options", chance):
         asked, draws = _parts(item, chance)

@@ -207,7 +207,7 @@ def _goes_on(text: str) -> bool:
 
 
 def _dated(answer: str) -> str | None:
-    """A time with its preposition: "in 1945", "on 14 March 1879"; None for what is no time."""
+    """A time with its preposition: "in 1945", "on 14 March 1879"; None for what is not a time."""
     low = answer.lower()
     if re.match(r"(in|on|at|by|from|since|between|during|after|before|around|until|about|every)\b", low):
         return answer[0].lower() + answer[1:]

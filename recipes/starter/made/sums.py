@@ -8,9 +8,9 @@ from fractions import Fraction
 from math import comb, isqrt, lcm
 from random import Random
 
-from made.bank import Bank
+from made.bank import Bank, Rows
 from made.files import pick, table
-from made.twins import ROUNDS, Rows, item_of, other_digit, twins
+from made.twins import ROUNDS, item_of, other_digit, twins
 from made.values import decimal
 
 _SUPER = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -27,11 +27,11 @@ def _poly(*factors: int, name: str = "x") -> str:
     return text or "0"
 
 
-def _value(number: Fraction | int, share: bool = False) -> list[str]:
-    """A rational number: as a fraction, as a decimal where it ends, a share also in per cent."""
+def _value(number: Fraction | int, rate: bool = False) -> list[str]:
+    """A rational number: as a fraction, as a decimal where it ends, a rate also in per cent."""
     exact = Fraction(number)
     ends = exact.denominator > 1 and 1000 % exact.denominator == 0
-    in_percent = [f"{decimal(exact * 100)}%"] if share and ends and 100 % exact.denominator == 0 else []
+    in_percent = [f"{decimal(exact * 100)}%"] if rate and ends and 100 % exact.denominator == 0 else []
     return [str(exact), *([decimal(exact)] if ends else []), *in_percent]
 
 
@@ -78,7 +78,7 @@ _SUMS: dict[str, Callable[[int, int, int, int], tuple[str, list[str]]]] = {
     "like terms": lambda a, b, c, d: (f"{a}x^2 + {b}x - {c}x^2 + {d} + {a}x", [_P(a - c, a + b, d)]),
     "red marble": lambda a, b, c, d: (
         f"from a bag with {a} red and {b} blue marbles",
-        _value(_F(a, a + b), share=True),
+        _value(_F(a, a + b), rate=True),
     ),
     "heads": lambda a, b, c, d: (str(a), [f"1/{2**a}"]),
     "disc": lambda a, b, c, d: (f"radius {a} cm", _measured(f"{a * a}*pi", "cm^2", "square centimetres")[:2]),

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from random import Random
 
 from made import frames
-from made.bank import Item, Made
+from made.bank import Item, Made, Rows
 from made.files import pick
 
 ROUNDS = 8_000  # the most pairs of rows that a maker gives
-
-Rows = Iterator[tuple[Item, Made]]
 
 
 def item_of(question: str, reference: str, chance: Random, wrong: str) -> Item:

@@ -43,9 +43,9 @@ class Number(NamedTuple):
             word = "dollar" if self.value == 1 else "dollars"
             return [form for text in bare for form in (f"${text}", f"{text} {word}", f"USD {text}", text)]
         if self.unit == "%":
-            share = [text for text in _bare(self.value / 100) if not text.endswith("%")]
+            rate = [text for text in _bare(self.value / 100) if not text.endswith("%")]
             forms = [form for text in bare for form in (f"{text}%", f"{text} percent", f"{text} per cent", f"{text} %")]
-            return [*forms, *share] if 0 < self.value < 100 else forms
+            return [*forms, *rate] if 0 < self.value < 100 else forms
         return bare
 
     def other(self, chance: Random) -> Number:
