@@ -81,6 +81,8 @@ def several_parts(bank: Bank, chance: Random) -> Rows:
         for _ in range(chance.randint(4, 8)):
             parts = [told.format(chance.choice(values)) for told, values in draws]
             options[joint.join(map(_part(style), range(len(parts)), parts))] = parts
+        if len(options) < 2:  # the same values were drawn each time
+            continue
         place = chance.randrange(len(options))
         choices = tuple(options)
         listed = "\n".join(f"({letter}) {choice}" for letter, choice in zip(LETTERS, choices, strict=False))
