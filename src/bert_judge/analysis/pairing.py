@@ -38,11 +38,17 @@ def answer_sets(runs: Sequence[Run]) -> list[int]:
     names = [set(own) for own in row_names(runs)]
     whose = _whose(runs)
     questions = [Counter((question_of(row), *whose(row)) for row in run.rows) for run in runs]
+    holders: dict[_Key, list[int]] = {}
+    for place, run in enumerate(runs):
+        for key in (run.answers, *questions[place]):
+            holders.setdefault(key, []).append(place)
     same: dict[tuple[int, int], bool] = {}
-    for i, j in combinations(range(len(runs)), 2):
+    # Of many runs most share neither input nor question: only pairs that do are looked at.
+    for i, j in {pair for places in set(map(tuple, holders.values())) for pair in combinations(places, 2)}:
         if runs[i].answers == runs[j].answers:
             same[i, j] = True
-        elif shared := questions[i].keys() & questions[j].keys():
+        else:
+            shared = questions[i].keys() & questions[j].keys()
             rows = min(sum(questions[place][each] for each in shared) for place in (i, j))
             least = 1.0 if runs[i].signature == runs[j].signature else SAME_ANSWERS
             same[i, j] = len(names[i] & names[j]) >= least * rows

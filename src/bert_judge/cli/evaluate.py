@@ -132,8 +132,7 @@ def _check(
     if labels:
         rows = relabelled(rows, labels, columns=True)
     check_labelled(rows)
-    if set(settings.by) - {"source", "input"}:
-        check_columns(rows, settings.by)
+    check_columns(rows, [column for column in settings.by if column != "input"])  # which several inputs get later
     if options.teacher and not Path(options.teacher).is_dir():
         teacher_in_column(rows, options.teacher)
 
