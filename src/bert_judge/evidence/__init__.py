@@ -1,30 +1,40 @@
-"""What two strings have in common: pure functions, no model.
+"""What texts have in common: `read` reads one alone, `match` compares a candidate with its references.
 
-`find_evidence` gives it as spans of characters, `find_signals` as numbers, and a `Combiner` adds such numbers to what
-an encoder says.
+`find_signals` tells it as numbers, and a `Combiner` adds such numbers to what an encoder says. `first` is the version
+that judges read which were trained before this one.
 """
 
 from bert_judge.evidence.combiner import Combiner
 from bert_judge.evidence.folding import fold
+from bert_judge.evidence.matching import AGREEING, Mark, Match, Relation, compare, match
 from bert_judge.evidence.options import find_options, name_option
+from bert_judge.evidence.reading import Reading, read
 from bert_judge.evidence.signals import SIGNALS, Signals, find_signals
-from bert_judge.evidence.spans import Evidence, content_words, find_evidence, touches, word_key, words
-from bert_judge.evidence.word import Span, Word
+from bert_judge.evidence.values import Amount, Form, Option, Parts, Value
 
 __all__ = [
+    "AGREEING",
     "SIGNALS",
+    "VERSION",
+    "Amount",
     "Combiner",
-    "Evidence",
+    "Form",
+    "Mark",
+    "Match",
+    "Option",
+    "Parts",
+    "Reading",
+    "Relation",
     "Signals",
-    "Span",
-    "Word",
-    "content_words",
-    "find_evidence",
+    "Value",
+    "compare",
     "find_options",
     "find_signals",
     "fold",
+    "match",
     "name_option",
-    "touches",
-    "word_key",
-    "words",
+    "read",
 ]
+
+VERSION = 2
+"""Changes whenever a text is read or compared in another way."""

@@ -1,92 +1,195 @@
-"""Numbers that are written in words: "fifty-two", "1.5 million", "twenty-first", "three quarters", "2 and a half"."""
+"""Numbers as they are written: in digits, in words, as fractions, ordinals and Roman numerals."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from decimal import Decimal
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from math import inf
 
-_NAMES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-)
-SMALL = {name: value for value, name in enumerate(_NAMES.split())}
-TENS = {name: 10 * n for n, name in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
-_NTH = {name: n for n, name in enumerate("first second third fourth fifth sixth seventh eighth ninth".split(), 1)}
-# "Second" is a unit of time, too, and "third" a fraction: alone they are words like others.
-ORDINALS = {
-    **{name: n for name, n in _NTH.items() if n > 3},
-    **{f"{name}th": value for name, value in SMALL.items() if value > 9 and value != 12},
-    "twelfth": 12,
-    **{f"{name.removesuffix('y')}ieth": value for name, value in TENS.items()},
-}
-_VALUES = SMALL | TENS | _NTH
-_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_ANY = "|".join([*SMALL, *TENS, "hundred", *_SCALES])
-_LAST = rf"-(?:{'|'.join(_NTH)})"
-_WRITTEN = re.compile(
-    rf"(?<![\w.,-])(?:(?:\d+(?:,\d{{3}})*(?:\.\d+)?|{_ANY})(?:(?:-| +)(?:and(?:-| +))?(?:{_ANY}))+(?:{_LAST})?"
-    rf"|(?:{'|'.join(TENS)}){_LAST})(?!\w)",
-    re.IGNORECASE,
-)
+from bert_judge.evidence import tables
+from bert_judge.evidence.values import NO_UNIT, Amount, Found, Unit, Value
+from bert_judge.evidence.words import NUMBER, NUMERAL, ROMAN
 
-_PARTS = {"half": 2, "halve": 2, "third": 3, "quarter": 4, "hundredth": 100, "thousandth": 1000}
-_PARTS |= {name: value for name, value in ORDINALS.items() if value < 21}
-_SMALL = "|".join(SMALL)
-_SHARE = re.compile(
-    rf"(?<![\w.,/-])(?:(?:(?P<whole>\d{{1,9}}|{_SMALL})[ -]and[ -])?(?P<above>an?|\d{{1,3}}|{_SMALL})[ -])?"
-    rf"(?P<below>{'|'.join(_PARTS)})s?(?!\w)",
-    re.IGNORECASE,
-)
+ORDINAL, ROMAN_NUMERAL = Unit(notation="ordinal"), Unit(notation="Roman")
+_ORDINAL_ENDINGS = frozenset("st nd rd th er re e eme o a".split())  # 1st, 1er, 2ème, 1º
+_ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
+_LARGEST = 1e30  # more is no sensible number
+_GAPS = frozenset((" ", "-", ""))
+_POWER = re.compile(r"\s?(?:[x×*·⋅]|\\times|\\cdot)\s?10|[eE](?=[+-]?\d)|(?<=10)(?=\^|\*\*|[⁻⁰¹²³⁴-⁹])")
 
 
-def numbers_in_words(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where numbers of several words stand in a text, and their value in digits: ("fifty-two" is 0, 9, "52")."""
-    for match in _WRITTEN.finditer(text):
-        value = _value(re.split(r"[ -]+", match[0].casefold()))
-        if value is not None:
-            digits = f"{value:f}"
-            yield *match.span(), digits.rstrip("0").rstrip(".") if "." in digits else digits
+def number_at(tokens: Sequence[Value], i: int, text: str) -> Found | None:
+    """The number that begins with token `i`."""
+    roles = tokens[i].what.roles
+    if roles & NUMBER:
+        found = _in_digits(tokens, i, text)
+    elif roles & NUMERAL:
+        found = _in_words(tokens, i, text)
+    else:
+        found = (i + 1, Amount(_roman(tokens[i].what.text), unit=ROMAN_NUMERAL)) if roles & ROMAN else None
+    return found and Found(found[0], tokens[i].start, tokens[found[0] - 1].end, found[1])
 
 
-def shares_in_words(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where words can be read as a fraction, and its value: 0, 14, "0.75" for "three quarters"; it may be a count."""
-    for match in _SHARE.finditer(text):
-        whole, above, below = (part.casefold() for part in match.groups(""))
-        if above or below in ("half", "quarter"):
-            parts = 1 if above in ("", "a", "an") else _count(above)
-            value = _count(whole or "0") + parts / _PARTS[below]
-            yield *match.span(), f"{value:.6f}".rstrip("0").rstrip(".")
+def _in_digits(tokens: Sequence[Value], i: int, text: str) -> tuple[int, Amount] | None:
+    amount = parse(tokens[i].what.text)
+    if amount is None:
+        return None
+    if i + 1 == len(tokens):
+        return i + 1, amount
+    after = tokens[i + 1]
+    gap = text[tokens[i].end : after.start]
+    if not gap and amount.step == 1 and after.key in _ORDINAL_ENDINGS:
+        return i + 2, amount._replace(unit=ORDINAL)
+    if not gap and after.what.text in tables.SUFFIXES:
+        return i + 2, _scaled(amount, tables.SUFFIXES[after.what.text])
+    if gap == " " and "/" in after.what.text and amount.step == 1 and after.what.roles & NUMBER:
+        share = parse(after.what.text)  # 1 1/2
+        if share and 0 < share.number < 1:
+            return i + 2, Amount(amount.number + share.number, 0, 3)
+    if after.what.roles & NUMERAL or after.what.key in tables.JOINERS:
+        return _in_words(tokens, i, text, amount)
+    return i + 1, amount
 
 
-def _count(word: str) -> int:
-    return SMALL[word] if word in SMALL else int(word)
+@lru_cache(maxsize=16_384)
+def parse(written: str) -> Amount | None:
+    """A number in digits; None where it is too large."""
+    sign, digits = (-1, written[1:]) if written[0] == "-" else (1, written)
+    if "frac" in digits:
+        above, below = re.findall(r"\d+", digits) if "{" in digits else digits[-2:]
+        return _checked(sign * int(above) / int(below), 0, 3)
+    if "/" in digits:
+        above, below = digits.split("/")
+        return _checked(sign * int(above) / int(below), 0, 3)
+    if not digits[-1].isdecimal() and unicodedata.numeric(digits[-1], None) is not None and digits[-1] not in "⁰¹²³⁴⁵⁶⁷⁸⁹":
+        whole = digits[:-1].strip()  # 1½
+        return _checked(sign * (int(whole or 0) + unicodedata.numeric(digits[-1])), 0, 3)
+    mantissa, _, power = _split_power(digits)
+    plain = _plain(mantissa)
+    exponent = 0 if power is None else power
+    places = len(plain.partition(".")[2])
+    figures = len(plain.replace(".", "").lstrip("0")) or 1
+    if len(plain) > 300 or abs(exponent) > 300:
+        return None
+    number = sign * float(f"{plain}e{exponent}")
+    return _checked(number, 10.0 ** (exponent - places), figures)
 
 
-def _value(words: list[str]) -> Decimal | None:
-    """The number that words say together; None where they are several numbers, such as "one two three"."""
-    # `room` is what the next word has to stay below: 1,000 at first, 100 after hundreds, 10 after tens.
-    whole, part, room, scale = Decimal(0), Decimal(0), 1_000, 10**15
-    for place, word in enumerate(words):
-        if word == "and":
-            if room != 100 and not (whole and not part):  # only after hundreds or thousands
-                return None
+def _split_power(digits: str) -> tuple[str, str, int | None]:
+    """The mantissa and the power of ten: 1.5 and 6 of "1.5 × 10^6"; 1 and 6 of "10^6"."""
+    found = _POWER.search(digits)
+    if not found:
+        return digits, "", None
+    mantissa, rest = digits[: found.start()], digits[found.end() :]
+    power = "".join(str(unicodedata.digit(c)) if c.isdigit() else "-" if c in "-\u207b" else "" for c in rest)
+    if not found[0]:  # 10^6
+        mantissa = "1"
+    return mantissa, found[0], int(power) if power.strip("-") else 1
+
+
+def _plain(mantissa: str) -> str:
+    """Digits with a decimal point and without thousands separators."""
+    plain = mantissa.replace(" ", "").replace("'", "")
+    commas, points = plain.count(","), plain.count(".")
+    if commas == 1 and not points and (plain.startswith("0,") or len(plain.partition(",")[2]) != 3):
+        return plain.replace(",", ".")
+    if points > 1:
+        return plain.replace(".", "").replace(",", ".")
+    return plain.replace(",", "")
+
+
+def _checked(number: float, step: float, figures: int) -> Amount | None:
+    return Amount(number, step, figures) if abs(number) < _LARGEST else None
+
+
+def _scaled(amount: Amount, scale: float) -> Amount:
+    return amount._replace(number=amount.number * scale, step=amount.step * scale)
+
+
+def _roman(text: str) -> int:
+    values = [_ROMAN_DIGITS[letter] for letter in text]
+    return sum(-v if v < after else v for v, after in zip(values, [*values[1:], 0], strict=True))
+
+
+def _in_words(tokens: Sequence[Value], i: int, text: str, first: Amount | None = None) -> tuple[int, Amount] | None:
+    """The number that words say together, after a number in digits if there is one ("1.5 million", "2 and a half")."""
+    if tokens[i].what.text[0] in tables.HAN_NUMERALS:
+        return i + 1, _han(tokens[i].what.text)
+    # `part` is the number below the next scale, `room` what the next word has to stay below: 10 after tens, 100 after
+    # hundreds, and after a thousand 1,000.
+    total, part, room = 0.0, first.number if first else None, 0.0 if first else inf
+    step, unit, end = first.step if first else 1.0, NO_UNIT, i + bool(first)
+    place = end
+    while place < len(tokens) and (place == i or text[tokens[place - 1].end : tokens[place].start] in _GAPS):
+        if tokens[place].key in tables.JOINERS and place == end and room >= 100 and place > i:
+            place += 1
             continue
-        if word in _SCALES:
-            if not part or _SCALES[word] >= scale:
-                return None
-            scale = _SCALES[word]
-            whole, part, room = whole + part * scale, Decimal(0), 1_000
-        elif word == "hundred":
-            part = part or Decimal(not place)
-            if not 0 < part < 100:
-                return None
-            part, room = part * 100, 100
+        length, role, value = _numeral(tokens, place)
+        if role in ("scale", "after") and place == end and (part or total or role == "scale"):
+            if part is None and total:
+                total *= value  # five thousand million
+            elif value < 1000:
+                part, room = (part or 1) * value, value
+            else:
+                total, part, room = total + (1 if part is None else part) * value, None, value
+            step *= value
+        elif role in ("unit", "ten", "ordinal") and value < room and (value or place == i):
+            part, room = (part or 0) + value, 10 if role == "ten" else 0
+            step, unit = 1.0, ORDINAL if role == "ordinal" else unit
         else:
-            size = _VALUES.get(word, -1)
-            value = Decimal(word.replace(",", "")) if size < 0 else Decimal(size)
-            needed = 1_000 if size < 0 else 10 if size < 10 else 100
-            if room < needed or (size < 0 and place):
-                return None
-            part, room = part + value, 10 if size in TENS.values() else 0
-    return whole + part
+            break
+        place += length
+        end = place
+    if end == i:
+        return (i + 1, Amount(0.5, 0, 3)) if tables.SHARES.get(tokens[i].key) == 2 else None
+    number = total + (part or 0)
+    amount = Amount(number, step, first.figures if first else len(f"{number / step:.0f}"), unit)
+    return _with_share(tokens, end, text, amount) or (end, amount)
+
+
+def _numeral(tokens: Sequence[Value], i: int) -> tuple[int, str, int]:
+    """The longest number word that begins with token `i`: how many tokens it has, its role and value."""
+    key = tokens[i].key
+    found = (1, *tables.NUMERALS.get(key, ("", 0)))
+    if key in tables.NUMERAL_STARTS:
+        for length, token in enumerate(tokens[i + 1 : i + tables.LONGEST_NUMERAL], 2):
+            key = f"{key} {token.key}"
+            if key in tables.NUMERALS:
+                found = (length, *tables.NUMERALS[key])
+    return found
+
+
+def _with_share(tokens: Sequence[Value], end: int, text: str, count: Amount) -> tuple[int, Amount] | None:
+    """A fraction after a number: "three quarters" after its count; "and a half", "and three quarters" after a whole."""
+
+    def key(place: int) -> str:
+        inside = place < len(tokens) and text[tokens[place - 1].end : tokens[place].start] in _GAPS
+        return tokens[place].key if inside else ""
+
+    if count.step != 1 or count.unit != NO_UNIT:
+        return None
+    below = tables.SHARES.get(key(end))
+    if below and 0 < count.number < 1000:
+        return end + 1, Amount(count.number / below, 0, 3)
+    if key(end) in tables.JOINERS:
+        above = 1 if key(end + 1) in tables.ARTICLES else tables.NUMERALS.get(key(end + 1), ("", 0))[1]
+        below = tables.SHARES.get(key(end + 2), 0)
+        if 0 < above < below:
+            return end + 3, Amount(count.number + above / below, 0, 3)
+    return None
+
+
+def _han(text: str) -> Amount:
+    """A number in Han characters: 五十二 is 52."""
+    total = part = digit = 0
+    for character in text:
+        if character in tables.HAN["units"]:
+            digit = digit * 10 + tables.HAN["units"][character]
+        elif character in tables.HAN["scales"]:
+            part, digit = part + (digit or 1) * tables.HAN["scales"][character], 0
+        else:
+            total, part, digit = total + (part + digit) * tables.HAN["myriads"].get(character, 1), 0, 0
+    number = total + part + digit
+    return Amount(float(number), 1.0, len(str(number)))

@@ -9,6 +9,12 @@ _LABEL = re.compile(r"(?<!\S)\(?(?:([A-J])[).:]|([a-j])\))(?=\s)")
 _INDENT = re.compile(r"^[ \t]*", re.MULTILINE)
 _LINK = re.compile(r"(?:\s+(?:or|and)|[,;])+$")
 _LETTER = re.compile(r"\s*(?:(?:option|answer|choice)\s+)?\(?([A-J])[).:]?\s*", re.IGNORECASE)
+_ALONE = re.compile(
+    r"(?<![A-Za-z0-9\\])(?<![A-Za-z]['’])([A-J])(?![A-Za-z0-9]|['’][A-Za-z]|\s*[=^+~]| [*/<>] |\.\w)"
+    r"|(?<=\()([a-j])(?=\))|(?<=[Oo]ption )([a-j])(?!\w)|^[\W_]*([a-j])[\W_]*$"
+)
+_ARTICLE = re.compile(r" (?!(?:is|and|or)\b)[a-z]")  # after an A or I that is no option
+_WHOLE_BEGIN = re.compile(r"\s*\(([A-J])\)\s")
 _WHOLE = re.compile(r"\s*\(?([A-J])[).:]\s+(.+)", re.DOTALL)
 
 
@@ -43,6 +49,21 @@ def find_options(question: str) -> dict[str, str]:
     leading = [label for label in capital if label.start() in lines]
     # An option may have parts with letters of their own: "(A) (a) iron, (b) lead".
     return _listed(leading, question) or _listed(capital, question) or _listed(labels, question)
+
+
+def letters_in(text: str) -> list[tuple[str, int]]:
+    """The letters of a text that can name options, upper case, and where they stand; no articles or pronouns."""
+    return [
+        (match[match.lastindex or 0].upper(), match.start(match.lastindex or 0))
+        for match in _ALONE.finditer(text)
+        if match[0] not in ("A", "I") or not _ARTICLE.match(text, match.end())
+    ]
+
+
+def named_letter(reference: str) -> str:
+    """The letter of a reference that is an option's letter, alone or before its words; else nothing."""
+    found = _LETTER.fullmatch(reference) or _WHOLE_BEGIN.match(reference)
+    return found[1].upper() if found else ""
 
 
 def _listed(found: list[re.Match[str]], question: str) -> dict[str, str]:

@@ -1,127 +1,196 @@
-"""Numbers with a unit, and percentages, as values: "1 km" is "1,000 m", "90 min" is "1 h 30 min", "50 %" is "1/2"."""
+"""Numbers with a unit: "5 km/h", "$5 million", "12-inch", "1 hour and 30 minutes", "3 m²", "50 %"."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence, Set
-from fractions import Fraction
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Sequence
+from functools import lru_cache
 
-from bert_judge.evidence.numbers import shares_in_words
-from bert_judge.evidence.word import Word
+from bert_judge.evidence import tables
+from bert_judge.evidence.numbers import number_at
+from bert_judge.evidence.values import NO_UNIT, Amount, Dimension, Found, Unit, Value
+from bert_judge.evidence.words import CURRENCY, NUMBER, NUMERAL
 
-# Units of one kind, and how many of what all of them are told in, by the keys that words have: no plural s.
-_UNITS = {
-    "m": "m 1 meter 1 km 1000 kilometer 1000 cm 0.01 centimeter 0.01 mm 0.001 millimeter 0.001 "
-    "mile 1609.344 yard 0.9144 foot 0.3048 inch 0.0254",
-    "g": "g 1 gram 1 gramme 1 kg 1000 kilogram 1000 mg 0.001 milligram 0.001 tonne 1000000 "
-    "pound 453.59237 ounce 28.349523125",
-    "s": "second 1 minute 60 h 3600 hour 3600 day 86400 week 604800",
-    "month": "month 1 year 12 decade 120 century 1200 centurie 1200",
-    "l": "l 1 liter 1 ml 0.001 milliliter 0.001 cl 0.01 centiliter 0.01",
-}
-_SIZES = {
-    unit: (kind, Fraction(size))
-    for kind, sizes in _UNITS.items()
-    for unit, size in zip(sizes.split()[::2], sizes.split()[1::2], strict=True)
-}
-_SCALES = {"c", "f", "celsiu", "fahrenheit", "degree"}
-_DEGREES = re.compile(r"\s?(?:(?:°|degrees?)\s?[cf]|(?:(?:°|degrees?)\s?)?(?:celsius|fahrenheit))\b", re.IGNORECASE)
-DATE = "date"  # a kind
-MONTHS = "january february march april may june july august september october november december".split()
-_MONTH = {month: number for number, month in enumerate(MONTHS, 1)}
-_DAYS = {str(day) for day in range(1, 32)}
-_IN_DATES = {"the", "of", "in", "st", "nd", "rd", "th"}
-_ORDERS = ((0, 1, 2), (1, 0, 2), (2, 1, 0))  # where day, month and year stand
-_YEAR = re.compile(r"[12]\d{3}")
-_NUMBER = re.compile(r"-?\d{1,30}(\.\d{1,30})?")  # of any sensible size
-_PERCENT = ("%", " %", " percent", " per cent")
+_GAPS = frozenset(("", " ", "-"))
+_POWERS = {"^2": 2, "^3": 3, "^-1": -1, "^-2": -2, "^-3": -3, "squared": 2, "cubed": 3, "2": 2, "3": 3}
+_POWERS_BEFORE = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
+_TIMES = frozenset(("·", "⋅", "*", "-", " * ", " · "))
+_FORMULA = re.compile(r"\s*[$+*/=^\\]")  # after a number that a $ opens a formula before
 
 
-class Quantity(NamedTuple):
-    """Words `first` to `last` (exclusive) of a text are a number with a unit or a date; `kind` says of what."""
-
-    first: int
-    last: int
-    kind: str
-    value: Fraction
-
-    @property
-    def key(self) -> str:
-        """The same for equal quantities, whatever their units."""
-        return f"{float(self.value):.9g} {self.kind}"
-
-
-def find_quantities(found: Sequence[Word], text: str) -> list[Quantity]:
-    """The numbers with a unit, and the dates of day, month and year, among the words of a text."""
-    return [*_measures(found, text), *_dates(found, text)]
-
-
-def _dates(found: Sequence[Word], text: str) -> Iterator[Quantity]:
-    """Dates as "11 November 1918", "November 11th, 1918" and "1918-11-11": their value is 19181111."""
-    if not any(word.key in _MONTH for word in found):
-        return
-    kept = [place for place, word in enumerate(found) if word.key not in _IN_DATES]
-    for places in zip(kept, kept[1:], kept[2:], strict=False):
-        for order in _ORDERS:
-            day, month, year = (found[places[part]] for part in order)
-            if month.key not in _MONTH or day.key not in _DAYS or not _YEAR.fullmatch(year.key):
-                continue
-            if order[0] < 2 or text[year.end : month.start] == "-":  # not "in 1918. November 11"
-                value = int(year.key) * 10_000 + _MONTH[month.key] * 100 + int(day.key)
-                yield Quantity(places[0], places[2] + 1, DATE, Fraction(value))
+def amount_at(tokens: Sequence[Value], i: int, text: str) -> Found | None:
+    """The number that begins with token `i`, with its unit if it has one; a currency may stand before it."""
+    prefix, start = _currency_before(tokens, i, text)
+    first = i + (tokens[i].what.roles & CURRENCY > 0)
+    found = number_at(tokens, first, text) if first < len(tokens) else None
+    if found is None:
+        return None
+    place, amount = found.place, found.what
+    if prefix:
+        return _money(tokens, place, text, start, amount, prefix)
+    read = _unit_at(tokens, place, text) if amount.unit == NO_UNIT else None
+    if read is None:
+        return found
+    place, end, unit, others = read
+    whole = amount._replace(unit=unit, others=others)
+    while more := _smaller(tokens, place, text, whole):
+        place, end, whole = more
+    return Found(place, tokens[i].start, end, whole)
 
 
-def in_full(found: Sequence[Word], quantities: Sequence[Quantity]) -> bool:
-    """Whether a text names no month and no year but in these dates."""
-    inside = {place for one in quantities if one.kind == DATE for place in range(one.first, one.last)}
-    loose = (word.key for place, word in enumerate(found) if place not in inside)
-    return not any(key in _MONTH or _YEAR.fullmatch(key) for key in loose)
+def _currency_before(tokens: Sequence[Value], i: int, text: str) -> tuple[Unit | None, int]:
+    """The currency before a number, and where it begins: "$5", "US$ 5", "USD 5"."""
+    token = tokens[i]
+    if token.what.roles & CURRENCY:
+        after = tokens[i + 1] if i + 1 < len(tokens) else None
+        if after is None or text[token.end : after.start] not in ("", " ", "$", " $", "$ "):
+            return None, 0
+        return tables.CURRENCIES[token.what.text], token.start
+    at = token.start - 1 if token.start and text[token.start - 1] != " " else token.start - 2
+    if at < 0:
+        return None, 0
+    formula = _FORMULA.match(text, token.end) or token.what.text[0] == "\\"
+    return (None, 0) if formula else (tables.CURRENCIES.get(text[at]), at)
 
 
-def _measures(found: Sequence[Word], text: str) -> list[Quantity]:
-    """The numbers with a unit; "1 hour and 30 minutes" is one."""
-    quantities: list[Quantity] = []
-    for place, (number, unit) in enumerate(pairwise(found)):
-        if (unit.key not in _SIZES and unit.key not in _SCALES) or not _NUMBER.fullmatch(number.key):
-            continue
-        if unit.key in _SCALES:
-            if degrees := _DEGREES.match(text, number.end):
-                last = place + 2 + (unit.end < degrees.end())  # "degrees Celsius" are two words
-                quantities.append(Quantity(place, last, "°C", _celsius(Fraction(number.key), degrees[0])))
-        elif unit.start - number.end <= 1:
-            kind, size = _SIZES[unit.key]
-            here = Quantity(place, place + 2, kind, Fraction(number.key) * size)
-            before = quantities[-1] if quantities else None
-            between = [word.key for word in found[before.last : place]] if before else ["none"]
-            if before and between in ([], ["and"]) and before.kind == kind and 0 < here.value < before.value:
-                quantities[-1] = Quantity(before.first, here.last, kind, before.value + here.value)
-            else:
-                quantities.append(here)
-    return quantities
+def _money(
+    tokens: Sequence[Value], place: int, text: str, start: int, amount: Amount, unit: Unit
+) -> Found:
+    """An amount of a currency, which may be in "m" or "b": "$5m"."""
+    end = tokens[place - 1].end
+    if place < len(tokens) and tokens[place].start == end and tokens[place].what.text in tables.MONEY_SUFFIXES:
+        scale = tables.MONEY_SUFFIXES[tokens[place].what.text]
+        amount = amount._replace(number=amount.number * scale, step=amount.step * scale)
+        end, place = tokens[place].end, place + 1
+    if start and text[start - 1] == "-" and (start == 1 or text[start - 2].isspace()):
+        amount, start = amount._replace(number=-amount.number), start - 1
+    return Found(place, start, end, amount._replace(unit=unit))
 
 
-def _celsius(value: Fraction, degrees: str) -> Fraction:
-    """A temperature in degrees Celsius."""
-    return (value - 32) * 5 / 9 if "f" in degrees.casefold() else value
+def _smaller(tokens: Sequence[Value], place: int, text: str, whole: Amount) -> tuple[int, int, Amount] | None:
+    """A quantity and a smaller one of the same dimension after it, as their sum: "1 hour and 30 minutes"."""
+    if place < len(tokens) and tokens[place].key in tables.JOINERS:
+        place += 1
+    if place >= len(tokens) or not tokens[place].what.roles & (NUMBER | NUMERAL):
+        return None
+    if text[tokens[place - 1].end : tokens[place].start] not in (" ", ", ", ""):
+        return None
+    found = number_at(tokens, place, text)
+    read = _unit_at(tokens, found.place, text) if found else None
+    if found is None or read is None:
+        return None
+    number, (after, end, unit, _) = found.what, read
+    smaller = unit.dimension == whole.unit.dimension and 0 < unit.factor < whole.unit.factor and unit.dimension
+    if not smaller or not 0 < number.number * unit.factor < whole.unit.factor:
+        return None
+    ratio = unit.factor / whole.unit.factor
+    total = whole.number + number.number * ratio
+    return after, end, Amount(total, number.step * ratio, whole.figures + number.figures, whole.unit)
 
 
-def find_shares(found: Sequence[Word], text: str, others: Set[str]) -> Iterator[tuple[int, int, int, str]]:
-    """Percentages and fractions in words whose value the other side has as a number: their places, end and key.
+def _unit_at(tokens: Sequence[Value], place: int, text: str) -> tuple[int, int, Unit, tuple[Unit, ...]] | None:
+    """The unit after a number: the token after it, the character where it ends, what it is, what else it may be."""
+    before = tokens[place - 1].end
+    sign = _sign_after(text, before)
+    if sign:
+        end, unit = sign
+        return place + _covered(tokens, place, end), end, unit, ()
+    read = _simple(tokens, place, text)
+    if read is None:
+        return None
+    place, end, unit, others = read
+    while place < len(tokens):
+        gap, token = text[end : tokens[place].start], tokens[place]
+        per = token.key == "per" and gap == " "
+        if per or gap in ("/", " / "):
+            more = _simple(tokens, place + per, text, joined=not per)
+            sign_of_power = -1
+        elif gap in _TIMES or (gap == " " and token.what.text in ("m", "h") and text[end - 1].isalpha()):
+            more, sign_of_power = _simple(tokens, place, text, joined=True), 1
+        else:
+            break
+        if more is None:
+            break
+        place, end, unit, others = more[0], more[1], _product(unit, more[2], sign_of_power), ()
+    return place, end, unit, others
 
-    Where it has not, "3 quarters" are three of something.
-    """
-    for place, word in enumerate(found):
-        if not _NUMBER.fullmatch(word.key) or word.key in others:
-            continue
-        sign = next((sign for sign in _PERCENT if text.startswith(sign, word.end)), "")
-        value = f"{float(Fraction(word.key) / 100):.6f}".rstrip("0").rstrip(".")
-        if sign and value in others:
-            yield place, place + 1, word.end + len(sign), value
-    if any("." in key for key in others):
-        starts = [word.start for word in found]
-        for start, end, value in shares_in_words(text):
-            if value in others:
-                yield bisect_left(starts, start), bisect_left(starts, end), end, value
+
+def _sign_after(text: str, at: int) -> tuple[int, Unit] | None:
+    """A unit that is no word: %, ‰, € or °C, after a space or none."""
+    begin = at + text.startswith(" ", at)
+    for length in (2, 1):
+        spelling = text[begin : begin + length]
+        if spelling == "$" and "$" in text[:at]:
+            return None  # the end of a formula
+        if spelling in tables.UNIT_SYMBOLS and not spelling[0].isalnum() and not text[begin + length : begin + length + 1].isalpha():
+            return begin + length, tables.UNIT_SYMBOLS[spelling]
+    return None
+
+
+def _covered(tokens: Sequence[Value], place: int, end: int) -> int:
+    """How many tokens from `place` on begin before the character `end`."""
+    return sum(1 for token in tokens[place : place + 2] if token.start < end)
+
+
+def _simple(
+    tokens: Sequence[Value], place: int, text: str, *, joined: bool = False
+) -> tuple[int, int, Unit, tuple[Unit, ...]] | None:
+    """One unit with its power: "square metres", "m²", "cm^3"."""
+    if place >= len(tokens) or (not joined and text[tokens[place - 1].end : tokens[place].start] not in _GAPS):
+        return None
+    power = _POWERS_BEFORE.get(tokens[place].key, 1)
+    if power > 1:
+        place += 1
+    length, unit, others = _named(tokens, place, text)
+    if unit is None:
+        return None
+    place += length
+    end = tokens[place - 1].end
+    if power == 1 and place < len(tokens):
+        raised = _POWERS.get(tokens[place].key, 1)
+        gap = text[end : tokens[place].start]
+        if raised != 1 and gap == (" " if tokens[place].key.isalpha() else ""):
+            power, place, end = raised, place + 1, tokens[place].end
+    if power != 1:
+        unit, others = _raised(unit, power), ()
+    return place, end, unit, others
+
+
+def _named(tokens: Sequence[Value], place: int, text: str) -> tuple[int, Unit | None, tuple[Unit, ...]]:
+    """The unit of the longest name that begins with a token, how many tokens the name has, and other readings."""
+    if place >= len(tokens):
+        return 0, None, ()
+    token = tokens[place]
+    found: tuple[int, Unit | None, tuple[Unit, ...]] = (0, None, ())
+    if token.what.text in tables.UNIT_SYMBOLS:
+        found = (1, tables.UNIT_SYMBOLS[token.what.text], tables.UNIT_OTHERS.get(token.what.text, ()))
+    elif token.what.text in tables.UNIT_AMBIGUOUS and _nothing_follows(text, token.end):
+        found = (1, tables.UNIT_AMBIGUOUS[token.what.text], ())
+    key = ""
+    for length, other in enumerate(tokens[place : place + tables.LONGEST_UNIT], 1):
+        if length > 1 and text[tokens[place + length - 2].end : other.start] not in (" ", "-"):
+            break
+        key = f"{key} {other.key}" if key else other.key
+        if key in tables.UNIT_NAMES:
+            found = (length, tables.UNIT_NAMES[key], tables.UNIT_OTHERS.get(key, ()))
+    return found
+
+
+def _nothing_follows(text: str, end: int) -> bool:
+    """Whether the text ends there, or something else than a word follows."""
+    return not text[end : end + 2].strip(" ").isalnum()
+
+
+@lru_cache(maxsize=4_096)
+def _raised(unit: Unit, power: int) -> Unit:
+    return Unit(tuple((base, exponent * power) for base, exponent in unit.dimension), unit.factor**power)
+
+
+@lru_cache(maxsize=4_096)
+def _product(one: Unit, other: Unit, power: int) -> Unit:
+    """One unit times the other to a power."""
+    exponents = dict(one.dimension)
+    for base, exponent in other.dimension:
+        exponents[base] = exponents.get(base, 0) + exponent * power
+    dimension: Dimension = tuple(sorted((base, e) for base, e in exponents.items() if e))
+    return Unit(dimension, one.factor * other.factor**power)

@@ -3,53 +3,49 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
 
-from bert_judge.evidence.options import name_option
-from bert_judge.evidence.spans import compared_words, content_of, words
-from bert_judge.evidence.word import Word
-from bert_judge.metrics import find_choice
+from bert_judge.evidence.matching import AGREEING, Match, Relation, match
+from bert_judge.evidence.reading import Reading, read
+from bert_judge.evidence.values import Amount, Form, Parts
 
-_NEGATIONS = frozenset("not never neither nor cannot no isn aren wasn weren doesn don didn".split())
+_NEGATIONS = re.compile(r"\b(?:not|never|neither|nor|cannot|no|\w+n['’]t)\b", re.IGNORECASE)
 _REFUSAL = re.compile(
     r"\b(?:do(?:es)? ?n[o']?t know|(?:can ?not|can'?t|unable to) (?:answer|determine|say|find)|not (?:sure|enough)"
     r"|no (?:information|idea)|unanswerable|unknown|sorry|as an ai)\b",
     re.IGNORECASE,
 )
-_OPTION = re.compile(r"\s*(?:\(?[A-J][).:]|[A-J]\s*$)")
-_ENDING = 1_500  # characters: a choice is stated at the end of a long text
-_NUMBER_WORDS = 2  # a reference of so many words is a number if it has one: "42 apples"
+_NUMBER_WORDS = 2  # a reference of so many values is a number if it has one: "42 apples"
 
 
 @dataclass(frozen=True, slots=True)
 class Signals:
     """What a candidate and its references have in common, for the reference that fits best.
 
-    Shares are in [0, 1]; a signal that says yes, no or nothing is 1, -1 or 0. Words are compared as in `find_evidence`.
+    Shares are in [0, 1]; a signal that says yes, no or nothing is 1, -1 or 0. Values agree as in `match`.
     """
 
     equal: float
-    """The words are those of a reference, in order."""
+    """The values are those of a reference, in order."""
     contains: float
-    """The words of a reference stand in the candidate, in a row."""
+    """The values of a reference stand in the candidate, in a row."""
     inside: float
-    """The candidate's words stand in a reference, in a row."""
+    """The candidate's values stand in a reference, in a row."""
     precision: float
-    """The share of the candidate's words that stand in the reference."""
+    """The share of the candidate's values that agree with a reference."""
     recall: float
-    """The share of the reference's words that stand in the candidate."""
+    """The share of the reference's values that the candidate agrees with."""
     option: float
     """1: the candidate chooses the reference's option; -1: another one; 0: there are no options, or none is chosen."""
     number: float
-    """Where the reference is a number: 1 if it is the candidate's last number, -1 if another one is."""
+    """Where the reference is a number: 1 if the candidate's last number agrees with it, -1 if not."""
     numbers: float
-    """Where the reference has numbers: 1 if all of them stand in the candidate, else -1."""
+    """Where the reference has numbers: 1 if the candidate agrees with all of them, else -1."""
     other_numbers: float
     """1 where the candidate has numbers that the reference has not, and the reference has some."""
     added: float
-    """The share of the candidate's words that stand neither in the reference nor in the question."""
+    """The share of the candidate's values that stand neither in a reference nor in the question."""
     negation: float
     """1 where the candidate has a word such as *not*."""
     refusal: float
@@ -57,10 +53,10 @@ class Signals:
     options: tuple[str | None, str | None] = (None, None)
     """The options that candidate and reference name."""
     last_numbers: tuple[str | None, str | None] = (None, None)
-    """The last number of the candidate, and the reference where that is a number."""
+    """The last number of the candidate, and the reference where that is a number, as they are written."""
 
     def describe(self) -> str:
-        """The signals that tell most, in words: "last number 42 = 42", "option B, not C", "3 of 4 words of …"."""
+        """The signals that tell most, in words: "last number 42 = 42", "option B, not C", "60% of the reference"."""
         phrases = [
             (self.refusal, "refuses to answer"),
             (self.option, "option {} chosen" if self.option > 0 else "option {}, not {}"),
@@ -90,55 +86,63 @@ SIGNALS = tuple(field.name for field in fields(Signals) if field.type == "float"
 
 def find_signals(candidate: str, references: Sequence[str], question: str | None = None) -> Signals:
     """Compare a candidate with one or more references; about linear in the length of the texts."""
-    said, every = compared_words(candidate, references, question)
-    keys = [word.key for word in said]
-    known = set(keys)
-    row = _in_a_row(said)
-    wanted = [[word.key for word in content_of(found)] for found in every]
-    best = max(range(len(references)), key=lambda i: (_share(wanted[i], known), -len(wanted[i])))
-    target, whole = set(wanted[best]), [_in_a_row(found) for found in every]
-    content = [word.key for word in content_of(said)]
-    expected = target.union(word.key for word in words(question or ""))
+    found = match(candidate, references, question)
+    best = found.best_reference
+    said, wanted = read(candidate), [read(text) for text in references]
+    row, rows = _in_a_row(said), [_in_a_row(one) for one in wanted]
+    relations = [mark.relation for mark in found.candidate]
+    option, options = _option(said, wanted[best], found, best)
+    last = _last_numbers(candidate, references[best], found, best)
+    theirs = _numbers(wanted[best], found.references[best])
+    ours = _numbers(said, found.candidate)
     return Signals(
-        equal=float(row in whole),
-        contains=float(any(text in row for text in whole if text.strip())),
-        inside=float(bool(keys) and any(row in text for text in whole)),
-        precision=_share(content, target),
-        recall=_share(wanted[best], known),
-        added=_share(content, set(content) - expected),
-        negation=float(not _NEGATIONS.isdisjoint(known)),
+        equal=float(row in rows),
+        contains=float(any(text in row for text in rows if text)),
+        inside=float(bool(row) and any(row in text for text in rows)),
+        precision=_share(relations, AGREEING),
+        recall=found.recall[best],
+        option=option,
+        options=options,
+        number=0.0 if None in last else 1.0 if ours[-1] in AGREEING else -1.0,
+        last_numbers=last,
+        numbers=0.0 if not theirs else 1.0 if all(relation in AGREEING for relation in theirs) else -1.0,
+        other_numbers=float(bool(theirs) and any(relation not in AGREEING for relation in ours)),
+        added=_share(relations, {Relation.ALONE, Relation.OTHER}),
+        negation=float(bool(_NEGATIONS.search(candidate))),
         refusal=float(bool(_REFUSAL.search(candidate))),
-        **_option(candidate, references[best], question),
-        **_numbers(keys, wanted[best]),
     )
 
 
-def _in_a_row(found: Sequence[Word]) -> str:
-    return " " + "".join(f"{word.key} " for word in found)
+def _in_a_row(one: Reading) -> str:
+    return "".join(f"\n{value.key}\n" for value in one.values)
 
 
-def _share(keys: Sequence[str], known: Iterable[str]) -> float:
-    return sum(key in known for key in keys) / max(len(keys), 1)
+def _share(relations: Sequence[int], which: frozenset[Relation] | set[Relation]) -> float:
+    return sum(relation in which for relation in relations) / max(len(relations), 1)
 
 
-def _option(candidate: str, reference: str, question: str | None) -> dict[str, Any]:
-    """Whether the candidate chooses the option that the reference names, and both options."""
-    wanted = name_option(reference, question)
-    right = find_choice(wanted[:_ENDING]) if _OPTION.match(wanted) else None
-    chosen = find_choice(name_option(candidate[-_ENDING:], question)) if right else None
-    known = right is not None and chosen is not None
-    return {"option": 0.0 if not known else 1.0 if chosen == right else -1.0, "options": (chosen, right)}
+def _option(said: Reading, wanted: Reading, found: Match, best: int) -> tuple[float, tuple[str | None, str | None]]:
+    """Whether the option that the candidate names last is that of the reference, and both options."""
+    told = {mark.start: mark.relation for mark in found.candidate}
+    here = {mark.start for mark in found.references[best]}
+    right = next((value.what.letter for value in wanted.letters if value.start in here), None)
+    named = [value.what.letter for value in said.letters if value.start in told]
+    if right is None or not named:
+        return 0.0, (None, right)
+    return 1.0 if named[-1] == right else -1.0, (named[-1], right)
 
 
-def _numbers(keys: Sequence[str], wanted: Sequence[str]) -> dict[str, Any]:
-    """The signals of numbers, and the last ones."""
-    ours, theirs = ([key for key in each if key.lstrip("-")[:1].isdigit()] for each in (keys, wanted))
-    if not theirs:
-        return dict.fromkeys(("number", "numbers", "other_numbers"), 0.0)
-    last = (ours[-1] if ours else None, theirs[-1] if len(wanted) <= _NUMBER_WORDS else None)
-    return {
-        "number": 0.0 if None in last else 1.0 if last[0] == last[1] else -1.0,
-        "numbers": 1.0 if set(theirs) <= set(ours) else -1.0,
-        "other_numbers": float(not set(ours) <= set(theirs)),
-        "last_numbers": last,
-    }
+def _numbers(one: Reading, marks: Sequence[tuple[int, int, int]]) -> list[int]:
+    """The relations of a text's numbers, quantities and dates."""
+    told = {value.start for value in one.values if isinstance(value.what, Amount | Parts)}
+    return [relation for start, _, relation in marks if start in told]
+
+
+def _last_numbers(candidate: str, reference: str, found: Match, best: int) -> tuple[str | None, str | None]:
+    """The last number of each, as written; None for a reference that is more than a number."""
+    ours, theirs = ([value for value in read(text).values if type(value.what) is not Form] for text in (candidate, reference))
+    short = len(found.references[best]) <= _NUMBER_WORDS
+    return (
+        candidate[ours[-1].start : ours[-1].end] if ours else None,
+        reference[theirs[-1].start : theirs[-1].end] if theirs and short else None,
+    )

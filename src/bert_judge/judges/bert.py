@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bert_judge.errors import InputError, ModelError
-from bert_judge.evidence import SIGNALS, find_signals
+from bert_judge.evidence import SIGNALS
 from bert_judge.judges.base import FIRST_WINDOW, Judge, make_samples, windows_of
 from bert_judge.models import STARTER, find_model, read_config
 from bert_judge.prompt import JudgeConfig, Prompt, PromptEncoder
@@ -220,7 +220,7 @@ class BERTJudge(Judge):
         combiner = self._config.combiner
         if combiner is None and not self._config.form.marks:
             return logit, None, {"logit": logit}
-        signals = find_signals(sample.candidate, sample.references, sample.question)
+        signals = self._config.form.signals_of(sample)
         found = {name: round(value, 3) for name, value in zip(SIGNALS, signals.vector(), strict=True) if value}
         details = {"logit": logit, "evidence": found}
         if combiner is None:

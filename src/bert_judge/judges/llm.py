@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Annotated, Literal, get_type_hints
 
 from bert_judge.errors import InputError
-from bert_judge.evidence import find_evidence
+from bert_judge.evidence import match
 from bert_judge.generators import KeptGenerator, Options, make_generator, open_store, split_trace
 from bert_judge.judges.base import Costs, Judge, make_samples, windows_of
 from bert_judge.judges.llm_prompt import (
@@ -185,7 +185,7 @@ def _verdict(sample: Sample, prompt: JudgePrompt, reply: Reply, think_token: str
         return Verdict(None, None, found, truncated=truncated, details=details)
     score = _probability_of_true(reply.choices, found)
     score = float(found.correct) if score is None else score
-    best = find_evidence(sample.candidate, sample.references).best_reference
+    best = match(sample.candidate, sample.references).best_reference
     return Verdict(score, int(score >= 0.5), matched_reference=best, truncated=truncated, details=details)
 
 

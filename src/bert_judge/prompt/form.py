@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from bert_judge.errors import InputError, ModelError
-from bert_judge.evidence import Combiner
+from bert_judge.evidence import AGREEING, VERSION, Combiner, Relation, Signals, find_signals, first
 from bert_judge.types import PARTS, Sample
 
 CONFIG_NAME = "judge.json"
@@ -28,14 +28,16 @@ class InputForm:
     `truncation="left"` cuts the whole input from the left instead, as the paper does.
 
     `references` says how several are read: "joined" in one pass (the `max_references` that share most with the
-    candidate, the best first) or as the "best" of single passes. `marks` turns match marks on: words that candidate and
-    reference share carry the second token type. With `contrast` content words that they do not share carry the third:
-    those of the candidate that are not in the question either, and those of the reference that the candidate lacks.
+    candidate, the best first) or as the "best" of single passes. `marks` turns match marks on: each word or value of
+    candidate and references carries its relation to the other side as a token type (`evidence.Relation`). `evidence` is
+    the version of evidence that finds them. Version 1, which judges have that were trained before there was another,
+    knows only what both sides share and, with `contrast`, what they do not.
     `fold` reads characters that look alike as one (`evidence.fold`). With `sanitise` special tokens and chat markers in
     a candidate ("[SEP]", "<|im_end|>", "</s>"), which no reference has, are read as spaces. With `options` a reference
     that is the letter or the words of an option which the question lists is read as both (`evidence.name_option`).
     """
 
+    evidence: int = VERSION
     forms: tuple[str, ...] = ("qcr",)
     markers: tuple[str, str, str] = ("<|question|>", "<|candidate|>", "<|reference|>")
     marks: bool = False
@@ -66,6 +68,12 @@ class InputForm:
                 f"max_references is {self.max_references} and candidate_head {self.candidate_head}; "
                 "at least 1, and a fraction from 0 to 1, were expected."
             )
+        if self.evidence not in (1, VERSION):
+            raise InputError(
+                f"evidence is {self.evidence!r}; this version of bert-judge knows 1 and {VERSION}: update bert-judge."
+            )
+        if self.contrast and self.evidence != 1:
+            raise InputError("contrast is of the first version of evidence; now marks alone say more: leave it out.")
         if self.contrast and not self.marks:
             raise InputError("contrast needs marks; turn both on, or neither.")
         if self.candidate_focus < 0:
@@ -82,7 +90,17 @@ class InputForm:
     @property
     def token_types(self) -> int:
         """How many token types the form needs."""
-        return 1 + self.marks + self.contrast
+        return 1 + (self.marks + self.contrast if self.evidence == 1 else len(Relation) * self.marks)
+
+    @property
+    def agreeing(self) -> frozenset[int]:
+        """The token types of what candidate and reference agree on."""
+        return frozenset([1]) if self.evidence == 1 else AGREEING
+
+    def signals_of(self, sample: Sample) -> Signals:
+        """What candidate and references have in common, by the version of evidence that the judge reads."""
+        find = first.find_signals if self.evidence == 1 else find_signals
+        return find(sample.candidate, sample.references, sample.question)
 
     def resized(self, max_tokens: int) -> InputForm:
         """The same form for inputs of another length, with budgets in proportion."""
@@ -98,7 +116,8 @@ class InputForm:
         references = f"joined{self.max_references}" if self.references == "joined" else self.references
         flags = [name for name in ("marks", "contrast", "fold", "sanitise", "options") if getattr(self, name)]
         whole = hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:6]
-        return {"form": f"{'+'.join(['/'.join(self.forms), *flags])}#{whole}", "refs": references, "trunc": limit}
+        evidence = {"evidence": str(self.evidence)} if self.marks or self.candidate_focus else {}
+        return {"form": f"{'+'.join(['/'.join(self.forms), *flags])}#{whole}", "refs": references, "trunc": limit, **evidence}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +148,7 @@ class JudgeConfig:
         try:
             raw = json.loads(path.read_text(encoding="utf-8"))
             return cls(
-                form=InputForm(**raw["form"]),
+                form=InputForm(**{"evidence": 1} | raw["form"]),  # judges before there was another do not say it
                 temperature=float(raw["temperature"]),
                 combiner=Combiner(**raw["combiner"]) if raw.get("combiner") else None,
                 threshold=float(raw.get("threshold", 0.5)),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from bert_judge.evidence import Span, find_evidence, fold, name_option
+from bert_judge.evidence import Match, first, fold, match, name_option
 from bert_judge.prompt.form import InputForm, with_budgets
 from bert_judge.prompt.tokenise import TextTokenizer, ends, marker_id, plain_tokenizer, special_ids
 from bert_judge.prompt.truncation import Piece, characters_cut, joined, keep_fairly, keep_right, with_focus
@@ -51,34 +51,48 @@ class PromptEncoder:
 
     def encode(self, samples: Sequence[Sample]) -> list[list[Prompt]]:
         """The prompts of each sample: one, or one a reference where the judge takes the best of them."""
-        samples = [_as_read(sample, self.form) for sample in samples]
-        groups = [_group_references(sample, self.form) for sample in samples]
-        texts = {text for sample in samples for text in (sample.question, sample.candidate) if text is not None}
-        texts.update(
-            s.references[i] for s, passes in zip(samples, groups, strict=True) for group in passes for i in group
-        )
+        rows = [_as_read(sample, self.form) for sample in samples]
+        passes = [self._passes(row) for row in rows]
+        texts = {text for row in rows for text in (row.question, row.candidate) if text is not None}
+        texts.update([row.references[i] for row, each in zip(rows, passes, strict=True) for group, _ in each for i in group])
         pieces = self._tokenise(texts)
         return [
-            [self._prompt(self._parts(sample, group, pieces), group[0]) for group in passes]
-            for sample, passes in zip(samples, groups, strict=True)
+            [self._prompt(self._parts(row, group, found, pieces), group[0]) for group, found in each]
+            for row, each in zip(rows, passes, strict=True)
         ]
 
-    def _parts(self, sample: Sample, group: Sequence[int], pieces: Mapping[str, Piece]) -> dict[str, Piece]:
+    def _passes(self, row: _Texts) -> list[tuple[tuple[int, ...], Match | None]]:
+        """Which references go into which pass, and what the candidate shares with these."""
+        form = self.form
+        everyone = tuple(range(len(row.references)))
+        marked = (form.marks or form.candidate_focus > 0) and "r" in row.form
+        if form.references == "best":
+            return [((i,), self._match(row, (i,)) if marked else None) for i in everyone]
+        if len(everyone) == 1:
+            return [(everyone, self._match(row, everyone) if marked else None)]
+        recall = self._match(row, everyone).recall
+        group = tuple(sorted(everyone, key=lambda i: -recall[i])[: form.max_references])
+        return [(group, self._match(row, group) if marked else None)]
+
+    def _match(self, row: _Texts, group: Sequence[int]) -> Match:
+        references = [row.references[i] for i in group]
+        if self.form.evidence == 1:
+            return first.match(row.candidate, references, row.question, contrast=self.form.contrast)
+        return match(row.candidate, references, row.question)
+
+    def _parts(
+        self, row: _Texts, group: Sequence[int], found: Match | None, pieces: Mapping[str, Piece]
+    ) -> dict[str, Piece]:
         """The parts that the judge reads of a sample, in their order, with their marks."""
-        form = self.form.form_of(sample)
-        references = [sample.references[i] for i in group]
-        candidate, read = pieces[sample.candidate], [pieces[text] for text in references]
-        if (self.form.marks or self.form.candidate_focus) and "r" in form:
-            contrast = self.form.contrast
-            evidence = find_evidence(sample.candidate, references, sample.question if contrast else None)
-            missing: Sequence[tuple[Span, ...]] = evidence.missing if contrast else [()] * len(read)
-            candidate = candidate.typed(evidence.candidate, evidence.added if contrast else ())
-            read = [piece.typed(*spans) for piece, *spans in zip(read, evidence.references, missing, strict=True)]
+        candidate, read = pieces[row.candidate], [pieces[row.references[i]] for i in group]
+        if found:
+            candidate = candidate.typed(found.candidate)
+            read = [piece.typed(marks) for piece, marks in zip(read, found.references, strict=True)]
         parts: dict[str, Piece] = {}
-        if "q" in form and sample.question is not None:
-            parts["question"] = pieces[sample.question]
+        if "q" in row.form and row.question is not None:
+            parts["question"] = pieces[row.question]
         parts["candidate"] = candidate
-        if "r" in form:
+        if "r" in row.form:
             parts["reference"] = joined(read, self._separator)
         return parts
 
@@ -92,40 +106,40 @@ class PromptEncoder:
             piece = parts[part]
             if len(kept) < lengths[part]:
                 if part == "candidate" and self.form.candidate_focus:
-                    kept = with_focus(piece, kept, self.form.candidate_focus)
+                    kept = with_focus(piece, kept, self.form.candidate_focus, self.form.agreeing)
                 truncated[part] = characters_cut(piece, kept)
-            row, row_types = (self._markers[part], *piece.ids), (0, *piece.types)
-            ids += [row[i] for i in kept]
-            types += [row_types[i] for i in kept]
+                row, row_types = (self._markers[part], *piece.ids), (0, *piece.types)
+                ids += [row[i] for i in kept]
+                types += [row_types[i] for i in kept]
+            else:
+                ids += (self._markers[part], *piece.ids)
+                types += (0, *piece.types)
         ids += self._suffix
         types += [0] * len(self._suffix)
         return Prompt(Tokens(tuple(ids), tuple(types) if self.form.marks else None), reference, truncated)
 
 
-def _as_read(sample: Sample, form: InputForm) -> Sample:
-    """A sample with its texts as the form says that they are read."""
-    if form.options:
-        sample = replace(sample, references=tuple(name_option(text, sample.question) for text in sample.references))
+class _Texts(NamedTuple):
+    """The texts of a sample as a judge reads them, and in which form."""
+
+    question: str | None
+    candidate: str
+    references: Sequence[str]
+    form: str
+
+
+def _as_read(sample: Sample, form: InputForm) -> _Texts:
+    question, candidate, references = sample.question, sample.candidate, sample.references
+    if form.options and question:
+        references = tuple([name_option(text, question) for text in references])
     if form.fold:
-        question = None if sample.question is None else fold(sample.question)
-        references = tuple(map(fold, sample.references))
-        sample = replace(sample, candidate=fold(sample.candidate), references=references, question=question)
-    if form.sanitise:
-        sample = replace(sample, candidate=_CONTROL.sub(lambda found: _blank(found[0], sample), sample.candidate))
-    return sample
+        question = None if question is None else fold(question)
+        candidate, references = fold(candidate), tuple([fold(text) for text in references])
+    if form.sanitise and ("<" in candidate or "[" in candidate):
+        candidate = _CONTROL.sub(lambda found: _blank(found[0], references), candidate)
+    return _Texts(question, candidate, references, form.form_of(sample))
 
 
-def _blank(control: str, sample: Sample) -> str:
+def _blank(control: str, references: Sequence[str]) -> str:
     """Spaces for a control token that no reference has; as many as it has characters, so that spans stay valid."""
-    return control if any(control in reference for reference in sample.references) else " " * len(control)
-
-
-def _group_references(sample: Sample, form: InputForm) -> list[tuple[int, ...]]:
-    """Which references go into which pass: each into its own, or those that share most with the candidate into one."""
-    everyone = range(len(sample.references))
-    if form.references == "best":
-        return [(i,) for i in everyone]
-    if len(everyone) == 1:
-        return [(0,)]
-    recall = find_evidence(sample.candidate, sample.references).recall
-    return [tuple(sorted(everyone, key=lambda i: -recall[i])[: form.max_references])]
+    return control if any(control in reference for reference in references) else " " * len(control)

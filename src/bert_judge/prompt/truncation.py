@@ -6,10 +6,10 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from bert_judge.evidence import Span
+from bert_judge.evidence import Mark
 from bert_judge.prompt.form import InputForm
 
-MARKED, CONTRASTING = 1, 2  # token types; any other token has 0
+_FILLS = [bytes([relation]) for relation in range(16)]
 
 
 class Piece(NamedTuple):
@@ -20,16 +20,13 @@ class Piece(NamedTuple):
     types: Sequence[int]
     characters: int
 
-    def typed(self, marked: Sequence[Span], contrasting: Sequence[Span]) -> Piece:
-        """The same text whose tokens have the type of the spans that they touch; a match mark goes before contrast."""
-        types = [0] * len(self.ids)
-        for kind, spans in ((CONTRASTING, contrasting), (MARKED, marked)):
-            for start, end in spans:
-                token = bisect_left(self.offsets, (end,))
-                while token and self.offsets[token - 1][1] > start:
-                    token -= 1
-                    types[token] = kind
-        return self._replace(types=types)
+    def typed(self, marks: Sequence[Mark]) -> Piece:
+        """The same text whose tokens have the relations of the marks that they touch as types."""
+        kinds = bytearray(self.characters + 1)
+        for start, end, relation in marks:
+            kinds[start:end] = _FILLS[relation] * (end - start)
+        # A token may begin with a space, before its word.
+        return self._replace(types=[kinds[start] or kinds[end - 1] for start, end in self.offsets])
 
 
 def joined(pieces: Sequence[Piece], separator: Piece) -> Piece:
@@ -72,10 +69,10 @@ def keep_right(lengths: Mapping[str, int], form: InputForm, room: int) -> dict[s
     return kept
 
 
-def with_focus(piece: Piece, kept: Sequence[int], width: int) -> Sequence[int]:
+def with_focus(piece: Piece, kept: Sequence[int], width: int, agreeing: frozenset[int]) -> Sequence[int]:
     """The kept tokens of a candidate, with a window of its middle instead of the first ones of its end.
 
-    The window is the one that holds most marked tokens that neither end has, the last of equals; a third of it comes
+    The window is the one that holds most tokens of the types `agreeing` that neither end has, the last of equals; a third of it comes
     after them, as what follows a mention can take it back. Positions count the marker as 0.
     """
     gap = next(i for i in range(1, len(kept) + 1) if i == len(kept) or kept[i] != kept[i - 1] + 1)
@@ -84,8 +81,8 @@ def with_focus(piece: Piece, kept: Sequence[int], width: int) -> Sequence[int]:
     if not width:
         return kept
     ids, types = piece.ids, piece.types
-    there = {ids[i - 1] for i in kept if i and types[i - 1] == MARKED}
-    new = [i for i in range(head[-1] + 1, tail[0]) if types[i - 1] == MARKED and ids[i - 1] not in there]
+    there = {ids[i - 1] for i in kept if i and types[i - 1] in agreeing}
+    new = [i for i in range(head[-1] + 1, tail[0]) if types[i - 1] in agreeing and ids[i - 1] not in there]
     if not new:
         return kept
     span = max(1, 2 * width // 3)  # within which the tokens have to be

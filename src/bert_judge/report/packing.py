@@ -11,7 +11,7 @@ from typing import Any
 
 from bert_judge.analysis.results import Row
 from bert_judge.analysis.table import VerdictTable
-from bert_judge.evidence import Span, find_evidence
+from bert_judge.evidence import AGREEING, Mark, match
 
 CHUNK = 512
 """Rows in a chunk of texts."""
@@ -147,22 +147,23 @@ def _matched(table: VerdictTable, place: int) -> int | None:
     return next((row.matched_reference for row in rows if row and row.matched_reference is not None), None)
 
 
-def _marks(candidate: str, references: Sequence[str], match: int | None) -> Any:
-    """The reference shown as matched, and the words that it has in common with the candidate; 0 for nothing."""
+def _marks(candidate: str, references: Sequence[str], shown: int | None) -> Any:
+    """The reference shown as matched, and where it agrees with the candidate; 0 for nothing."""
     if not candidate or not references:
         return 0
-    if match is None or match >= len(references):
-        match = find_evidence(candidate, references).best_reference if len(references) > 1 else 0
-    found = find_evidence(candidate, references[match : match + 1])
-    return [match, _gaps(found.candidate), _gaps(found.references[0])]
+    if shown is None or shown >= len(references):
+        shown = match(candidate, references).best_reference if len(references) > 1 else 0
+    found = match(candidate, references[shown : shown + 1])
+    return [shown, _gaps(found.candidate), _gaps(found.references[0])]
 
 
-def _gaps(spans: Sequence[Span]) -> list[int]:
-    """Spans as numbers: in turn, the characters since the last span, and the characters of the span."""
+def _gaps(marks: Sequence[Mark]) -> list[int]:
+    """What agrees, as numbers: in turn, the characters since the last such place, and the characters of the place."""
     numbers, end = [], 0
-    for span in spans:
-        numbers += [span.start - end, span.end - span.start]
-        end = span.end
+    for mark in marks:
+        if mark.relation in AGREEING:
+            numbers += [mark.start - end, mark.end - mark.start]
+            end = mark.end
     return numbers
 
 

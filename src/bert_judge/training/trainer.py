@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError
-from bert_judge.evidence import find_evidence
+from bert_judge.evidence import match
 from bert_judge.models import fastest_dtype, load_hf_encoder
 from bert_judge.prompt import InputForm, PromptEncoder
 from bert_judge.training.config import TrainConfig
@@ -86,7 +86,7 @@ def encode(encoder: PromptEncoder, examples: Sequence[Sample]) -> list[dict[str,
     rows = []
     encoded = encoder.encode(examples)
     for number, (prompts, example) in enumerate(zip(encoded, examples, strict=True)):
-        best = find_evidence(example.candidate, example.references).best_reference if len(prompts) > 1 else 0
+        best = match(example.candidate, example.references).best_reference if len(prompts) > 1 else 0
         tokens = prompts[best].tokens
         row: dict[str, Any] = {"input_ids": np.array(tokens.ids, np.int32), "labels": (example.gold, number)}
         if tokens.types is not None:

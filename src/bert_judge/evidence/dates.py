@@ -1,0 +1,122 @@
+"""Dates and times of day, any part of which may be absent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from bert_judge.evidence import tables
+from bert_judge.evidence.values import Found, Parts, Value
+from bert_judge.evidence.words import DATE, MONTH, NUMBER, TIME
+
+_PASSED = frozenset("the of in de del st nd rd th er".split())  # in a date, between its parts
+_GAP = re.compile(r"[\s,./'-]{0,3}")
+_ORDERS = ("DMY", "MDY", "YMD", "MY", "YM", "DM", "MD")
+_HALVES = {"am": 0, "pm": 1}
+
+
+def date_at(tokens: Sequence[Value], i: int, text: str) -> Found | None:
+    """The date that begins with token `i`."""
+    if tokens[i].what.roles & DATE:
+        numeric = _numeric(tokens[i].what.text)
+        return numeric and _found(tokens, i, i + 1, numeric)
+    if tokens[i].what.roles & NUMBER and _mark(tokens, i):
+        return _marked(tokens, i)
+    places = _parts_from(tokens, i, text)
+    for order in _ORDERS:
+        kinds = [kind for kind, _, _ in places[: len(order)]]
+        if len(kinds) == len(order) and all(letter in kind for letter, kind in zip(order, kinds, strict=True)):
+            if order[0] == "Y" and text[places[0][2] : places[0][2] + 1] == ".":
+                continue  # "in 1918. November 11"
+            found = {letter: places[n][1] for n, letter in enumerate(order)}
+            last = places[len(order) - 1][2]
+            place = next(n for n, token in enumerate(tokens[i:], i) if token.end >= last) + 1
+            place += place < len(tokens) and tokens[place].key in ("st", "nd", "rd", "th") and tokens[place].start == last
+            return _found(tokens, i, place, Parts("date", (found.get("Y"), found.get("M"), found.get("D"))))
+    month = _month(tokens[i])
+    alone = month and (tokens[i].key in tables.MONTHS_ALONE or tokens[i].key in tables.MONTHS_CAPITALISED)
+    if not alone or not tokens[i].what.text[0].isupper():
+        return None
+    return _found(tokens, i, i + 1, Parts("date", (None, month, None)))
+
+
+def time_at(tokens: Sequence[Value], i: int, text: str) -> Found | None:
+    """The time of day that begins with token `i`: "3:30 pm", "15:30", "3 p.m."."""
+    token = tokens[i]
+    after = tokens[i + 1] if i + 1 < len(tokens) and text[token.end : tokens[i + 1].start] in ("", " ") else None
+    half = _HALVES.get(after.what.key) if after else None
+    if token.what.roles & TIME and ":" in token.what.text:
+        hour, minute = map(int, token.what.text.split(":")[:2])
+    elif half is not None and token.what.text.isdecimal():
+        hour, minute = int(token.what.text), 0
+    else:
+        return None
+    if hour > 24 or (half is not None and not 1 <= hour <= 12):
+        return None
+    if half is None:
+        known = 1 if hour > 12 else 0 if hour == 0 or token.what.text[0] == "0" else None
+        return _found(tokens, i, i + 1, Parts("time", (known, hour % 12, minute), "" if known is None else "24 hours"))
+    return _found(tokens, i, i + 2, Parts("time", (half, hour % 12, minute)))
+
+
+def _found(tokens: Sequence[Value], i: int, place: int, what: Parts) -> Found:
+    return Found(place, tokens[i].start, tokens[place - 1].end, what)
+
+
+def _parts_from(tokens: Sequence[Value], i: int, text: str) -> list[tuple[str, int, int]]:
+    """Up to three parts of a date from token `i` on: which they can be (of D, M, Y), the number, and where it ends."""
+    found: list[tuple[str, int, int]] = []
+    for place in range(i, min(i + 7, len(tokens))):
+        token = tokens[place]
+        if place > i and not _GAP.fullmatch(text[tokens[place - 1].end : token.start]):
+            break
+        month = _month(token)
+        if month:
+            found.append(("M", month, token.end))
+        elif token.what.roles & NUMBER and token.what.text.isdecimal():
+            number = int(token.what.text) if len(token.what.text) < 5 else 0
+            kind = "D" if 1 <= number <= 31 else "Y" if 1000 <= number <= 2100 else ""
+            if not kind:
+                break
+            found.append((kind, number, token.end))
+        elif token.key not in _PASSED or place == i:
+            break
+        if len(found) == 3:
+            break
+    return found
+
+
+def _month(token: Token) -> int:
+    return tables.MONTHS.get(token.key, 0) if token.what.roles & MONTH else 0
+
+
+def _numeric(text: str) -> Parts | None:
+    """1918-05-03, 3.5.1918, or 05/03/1918, which is in March or in May."""
+    numbers = [int(part) for part in re.split(r"\D", text)]
+    if numbers[0] > 31:
+        year, month, day = numbers
+        readings = [(year, month, day)]
+    else:
+        one, two, year = numbers
+        readings = [(year, two, one)] if "." in text or one > 12 else [(year, one, two), (year, two, one)]
+    readings = [reading for reading in dict.fromkeys(readings) if 1 <= reading[1] <= 12 and 1 <= reading[2] <= 31]
+    return Parts("date", readings[0], other=readings[1] if len(readings) > 1 else None) if readings else None
+
+
+def _mark(tokens: Sequence[Value], i: int) -> str:
+    """What the character after a number says that it is in a date: 5月 is a month."""
+    if i + 1 >= len(tokens) or tokens[i + 1].start != tokens[i].end or not tokens[i].what.text.isdecimal():
+        return ""
+    return tables.DATE_MARKS.get(tokens[i + 1].what.text, "")
+
+
+def _marked(tokens: Sequence[Value], i: int) -> Found | None:
+    """1918年5月3日."""
+    parts: dict[str, int] = {}
+    place = i
+    while place < len(tokens) and (mark := _mark(tokens, place)) and mark not in parts:
+        parts[mark] = int(tokens[place].what.text)
+        place += 2
+    if len(parts) < 2:
+        return None
+    return _found(tokens, i, place, Parts("date", (parts.get("year"), parts.get("month"), parts.get("day"))))

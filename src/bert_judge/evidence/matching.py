@@ -1,0 +1,248 @@
+"""The only place where texts meet: what a candidate's values are to those of its references."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence, Set
+from enum import IntEnum
+from itertools import product
+from typing import NamedTuple
+
+from bert_judge.evidence.options import find_options, named_letter
+from bert_judge.evidence.reading import Reading, read
+from bert_judge.evidence.values import NO_UNIT, Amount, Form, Option, Parts, Unit, Value
+from bert_judge.evidence.words import STOP
+
+
+class Relation(IntEnum):
+    """What a value is to the values of the other side, told from the candidate's side.
+
+    Where several hold, the first of this list wins.
+    """
+
+    SAME = 1
+    """The same word, or the same value in the same unit."""
+    VARIANT = 2
+    """The same word in another form: inflected, an acronym and its words, one word written as two."""
+    ASKED = 3
+    """It only repeats the question."""
+    CONVERTED = 4
+    """The same value in another unit or notation."""
+    ROUNDED = 5
+    """Equal when the more exact one is rounded to the last figure of the other, which has at least two."""
+    MORE = 6
+    """The candidate's value holds the reference's and says more: a day, not only its month."""
+    LESS = 7
+    """The candidate says a part of the reference's value: a month, not its day."""
+    OTHER = 8
+    """Another value of the same kind, or the same number with a unit of another dimension."""
+    ALONE = 9
+    """The other side has nothing like it."""
+
+
+SAME, VARIANT, ASKED, CONVERTED, ROUNDED, MORE, LESS, OTHER, ALONE = Relation
+AGREEING = frozenset((SAME, VARIANT, CONVERTED, ROUNDED, MORE))
+_new = tuple.__new__
+_FEWEST_FIGURES = 2
+_EXACT = 15  # figures that a float holds
+_ANY_LETTER = frozenset("ABCDEFGHIJ")
+_YEARS = range(1_000, 2_101)
+
+
+class Mark(NamedTuple):
+    """Characters `start` to `end` (exclusive) of a text are a value with this `Relation` to the other side."""
+
+    start: int
+    end: int
+    relation: int
+
+
+class Match(NamedTuple):
+    """What a candidate has in common with its references.
+
+    `candidate` has the marks of the candidate's values, each with its best relation to any reference, `references`
+    those of each reference; values without a mark say nothing. `recall` is, for each reference, the share of its values
+    that the candidate agrees with, in [0, 1].
+    """
+
+    candidate: tuple[Mark, ...]
+    references: tuple[tuple[Mark, ...], ...]
+    recall: tuple[float, ...]
+
+    @property
+    def best_reference(self) -> int:
+        """Index of the reference that the candidate covers best; the first of equals."""
+        return max(range(len(self.recall)), key=self.recall.__getitem__)
+
+
+def match(candidate: str, references: Sequence[str], question: str | None = None) -> Match:
+    """Compare a candidate with its references; about linear in the length of the texts."""
+    said, wanted, asked = read(candidate), [read(text) for text in references], read(question or "").keys
+    letters = _letters(wanted, references, question)
+    ours = _with_letters(said, letters)
+    theirs = [_with_letters(one, letters) for one in wanted]
+    keys = {value.key for value in ours}
+    known = [{value.key for value in values} for values in theirs]
+    best, bests = _compare_all(said, wanted)
+    every = set().union(*known)
+    marks = _marks(ours, every, _stems(wanted), _other_forms(said, wanted, every), asked, best)
+    marked = [
+        _marks(values, keys, said.stems, _other_forms(one, (said,), keys), asked, found)
+        for one, values, found in zip(wanted, theirs, bests, strict=True)
+    ]
+    recall = [sum([mark[2] in AGREEING for mark in each]) / max(len(each), 1) for each in marked]
+    return Match(marks, tuple(marked), tuple(recall))
+
+
+Best = dict[Hashable, Relation]
+
+
+def _compare_all(said: Reading, wanted: Sequence[Reading]) -> tuple[Best, list[Best]]:
+    """The best relation of each number, date and so on of a candidate to those of the references, and of each of these."""
+    best: Best = {}
+    bests: list[Best] = []
+    ours = said.told.items()
+    for one in wanted:
+        found: Best = {}
+        for key, their in one.told.items():
+            for other, our in ours:
+                relation = Relation.SAME if key == other else compare(our, their)
+                if relation:
+                    best[other] = min(relation, best.get(other, relation))
+                    found[key] = min(relation, found.get(key, relation))
+        bests.append(found)
+    return best, bests
+
+
+def _marks(
+    values: Sequence[Value],
+    same: Set[Hashable],
+    stems: Set[str],
+    forms: Set[Hashable],
+    asked: Set[Hashable],
+    best: Best,
+) -> tuple[Mark, ...]:
+    """The values of a text with their relations to the other side."""
+    marks = []
+    for key, start, end, what in values:
+        if key in same:
+            relation = SAME
+        elif type(what) is Form:
+            relation = VARIANT if what.stem in stems or key in forms else ASKED if key in asked else ALONE
+        elif type(what) is Option:
+            relation = OTHER
+        else:
+            relation = best.get(key, ALONE)
+            if relation != SAME and key in asked:
+                relation = ASKED
+        marks.append(_new(Mark, (start, end, relation)))
+    return tuple(marks)
+
+
+def _stems(readings: Sequence[Reading]) -> Set[str]:
+    return readings[0].stems if len(readings) == 1 else frozenset().union(*[one.stems for one in readings])
+
+
+def _other_forms(one: Reading, others: Iterable[Reading], same: Set[Hashable]) -> set[Hashable]:
+    """The words of a text that the other side writes as one, as two, or as an acronym."""
+    found: set[Hashable] = set()
+    for other in others:
+        missing = other.long_words - one.keys
+        if missing:
+            found.update(word for key in missing & one.pairs.keys() for word in one.pairs[key])
+        alone = one.long_words - other.keys
+        if alone:
+            found.update(alone & other.pairs.keys())
+        found.update([acronym for acronym in one.acronyms - same if other.spells(acronym) >= 0])
+        for acronym in other.acronyms - one.keys:
+            at = one.spells(acronym)
+            found.update(one.words[at : at + len(acronym)] if at >= 0 else ())
+    return found
+
+
+def compare(candidate: Amount | Parts, reference: Amount | Parts) -> Relation | None:
+    """What a candidate's number, quantity, date or time is to a reference's; None if they have nothing in common."""
+    if type(candidate) is Amount and type(reference) is Amount:
+        if not candidate.others and not reference.others:
+            return _amounts(candidate, candidate.unit, reference, reference.unit)
+        units = product((candidate.unit, *candidate.others), (reference.unit, *reference.others))
+        found = [_amounts(candidate, ours, reference, theirs) for ours, theirs in units]
+        return min([relation for relation in found if relation], default=None)
+    ours, theirs = _as_parts(candidate), _as_parts(reference)
+    if ours is None or theirs is None or ours.kind != theirs.kind:
+        return None
+    return min(
+        _parts(one, other, same_notation=ours.notation == theirs.notation)
+        for one in (ours.parts, ours.other or ours.parts)
+        for other in (theirs.parts, theirs.other or theirs.parts)
+    )
+
+
+def _amounts(ours: Amount, one: Unit, theirs: Amount, other: Unit) -> Relation | None:
+    """What a number in a unit is to another number in another unit."""
+    if one.notation != other.notation:  # an ordinal or a Roman numeral beside a number
+        comparable = not one.dimension and not other.dimension and one.factor == other.factor
+        return CONVERTED if comparable and ours.number == theirs.number else None
+    if one.dimension == other.dimension:
+        here, there = ours.number * one.factor + one.offset, theirs.number * other.factor + other.offset
+        if ours.figures <= _EXACT and abs(here - there) <= 1e-9 * abs(there):
+            return SAME if one == other else CONVERTED
+        if _rounded(here, ours.step * one.factor, ours.figures, there, theirs.step * other.factor, theirs.figures):
+            return ROUNDED
+    if one is not other and NO_UNIT in (one, other):
+        agree = ours.number == theirs.number or _rounded(*ours[:3], *theirs[:3])
+        return (LESS if one == NO_UNIT else MORE) if agree else OTHER
+    return OTHER if one.dimension == other.dimension or ours.number == theirs.number else None
+
+
+def _rounded(one: float, step: float, figures: int, other: float, other_step: float, other_figures: int) -> bool:
+    """Whether the more exact number, rounded to the last figure of the other, is that; a step is that figure's value."""
+    if step < other_step:
+        step, other_step, figures = other_step, step, other_figures
+    written = figures >= _FEWEST_FIGURES and step > other_step * (1 + 1e-9)
+    return written and abs(one - other) <= step * 0.500001
+
+
+def _as_parts(what: Amount | Parts) -> Parts | None:
+    """A date or time; a number may be a year."""
+    if isinstance(what, Parts):
+        return what
+    year = what.unit is NO_UNIT and what.step == 1 and what.number in _YEARS
+    return Parts("date", (int(what.number), None, None)) if year else None
+
+
+def _parts(ours: Sequence[int | None], theirs: Sequence[int | None], *, same_notation: bool) -> Relation:
+    """What a date or time is to another, by their parts."""
+    more = less = False
+    for one, other in zip(ours, theirs, strict=True):
+        more |= other is None and one is not None
+        less |= one is None and other is not None
+        if one != other and one is not None and other is not None:
+            return OTHER
+    if more or less:
+        return OTHER if more and less else MORE if more else LESS
+    return SAME if same_notation else CONVERTED
+
+
+def _letters(wanted: Sequence[Reading], references: Sequence[str], question: str | None) -> Set[str]:
+    """The letters that name options here: those that the question lists, or any where a reference is an option."""
+    options = find_options(question) if question else {}
+    if options:
+        return options.keys()
+    named = any(len(one.letters) > 1 or named_letter(text) for one, text in zip(wanted, references, strict=True))
+    return _ANY_LETTER if named else frozenset()
+
+
+def _stops(value: Value) -> bool:
+    """Whether a value is a function word, which counts in a text that has nothing else."""
+    return type(value.what) is Form and bool(value.what.roles & STOP)
+
+
+def _with_letters(one: Reading, letters: Set[str]) -> Sequence[Value]:
+    """The values of a text, with the letters that name options as such."""
+    if not letters:
+        return one.values
+    named = {value.start: value for value in one.letters if value.what.letter in letters}
+    if not named:
+        return one.values
+    kept = [value for value in one.values if value.start not in named and not _stops(value)]
+    return sorted([*kept, *named.values()], key=lambda value: value.start)

@@ -1,0 +1,159 @@
+"""Reading one text alone: which values it holds, and where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property, lru_cache
+from itertools import pairwise
+
+from bert_judge.evidence.dates import date_at, time_at
+from bert_judge.evidence.folding import fold
+from bert_judge.evidence.options import letters_in
+from bert_judge.evidence.quantities import amount_at
+from bert_judge.evidence.values import NO_UNIT, Amount, Form, Found, Option, Parts, Value
+from bert_judge.evidence.words import CURRENCY, DATE, MONTH, NUMBER, NUMERAL, ROMAN, STARTS, STOP, TIME, tokenise
+
+RECOGNISERS: tuple[tuple[int, Callable[[Sequence[Value], int, str], Found | None]], ...] = (
+    (DATE | MONTH, date_at),
+    (TIME, time_at),
+    (NUMBER | NUMERAL | ROMAN | CURRENCY, amount_at),
+)
+"""One a kind of value, with the roles of tokens one of which it needs; of what they find at a place the longest counts,
+and the first of equals."""
+
+_LABEL = re.compile(r"(?:(?<=[\s,;:])|^)\(?(?:([A-Za-z])|([ivx]{1,4})|(\d\d?))\)(?=\s)|^\s*(?:(\d\d?)|([A-Z]))\.(?=\s)", re.MULTILINE)
+_SHORT = 300  # characters of a text that is likely to come again: a question, a reference
+_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
+_LONG = 3  # letters of an acronym that is unlikely to stand for words by chance
+_JOINED = 6  # letters that a word of two has at least
+_EXACT = 15  # figures that a float holds
+
+
+class Reading:
+    """The values of a text, in order, which do not overlap; function words are none unless there is nothing else."""
+
+    def __init__(self, text: str) -> None:
+        self._text = fold(text)
+        tokens = tokenise(self._text)
+        found = _values(tokens, self._text)
+        self.values: tuple[Value, ...] = tuple(found or tokens)
+        self.keys: frozenset[Hashable] = frozenset([value.key for value in self.values])
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The words without their inflection."""
+        return frozenset([value.what.stem for value in self.values if type(value.what) is Form])
+
+    @cached_property
+    def told(self) -> dict[Hashable, Amount | Parts]:
+        """The values that are no words, by their keys."""
+        return {value.key: value.what for value in self.values if isinstance(value.what, (Amount, Parts))}
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The keys of its words, in order."""
+        return tuple([value.what.key for value in self.values if type(value.what) is Form])
+
+    def spells(self, acronym: str) -> int:
+        """Where words in a row begin with the letters of an acronym, the index of the first, else -1.
+
+        A short one stands only for words with capitals.
+        """
+        return self._initials.find(acronym.upper()) if len(acronym) < _LONG else self._initials.lower().find(acronym)
+
+    @cached_property
+    def _initials(self) -> str:
+        text = self._text
+        return "".join([text[value.start] for value in self.values if type(value.what) is Form])
+
+    @cached_property
+    def acronyms(self) -> frozenset[str]:
+        """Its words in capitals, of two letters and more."""
+        return frozenset([value.what.key for value in self.values if type(value.what) is Form and value.what.acronym])
+
+    @cached_property
+    def long_words(self) -> frozenset[str]:
+        """Its words that could be written as two."""
+        return frozenset([word for word in self.words if len(word) >= _JOINED])
+
+    @cached_property
+    def pairs(self) -> dict[str, tuple[str, str]]:
+        """Its words that could be written as one, two in a row, by what they were then."""
+        return {one + two: (one, two) for one, two in pairwise(self.words)}
+
+    @cached_property
+    def letters(self) -> tuple[Value, ...]:
+        """The letters that can name options."""
+        return tuple(
+            Value(Option(letter), start, start + 1, Option(letter)) for letter, start in letters_in(self._text)
+        )
+
+
+def read(text: str) -> Reading:
+    """The values of a text; remembered, short texts for longer."""
+    return _read_short(text) if len(text) <= _SHORT else _read_long(text)
+
+
+_read_short = lru_cache(maxsize=8_192)(Reading)
+_read_long = lru_cache(maxsize=64)(Reading)
+
+
+def _values(tokens: Sequence[Value], text: str) -> list[Value]:
+    """The values among the tokens, without function words."""
+    every = 0
+    for token in tokens:
+        every |= token[3].roles
+    if not every & STARTS:
+        found = [token for token in tokens if not token[3].roles & STOP]
+    else:
+        found = _recognised(tokens, text, [recognise for needed, recognise in RECOGNISERS if every & needed])
+    labels = _labels(text)
+    return [value for value in found if value.start not in labels] if labels else found
+
+
+def _recognised(tokens: Sequence[Value], text: str, recognisers: Sequence[Callable[..., Found | None]]) -> list[Value]:
+    found = []
+    place, count = 0, len(tokens)
+    while place < count:
+        token = tokens[place]
+        roles = token[3].roles
+        place += 1
+        if roles & STARTS:
+            best = None
+            for recognise in recognisers:
+                value = recognise(tokens, place - 1, text)
+                if value and (best is None or value.end > best.end):
+                    best = value
+            if best:
+                found.append(Value(_key(best, text), best.start, best.end, best.what))
+                place = best.place
+                continue
+        if not roles & STOP:
+            found.append(token)
+    return found
+
+
+def _key(found: Found, text: str) -> Hashable:
+    """What the same values have in common: the number and its unit, or the parts of a date."""
+    what = found.what
+    if isinstance(what, Parts):
+        return what
+    number = f"{what.number:.12g}" if what.figures <= _EXACT else text[found.start : found.end]
+    return number if what.unit == NO_UNIT else (number, what.unit)
+
+
+def _labels(text: str) -> frozenset[int]:
+    """Where the labels of a list's parts stand: "a) … b) …", "(i) … (ii) …", "1. …" at the start of lines."""
+    if ")" not in text and "\n" not in text:
+        return frozenset()
+    runs: dict[int, list[int]] = {}
+    for match in _LABEL.finditer(text):
+        kind, label = match.lastindex or 0, match[match.lastindex or 0]
+        number = int(label) if label.isdecimal() else ord(label.lower()) - 96 if kind != 2 else 0
+        if kind == 2 or (label == "i" and not runs.get(1)):
+            kind, number = 2, _ROMAN.index(label) + 1 if label in _ROMAN else 0
+        run = runs.setdefault(kind, [])
+        if number == len(run) + 1:
+            run.append(match.start(match.lastindex or 0))
+    return frozenset(start for run in runs.values() if len(run) > 1 for start in run)
