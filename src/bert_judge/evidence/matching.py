@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence, Set
 from enum import IntEnum
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from bert_judge.evidence.options import find_options, named_letter
+from bert_judge.evidence.options import named_letter, split_options
 from bert_judge.evidence.reading import Reading, read
 from bert_judge.evidence.values import NO_UNIT, Amount, Form, Option, Parts, Unit, Value
 from bert_judge.evidence.words import STOP
@@ -34,7 +35,7 @@ class Relation(IntEnum):
     LESS = 7
     """The candidate says a part of the reference's value: a month, not its day."""
     OTHER = 8
-    """Another value of the same kind, or the same number with a unit of another dimension."""
+    """Another value of the same kind (of an option also its words), or the number with a unit of another dimension."""
     ALONE = 9
     """The other side has nothing like it."""
 
@@ -76,21 +77,35 @@ class Match(NamedTuple):
 
 def match(candidate: str, references: Sequence[str], question: str | None = None) -> Match:
     """Compare a candidate with its references; about linear in the length of the texts."""
-    said, wanted, asked = read(candidate), [read(text) for text in references], read(question or "").keys
-    letters = _letters(wanted, references, question)
+    said, wanted, asked = read(candidate), [read(text) for text in references], _asked(question or "")
+    letters = asked.letters or _letters(wanted, references)
     ours = _with_letters(said, letters)
     theirs = [_with_letters(one, letters) for one in wanted]
     keys = {value.key for value in ours}
-    known = [{value.key for value in values} for values in theirs]
+    every = {value.key for values in theirs for value in values}
     best, bests = _compare_all(said, wanted)
-    every = set().union(*known)
     marks = _marks(ours, every, _stems(wanted), _other_forms(said, wanted, every), asked, best)
     marked = [
-        _marks(values, keys, said.stems, _other_forms(one, (said,), keys), asked, found)
+        _marks(values, keys, said.stems, _other_forms(one, (said,), keys), asked._replace(rivals=frozenset()), found)
         for one, values, found in zip(wanted, theirs, bests, strict=True)
     ]
     recall = [sum([mark[2] in AGREEING for mark in each]) / max(len(each), 1) for each in marked]
     return Match(marks, tuple(marked), tuple(recall))
+
+
+class _Asked(NamedTuple):
+    """What a question has: the values before its options, those of its options, and the letters of these."""
+
+    keys: Set[Hashable]
+    rivals: Set[Hashable]
+    letters: Set[str]
+
+
+@lru_cache(maxsize=4_096)
+def _asked(question: str) -> _Asked:
+    stem, options = split_options(question)
+    rivals: Set[Hashable] = frozenset().union(*[read(text).keys for text in options.values()])
+    return _Asked(read(stem).keys, rivals, frozenset(options))
 
 
 Best = dict[Hashable, Relation]
@@ -118,7 +133,7 @@ def _marks(
     same: Set[Hashable],
     stems: Set[str],
     forms: Set[Hashable],
-    asked: Set[Hashable],
+    asked: _Asked,
     best: Best,
 ) -> tuple[Mark, ...]:
     """The values of a text with their relations to the other side."""
@@ -127,12 +142,15 @@ def _marks(
         if key in same:
             relation = SAME
         elif type(what) is Form:
-            relation = VARIANT if what.stem in stems or key in forms else ASKED if key in asked else ALONE
+            if what.stem in stems or key in forms:
+                relation = VARIANT
+            else:
+                relation = ASKED if key in asked.keys else OTHER if key in asked.rivals else ALONE
         elif type(what) is Option:
             relation = OTHER
         else:
             relation = best.get(key, ALONE)
-            if relation != SAME and key in asked:
+            if relation != SAME and key in asked.keys:
                 relation = ASKED
         marks.append(_new(Mark, (start, end, relation)))
     return tuple(marks)
@@ -223,11 +241,8 @@ def _parts(ours: Sequence[int | None], theirs: Sequence[int | None], *, same_not
     return SAME if same_notation else CONVERTED
 
 
-def _letters(wanted: Sequence[Reading], references: Sequence[str], question: str | None) -> Set[str]:
-    """The letters that name options here: those that the question lists, or any where a reference is an option."""
-    options = find_options(question) if question else {}
-    if options:
-        return options.keys()
+def _letters(wanted: Sequence[Reading], references: Sequence[str]) -> Set[str]:
+    """The letters that name options where the question lists none: any, if a reference is an option."""
     named = any(len(one.letters) > 1 or named_letter(text) for one, text in zip(wanted, references, strict=True))
     return _ANY_LETTER if named else frozenset()
 

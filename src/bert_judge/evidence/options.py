@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
 _LABEL = re.compile(r"(?<!\S)\(?(?:([A-J])[).:]|([a-j])\))(?=\s)")
 _INDENT = re.compile(r"^[ \t]*", re.MULTILINE)
 _LINK = re.compile(r"(?:\s+(?:or|and)|[,;])+$")
 _LETTER = re.compile(r"\s*(?:(?:option|answer|choice)\s+)?\(?([A-J])[).:]?\s*", re.IGNORECASE)
+_LATIN = r"[^\W_\u3040-\u30ff\u3400-\u9fff]"  # a letter or digit, but for those that need no spaces
 _ALONE = re.compile(
-    r"(?<![A-Za-z0-9\\])(?<![A-Za-z]['’])([A-J])(?![A-Za-z0-9]|['’][A-Za-z]|\s*[=^+~]| [*/<>] |\.\w)"
+    rf"(?<!{_LATIN})(?<!\\)(?<![A-Za-z]')([A-J])(?!{_LATIN}|'[A-Za-z]|\s*[=^+~]| [*/<>] |\.\w)"
     r"|(?<=\()([a-j])(?=\))|(?<=[Oo]ption )([a-j])(?!\w)|^[\W_]*([a-j])[\W_]*$"
 )
 _ARTICLE = re.compile(r" (?!(?:is|and|or)\b)[a-z]")  # after an A or I that is no option
@@ -36,19 +38,32 @@ def name_option(reference: str, question: str | None) -> str:
     return f"({named}) {options[named]}" if named in options else reference
 
 
-@lru_cache(maxsize=4_096)
+class Options(NamedTuple):
+    """The options that a question lists, by letter, and the question before them."""
+
+    stem: str
+    texts: dict[str, str]
+
+
 def find_options(question: str) -> dict[str, str]:
     """The options that a question lists, by letter: "(A) iron (B) lead", "A. iron", one a line or all in one.
 
     Their letters begin with A and leave none out; the last such list counts, one of capital letters that begin lines
     before any other. Empty where there are not two of them.
     """
+    return split_options(question).texts
+
+
+@lru_cache(maxsize=4_096)
+def split_options(question: str) -> Options:
+    """A question and the options that it lists, as in `find_options`."""
     labels = list(_LABEL.finditer(question))
     capital = [label for label in labels if label[1]]
     lines = {line.end() for line in _INDENT.finditer(question)}
     leading = [label for label in capital if label.start() in lines]
     # An option may have parts with letters of their own: "(A) (a) iron, (b) lead".
-    return _listed(leading, question) or _listed(capital, question) or _listed(labels, question)
+    every = (_listed(found, question) for found in (leading, capital, labels))
+    return next((options for options in every if options.texts), Options(question, {}))
 
 
 def letters_in(text: str) -> list[tuple[str, int]]:
@@ -66,7 +81,7 @@ def named_letter(reference: str) -> str:
     return found[1].upper() if found else ""
 
 
-def _listed(found: list[re.Match[str]], question: str) -> dict[str, str]:
+def _listed(found: list[re.Match[str]], question: str) -> Options:
     letters = [label[label.lastindex or 0].upper() for label in found]
     for start in reversed([n for n, letter in enumerate(letters) if letter == "A"]):
         options: dict[str, str] = {}
@@ -78,8 +93,8 @@ def _listed(found: list[re.Match[str]], question: str) -> dict[str, str]:
             line = question[found[n].end() : end].strip().split("\n")[0]
             options[letter] = _LINK.sub("", line.strip())
         if len(options) > 1 and all(options.values()):
-            return options
-    return {}
+            return Options(question[: found[start].start()], options)
+    return Options(question, {})
 
 
 def _plain(text: str) -> str:

@@ -122,8 +122,9 @@ def _sign_after(text: str, at: int) -> tuple[int, Unit] | None:
         spelling = text[begin : begin + length]
         if spelling == "$" and "$" in text[:at]:
             return None  # the end of a formula
-        if spelling in tables.UNIT_SYMBOLS and not spelling[0].isalnum() and not text[begin + length : begin + length + 1].isalpha():
-            return begin + length, tables.UNIT_SYMBOLS[spelling]
+        end = begin + len(spelling)
+        if spelling in tables.UNIT_SYMBOLS and not spelling[0].isalnum() and not text[end : end + 1].isalpha():
+            return end, tables.UNIT_SYMBOLS[spelling]
     return None
 
 
