@@ -1,0 +1,230 @@
+"""The table of units: what they are called and how large they are."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from decimal import Decimal
+from fractions import Fraction
+from itertools import zip_longest
+from typing import Any
+
+import pint
+from babel import Locale
+from babel.core import get_global
+from spelling import ALL_LANGUAGES, frequency, is_english, key, rows, symbol
+from vocabulary import FUNCTION_WORDS
+
+PREFIXES = {
+    "f": ("femto", -15), "p": ("pico", -12), "n": ("nano", -9), "u": ("micro", -6), "m": ("milli", -3),
+    "c": ("centi", -2), "d": ("deci", -1), "h": ("hecto", 2), "k": ("kilo", 3), "M": ("mega", 6),
+    "G": ("giga", 9), "T": ("tera", 12), "P": ("peta", 15),
+}  # fmt: skip
+BASES = {"meter": "m", "kilogram": "kg", "second": "s", "ampere": "A", "kelvin": "K", "mole": "mol", "candela": "cd"}
+OWN = ["bit", "rad", "dB", "px"]
+PINT = pint.UnitRegistry(non_int_type=Fraction, autoconvert_offset_to_baseunit=True)
+# CLDR's names of units: those whose last part Pint does not know, or knows as another unit.
+CLDR = {
+    "temperature-celsius": "degC", "temperature-fahrenheit": "degF", "mass-ton": "short_ton", "mass-tonne": "metric_ton",
+    "area-square-meter": "meter**2", "area-square-kilometer": "kilometer**2", "area-square-centimeter": "centimeter**2",
+    "area-square-mile": "mile**2", "area-square-foot": "foot**2", "volume-cubic-meter": "meter**3",
+    "volume-cubic-centimeter": "centimeter**3", "volume-cubic-kilometer": "kilometer**3",
+    "speed-kilometer-per-hour": "kilometer/hour", "speed-mile-per-hour": "mile/hour",
+    "speed-meter-per-second": "meter/second", "length-light-year": "light_year", "length-nautical-mile": "nautical_mile",
+    "length-astronomical-unit": "astronomical_unit", "energy-kilowatt-hour": "kilowatt_hour",
+    "volume-fluid-ounce": "fluid_ounce", "energy-foodcalorie": "kilocalorie",
+}  # fmt: skip
+DIMENSIONS = "length mass duration area volume speed temperature energy power pressure force electric frequency digital light"
+NATIVE = {"zh": {"日": "day", "秒": "second", "千克": "kilogram", "年": "year", "岁": "year"},
+          "ja": {"秒": "second", "分": "minute", "キロ": "kilogram", "歳": "year", "年": "year"}}  # fmt: skip
+MONEY_SPOKEN = ("USD", "EUR", "GBP", "JPY", "CHF", "CNY", "RUB", "INR", "TRY", "PLN", "SEK", "BRL", "KRW")
+
+# Symbols that mean something else in other letter case: Ns, PM, Mo (megaoctet), CD.
+AS_WRITTEN = set("fs ps ns ms us pm in mo mos cd".split())
+
+
+class Units:
+    """Units and their spellings, as they are collected: the first meaning of a spelling stays."""
+
+    def __init__(self) -> None:
+        self.units: dict[str, list[Any]] = {}
+        self.names: dict[str, str] = {}
+        self.symbols: dict[str, str] = {}
+        self.ambiguous: dict[str, str] = {}
+        self.others: dict[str, list[str]] = {}
+
+    def add(self, unit: str, names: list[str], symbols: list[str]) -> None:
+        """Add a unit's spellings; a spelling with a question mark is a common word, too."""
+        for table, spellings, form in ((self.names, names, key), (self.symbols, symbols, symbol)):
+            for spelling in spellings:
+                chosen = self.ambiguous if spelling.startswith("?") else table
+                known = chosen.setdefault(form(spelling.removeprefix("?")), unit)
+                if known != unit and unit not in self.others.setdefault(form(spelling), []):
+                    self.others[form(spelling)].append(unit)
+
+
+def number(value: Fraction) -> str:
+    """A number as text that `Fraction` reads: exact where that is short, else to the precision of a float."""
+    decimal = Decimal(value.numerator) / Decimal(value.denominator)
+    if Fraction(decimal) == value:
+        text = f"{decimal.normalize():f}"
+        return text if len(text) < 16 else str(decimal.normalize())
+    return str(value) if len(str(value)) < 16 else repr(float(value))
+
+
+def size(expression: str) -> list[Any]:
+    """Factor, exponents and, if there is one, offset of a unit that Pint knows."""
+    kelvin = expression in ("degC", "degF")
+    zero, one = (PINT.Quantity(Fraction(count), expression).to_base_units() for count in (0, 1))
+    offset = Fraction(zero.magnitude).limit_denominator(10**6) if kelvin else Fraction(0)
+    factor = Fraction(one.magnitude) - Fraction(zero.magnitude)
+    exponents = {BASES[base]: int(power) for base, power in one.unit_items() if base in BASES and power}
+    factor = factor.limit_denominator(10**6) if kelvin else factor
+    return [number(factor), exponents, number(offset)] if offset else [number(factor), exponents]
+
+
+def scaled(entry: list[Any], power: int) -> list[Any]:
+    return [number(Fraction(entry[0]) * Fraction(10) ** power), entry[1]]
+
+
+def plurals(names: str) -> list[str]:
+    """The singular and plural of names: "foot/feet", "mile" for "mile/miles"."""
+    pairs = [name.partition("/") for name in names.split(",") if name.strip()]
+    return [form.strip() for one, _, many in pairs for form in (one, many or (f"{one.strip()}s" if one.isascii() else one))]
+
+
+def listed(units: Units) -> None:
+    """The units of units.txt."""
+    for row in rows("units.txt"):
+        fields = [field or "" for field, _ in zip_longest(row, range(5), fillvalue="")]
+        unit, _, definition = fields[0].partition(" = ")
+        names, symbols = plurals(fields[1]), [part.strip() for part in fields[2].split(",") if part.strip()]
+        entry = defined(definition) if definition else size(unit)
+        units.units.setdefault(unit, entry)
+        units.add(unit, names, symbols)
+        for letter in fields[3].split():
+            prefix, power = PREFIXES[letter]
+            multiple = f"{prefix}{unit}"
+            units.units.setdefault(multiple, scaled(entry, power))
+            signs = ["μ", "u"] if letter == "u" else [letter]
+            units.add(multiple, [prefix + name for name in names], [sign + part for sign in signs for part in symbols[:1]])
+        for part in filter(None, fields[4].split(";")):
+            spelling, _, meanings = part.partition(":")
+            for form in plurals(spelling):
+                if form in units.names or form in units.symbols:
+                    units.others.setdefault(form, []).extend(meanings.split())
+
+
+def defined(definition: str) -> list[Any]:
+    """A definition of units.txt: "8192 bit", "1 bit s-1", "1/100"."""
+    factor, *powers = definition.split()
+    parts = (re.fullmatch(r"([a-zA-Z]+)(-?\d+)?", power) for power in powers)
+    return [factor, {part[1]: int(part[2] or 1) for part in parts if part}]
+
+
+def money(units: Units) -> None:
+    """Currencies: signs and common names, all codes in use, names from CLDR."""
+    used = {entry[0] for entries in get_global("territory_currencies").values() for entry in entries if entry[2] is None and entry[3]}
+    listed_rows = [[*row, "", "", ""][:4] for row in rows("money.txt")]
+    english = Locale.parse("en")
+    for code, signs, names, hundredths in listed_rows:
+        units.units[code] = ["1", {code: 1}]
+        units.add(code, plurals(names), [sign.strip() for sign in signs.split(",") if sign.strip()])
+        if hundredths:
+            cents = plurals(hundredths)
+            units.units[f"{code}/100"] = ["1/100", {code: 1}]
+            units.add(f"{code}/100", [cent for cent in cents if len(cent) > 2], [c for c in cents if len(c) == 1])
+    codes = [row[0] for row in listed_rows]
+    for code in [*codes, *sorted(used - set(codes))]:
+        units.units.setdefault(code, ["1", {code: 1}])
+        if frequency(code) < 4.5:  # ALL, TOP and TRY are words
+            units.add(code, [], [code])
+        full = [english.currencies.get(code, ""), *english._data["currency_names_plural"].get(code, {}).values()]
+        names = [name for name in full if name and key(name) not in units.names and not re.search(r"[()0-9]", name)]
+        units.add(code, [name for name in names if not is_english(key(name))], [])
+
+
+def foreign(units: Units) -> None:
+    """Names from CLDR in other languages; those that mean two things or are words of English are left out."""
+    found: dict[str, set[str]] = {}
+    for language in ["en", "en_GB", *ALL_LANGUAGES]:
+        patterns = Locale.parse(language)._data["unit_patterns"]
+        for unit, forms in patterns.items():
+            dimension, _, name = unit.partition("-")
+            if dimension not in DIMENSIONS.split():
+                continue
+            known = CLDR.get(unit, name.replace("-", "_"))
+            if known not in units.units and unit not in CLDR:
+                continue
+            units.units.setdefault(known, size(known)) if known not in units.units else None
+            widths = ("long", "short") if language in ("zh", "ja", "ko") else ("long",)
+            for pattern in (form for width in widths for case, form in forms.get(width, {}).items() if case != "per"):
+                place = re.fullmatch(r"\{0\}\s?(.+)", pattern)
+                if place and not re.search(r"[a-zA-Z°]", place[1] if language in ("zh", "ja", "ko") else ""):
+                    found.setdefault(key(place[1]), set()).add(known)
+        for spelling, known in NATIVE.get(language, {}).items():
+            units.units.setdefault(known, size(known))
+            found.setdefault(key(spelling), set()).add(known)
+        for code in MONEY_SPOKEN if language not in ("en", "en_GB") else ():
+            for name in Locale.parse(language)._data["currency_names_plural"].get(code, {}).values():
+                found.setdefault(key(name), set()).add(code)
+    for spelling, meanings in found.items():
+        if len(meanings) == 1 and not is_english(spelling) and spelling not in units.names:
+            units.names[spelling] = meanings.pop()
+
+
+def short_cyrillic(units: Units) -> None:
+    """Russian symbols: км, кг, ч."""
+    for unit, forms in Locale.parse("ru")._data["unit_patterns"].items():
+        known = CLDR.get(unit, unit.partition("-")[2].replace("-", "_"))
+        text = forms.get("short", {}).get("other", "").removeprefix("{0}").strip()
+        if known in units.units and known != "year" and re.fullmatch(r"[а-яА-Я]+\.?", text):
+            units.add(known, [], [text.rstrip(".")])
+
+
+def squared(units: Units) -> None:
+    """Signs of one character: ㎞, ㎡."""
+    for code in range(0x3371, 0x33E0):
+        plain = symbol(unicodedata.normalize("NFKC", chr(code)))
+        base, power = re.fullmatch(r"(.*?)([23]?)", plain).groups()
+        if unit := units.symbols.get(base):
+            composed = f"{unit}**{power}" if power else unit
+            units.units.setdefault(composed, size(composed) if power else units.units[unit])
+            units.add(composed, [], [chr(code)])
+
+
+def cases(units: Units) -> None:
+    """Symbols in other letter case, "Km" and "khz", where that is no other symbol; but kb, mb, gb and tb are bytes."""
+    groups: dict[str, set[str]] = {}
+    for spelling, unit in units.symbols.items():
+        groups.setdefault(spelling.casefold(), set()).add(unit)
+    for spelling, unit in list(units.symbols.items()):
+        known = len(groups[spelling.casefold()]) > 1 or spelling.casefold() in AS_WRITTEN
+        if re.fullmatch(r"[a-zA-Z]{2,}", spelling) and not known and not units.units[unit][1].keys() & {unit}:
+            for variant in (spelling.lower(), spelling.upper(), spelling.capitalize()):
+                units.symbols.setdefault(variant, unit)
+    for prefix in ("kilo", "mega", "giga", "tera"):
+        units.symbols.setdefault(f"{prefix[0]}b", f"{prefix}byte")
+
+
+def set_apart(units: Units) -> None:
+    """Move symbols that are function words to the ambiguous ones: "us", and "pm", which is a time of day."""
+    for spelling in {"pm", *FUNCTION_WORDS} & units.symbols.keys():
+        if len(spelling) > 1:
+            units.ambiguous[spelling] = units.symbols.pop(spelling)
+
+
+def unit_table() -> dict[str, Any]:
+    """The table units.json."""
+    units = Units()
+    listed(units)
+    money(units)
+    foreign(units)
+    short_cyrillic(units)
+    squared(units)
+    cases(units)
+    set_apart(units)
+    return {
+        "bases": [*BASES.values(), *OWN], "units": units.units, "names": units.names, "symbols": units.symbols,
+        "ambiguous": units.ambiguous, "others": units.others,
+    }  # fmt: skip
