@@ -7,9 +7,12 @@ from typing import Any
 from num2words import num2words
 from spelling import FREQUENT, LANGUAGES, frequency, is_english, key, rows
 
-ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
 WHOLE = [*range(101), *range(200, 1000, 100), *range(1000, 10_000, 1000), 10_000, 20_000, 50_000, 100_000]
-SPOKEN = [language for language in LANGUAGES if language != "hi"]  # num2words has no Hindi
+SPOKEN = "de fr fr_BE fr_CH es it pt pt_BR nl sv pl ru tr ar".split()  # as num2words names them; it has no Hindi
 ARTICLE = 6.0  # a word for one that is this common is an article
 
 
@@ -25,7 +28,7 @@ class Words:
         self.found: dict[str, dict[int, set[str]]] = {}
 
     def add(self, word: str, number: int, language: str) -> None:
-        self.found.setdefault(word, {}).setdefault(number, set()).add(language)
+        self.found.setdefault(word, {}).setdefault(number, set()).add(language[:2])
 
     def kept(self, english: dict[str, int]) -> dict[str, int]:
         """English words, and those of other languages that are no common word of English or of another one."""
@@ -45,18 +48,24 @@ def number_table() -> dict[str, Any]:
     units = {word: value for value, word in enumerate(ONES.split())}
     chosen: dict[str, dict[str, int]] = {}
     for role, value, words in rows("numbers.txt"):
-        chosen.setdefault(role, {}).update(dict.fromkeys(words.split(), int(float(value))))
+        form = str if "suffixes" in role or "character" in role else key
+        chosen.setdefault(role, {}).update((form(word), int(float(value))) for word in words.split())
     cardinals, ordinals, scales = Words(), Words(), Words()
     for language in SPOKEN:
         for number in WHOLE:
             cardinals.add(spoken(language, number), number, language)
+            if (
+                language == "tr" and 10 < number < 100 and number % 10
+            ):  # "yirmi bir" is the common spelling of "yirmibir"
+                parts = (spoken("tr", number // 10 * 10), spoken("tr", number % 10))
+                cardinals.add(" ".join(parts), number, "tr")
         for power in (3, 6, 9, 12):
             for count in (1, 2, 5):
                 *count_words, scale = spoken(language, count * 10**power).split()
                 if len(count_words) == 1 and not count_words[0].isdigit():
                     scales.add(scale, 10**power, language)
     for language in SPOKEN:
-        for number in range(1, 32):
+        for number in range(1, 32) if language != "ar" else ():  # Arabic tens are the same as cardinals
             ordinals.add(spoken(language, number, "ordinal"), number, language)
     tens = chosen["tens"]
     parts = {word: value for word, value in chosen["ordinals"].items() if value > 2}
@@ -68,7 +77,7 @@ def number_table() -> dict[str, Any]:
         "scales_after_number": chosen["scales_after_number"],
         "suffixes": chosen["suffixes"],
         "money_suffixes": chosen["money_suffixes"],
-        "ordinals": {word: value for word, value in ordinals.kept(chosen["ordinals"]).items() if word not in units},
+        "ordinals": ordinals.kept(chosen["ordinals"]),
         "denominators": chosen["denominators"],
         "articles": ["a", "an"],
         "joiners": ["and"],

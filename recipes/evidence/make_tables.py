@@ -1,7 +1,8 @@
 """Make the tables that values in texts are read with: units, numbers in words, months, function words.
 
-    python -m venv /tmp/tables && /tmp/tables/bin/pip install pint==0.25.3 babel==2.18.0 num2words==0.5.14 wordfreq==3.1.1
-    /tmp/tables/bin/python recipes/evidence/make_tables.py
+    python -m venv build/tables
+    build/tables/bin/pip install pint==0.25.3 babel==2.18.0 num2words==0.5.14 wordfreq==3.1.1
+    build/tables/bin/python recipes/evidence/make_tables.py
 
 Sizes of units come from Pint, names of units, currencies and months in other languages from Unicode's CLDR (through
 Babel), numbers in words from num2words, and what is a common word of English from wordfreq. Which of them are read is
@@ -29,7 +30,7 @@ def main() -> None:
         ("months", month_table()),
         ("words", word_table()),
     ):
-        text = json.dumps(table, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(table, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         (TABLES / f"{name}.json").write_text(text + "\n", encoding="utf-8")
         print(f"{name}.json: {len(text.encode()):,} bytes")
 

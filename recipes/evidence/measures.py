@@ -25,22 +25,29 @@ OWN = ["bit", "rad", "dB", "px"]
 PINT = pint.UnitRegistry(non_int_type=Fraction, autoconvert_offset_to_baseunit=True)
 # CLDR's names of units: those whose last part Pint does not know, or knows as another unit.
 CLDR = {
-    "temperature-celsius": "degC", "temperature-fahrenheit": "degF", "mass-ton": "short_ton", "mass-tonne": "metric_ton",
+    "temperature-celsius": "degC", "temperature-fahrenheit": "degF",
+    "mass-ton": "short_ton", "mass-tonne": "metric_ton",
     "area-square-meter": "meter**2", "area-square-kilometer": "kilometer**2", "area-square-centimeter": "centimeter**2",
     "area-square-mile": "mile**2", "area-square-foot": "foot**2", "volume-cubic-meter": "meter**3",
     "volume-cubic-centimeter": "centimeter**3", "volume-cubic-kilometer": "kilometer**3",
     "speed-kilometer-per-hour": "kilometer/hour", "speed-mile-per-hour": "mile/hour",
-    "speed-meter-per-second": "meter/second", "length-light-year": "light_year", "length-nautical-mile": "nautical_mile",
-    "length-astronomical-unit": "astronomical_unit", "energy-kilowatt-hour": "kilowatt_hour",
+    "speed-meter-per-second": "meter/second", "length-light-year": "light_year",
+    "length-nautical-mile": "nautical_mile", "length-astronomical-unit": "astronomical_unit", "energy-kilowatt-hour": "kilowatt_hour",
     "volume-fluid-ounce": "fluid_ounce", "energy-foodcalorie": "kilocalorie",
 }  # fmt: skip
-DIMENSIONS = "length mass duration area volume speed temperature energy power pressure force electric frequency digital light"
+DIMENSIONS = (
+    "length mass duration area volume speed temperature energy power pressure force electric frequency digital light"
+)
 NATIVE = {"zh": {"日": "day", "秒": "second", "千克": "kilogram", "年": "year", "岁": "year"},
           "ja": {"秒": "second", "分": "minute", "キロ": "kilogram", "歳": "year", "年": "year"}}  # fmt: skip
 MONEY_SPOKEN = ("USD", "EUR", "GBP", "JPY", "CHF", "CNY", "RUB", "INR", "TRY", "PLN", "SEK", "BRL", "KRW")
 
-# Symbols that mean something else in other letter case: Ns, PM, Mo (megaoctet), CD.
-AS_WRITTEN = set("fs ps ns ms us pm in mo mos cd".split())
+# Symbols that people write in any letter case; others mean something else then: GPA, UK, Ns, Mg.
+ANY_CASE = set(
+    "km cm kg ml lb lbs oz ft yd yds mi mph kph kmh kmph kts hz khz mhz ghz kw kwh mwh gwh kj kpa hpa psi atm "
+    "bar mbar kcal hp rpm bpm sec secs min mins hr hrs wk wks yr yrs bps kbps mbps gbps ppm ppb ev kev gev kv db "
+    "mah ah sqft sqm sqkm sqmi tbsp tsp gal gals cc btu degc degf mmhg dpi mol mmol pct px".split()
+)
 
 
 class Units:
@@ -90,7 +97,9 @@ def scaled(entry: list[Any], power: int) -> list[Any]:
 def plurals(names: str) -> list[str]:
     """The singular and plural of names: "foot/feet", "mile" for "mile/miles"."""
     pairs = [name.partition("/") for name in names.split(",") if name.strip()]
-    return [form.strip() for one, _, many in pairs for form in (one, many or (f"{one.strip()}s" if one.isascii() else one))]
+    return [
+        form.strip() for one, _, many in pairs for form in (one, many or (f"{one.strip()}s" if one.isascii() else one))
+    ]
 
 
 def listed(units: Units) -> None:
@@ -107,7 +116,9 @@ def listed(units: Units) -> None:
             multiple = f"{prefix}{unit}"
             units.units.setdefault(multiple, scaled(entry, power))
             signs = ["μ", "u"] if letter == "u" else [letter]
-            units.add(multiple, [prefix + name for name in names], [sign + part for sign in signs for part in symbols[:1]])
+            units.add(
+                multiple, [prefix + name for name in names], [sign + part for sign in signs for part in symbols[:1]]
+            )
         for part in filter(None, fields[4].split(";")):
             spelling, _, meanings = part.partition(":")
             for form in plurals(spelling):
@@ -124,7 +135,12 @@ def defined(definition: str) -> list[Any]:
 
 def money(units: Units) -> None:
     """Currencies: signs and common names, all codes in use, names from CLDR."""
-    used = {entry[0] for entries in get_global("territory_currencies").values() for entry in entries if entry[2] is None and entry[3]}
+    used = {
+        entry[0]
+        for entries in get_global("territory_currencies").values()
+        for entry in entries
+        if entry[2] is None and entry[3]
+    }
     listed_rows = [[*row, "", "", ""][:4] for row in rows("money.txt")]
     english = Locale.parse("en")
     for code, signs, names, hundredths in listed_rows:
@@ -140,7 +156,9 @@ def money(units: Units) -> None:
         if frequency(code) < 4.5:  # ALL, TOP and TRY are words
             units.add(code, [], [code])
         full = [english.currencies.get(code, ""), *english._data["currency_names_plural"].get(code, {}).values()]
-        names = [name for name in full if name and key(name) not in units.names and not re.search(r"[()0-9]", name)]
+        names = [
+            name for name in full if re.fullmatch(r"[^\W\d_ʻ]+([ -][^\W\d_ʻ]+)*", name) and key(name) not in units.names
+        ]
         units.add(code, [name for name in names if not is_english(key(name))], [])
 
 
@@ -178,7 +196,7 @@ def short_cyrillic(units: Units) -> None:
     for unit, forms in Locale.parse("ru")._data["unit_patterns"].items():
         known = CLDR.get(unit, unit.partition("-")[2].replace("-", "_"))
         text = forms.get("short", {}).get("other", "").removeprefix("{0}").strip()
-        if known in units.units and known != "year" and re.fullmatch(r"[а-яА-Я]+\.?", text):
+        if known in units.units and known != "year" and re.fullmatch(r"([а-яА-Я]{2,}|[глмтч])\.?", text):
             units.add(known, [], [text.rstrip(".")])
 
 
@@ -194,17 +212,17 @@ def squared(units: Units) -> None:
 
 
 def cases(units: Units) -> None:
-    """Symbols in other letter case, "Km" and "khz", where that is no other symbol; but kb, mb, gb and tb are bytes."""
-    groups: dict[str, set[str]] = {}
-    for spelling, unit in units.symbols.items():
-        groups.setdefault(spelling.casefold(), set()).add(unit)
+    """Symbols in other letter case, "Km" and "khz", where that is no other symbol; kb, mb, gb and tb are bytes."""
     for spelling, unit in list(units.symbols.items()):
-        known = len(groups[spelling.casefold()]) > 1 or spelling.casefold() in AS_WRITTEN
-        if re.fullmatch(r"[a-zA-Z]{2,}", spelling) and not known and not units.units[unit][1].keys() & {unit}:
+        if spelling.lower() in ANY_CASE:
             for variant in (spelling.lower(), spelling.upper(), spelling.capitalize()):
                 units.symbols.setdefault(variant, unit)
     for prefix in ("kilo", "mega", "giga", "tera"):
-        units.symbols.setdefault(f"{prefix[0]}b", f"{prefix}byte")
+        for spelling in (f"{prefix[0]}b", f"{prefix[0]}b".upper()):
+            units.add(f"{prefix}byte", [], [spelling])
+            units.others.setdefault(spelling, []).append(f"{prefix[:2]}bibyte")
+        for spelling in plurals(f"{prefix}byte"):
+            units.others.setdefault(spelling, []).append(f"{prefix[:2]}bibyte")
 
 
 def set_apart(units: Units) -> None:

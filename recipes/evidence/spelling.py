@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from wordfreq import zipf_frequency
@@ -27,7 +27,7 @@ def symbol(text: str) -> str:
     return unicodedata.normalize("NFC", text.translate({0xB5: "μ", 0x2126: "Ω", 0x212B: "Å"})).strip()
 
 
-@lru_cache(maxsize=None)
+@cache
 def frequency(word: str, language: str = "en") -> float:
     """How common a word is: the logarithm of its count in a thousand million words."""
     return zipf_frequency(word, language)
