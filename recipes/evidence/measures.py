@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from itertools import zip_longest
@@ -12,7 +13,7 @@ from typing import Any
 import pint
 from babel import Locale
 from babel.core import get_global
-from spelling import ALL_LANGUAGES, frequency, is_english, key, rows, symbol
+from spelling import ALL_LANGUAGES, FREQUENT, frequency, is_english, key, rows, symbol
 from vocabulary import FUNCTION_WORDS
 
 PREFIXES = {
@@ -32,11 +33,12 @@ CLDR = {
     "volume-cubic-centimeter": "centimeter**3", "volume-cubic-kilometer": "kilometer**3",
     "speed-kilometer-per-hour": "kilometer/hour", "speed-mile-per-hour": "mile/hour",
     "speed-meter-per-second": "meter/second", "length-light-year": "light_year",
-    "length-nautical-mile": "nautical_mile", "length-astronomical-unit": "astronomical_unit", "energy-kilowatt-hour": "kilowatt_hour",
-    "volume-fluid-ounce": "fluid_ounce", "energy-foodcalorie": "kilocalorie",
+    "length-nautical-mile": "nautical_mile", "length-astronomical-unit": "astronomical_unit",
+    "energy-kilowatt-hour": "kilowatt_hour", "volume-fluid-ounce": "fluid_ounce", "energy-foodcalorie": "kilocalorie",
 }  # fmt: skip
-DIMENSIONS = (
-    "length mass duration area volume speed temperature energy power pressure force electric frequency digital light"
+DIMENSIONS = set(
+    "length mass duration area volume speed temperature energy power pressure force electric frequency digital "
+    "light".split()
 )
 NATIVE = {"zh": {"日": "day", "秒": "second", "千克": "kilogram", "年": "year", "岁": "year"},
           "ja": {"秒": "second", "分": "minute", "キロ": "kilogram", "歳": "year", "年": "year"}}  # fmt: skip
@@ -81,25 +83,28 @@ def number(value: Fraction) -> str:
 
 def size(expression: str) -> list[Any]:
     """Factor, exponents and, if there is one, offset of a unit that Pint knows."""
-    kelvin = expression in ("degC", "degF")
     zero, one = (PINT.Quantity(Fraction(count), expression).to_base_units() for count in (0, 1))
-    offset = Fraction(zero.magnitude).limit_denominator(10**6) if kelvin else Fraction(0)
-    factor = Fraction(one.magnitude) - Fraction(zero.magnitude)
+    offset, factor = Fraction(zero.magnitude), Fraction(one.magnitude) - Fraction(zero.magnitude)
+    if offset:  # Pint holds these as floats
+        offset, factor = offset.limit_denominator(1_000), factor.limit_denominator(1_000)
     exponents = {BASES[base]: int(power) for base, power in one.unit_items() if base in BASES and power}
-    factor = factor.limit_denominator(10**6) if kelvin else factor
     return [number(factor), exponents, number(offset)] if offset else [number(factor), exponents]
 
 
 def scaled(entry: list[Any], power: int) -> list[Any]:
+    """A unit with a prefix of ten to `power`."""
     return [number(Fraction(entry[0]) * Fraction(10) ** power), entry[1]]
+
+
+def split(fields: str) -> list[str]:
+    """What stands between commas."""
+    return [field.strip() for field in fields.split(",") if field.strip()]
 
 
 def plurals(names: str) -> list[str]:
     """The singular and plural of names: "foot/feet", "mile" for "mile/miles"."""
-    pairs = [name.partition("/") for name in names.split(",") if name.strip()]
-    return [
-        form.strip() for one, _, many in pairs for form in (one, many or (f"{one.strip()}s" if one.isascii() else one))
-    ]
+    pairs = [name.partition("/") for name in split(names)]
+    return [form for one, _, many in pairs for form in (one, many or (f"{one}s" if one.isascii() else one))]
 
 
 def listed(units: Units) -> None:
@@ -107,7 +112,7 @@ def listed(units: Units) -> None:
     for row in rows("units.txt"):
         fields = [field or "" for field, _ in zip_longest(row, range(5), fillvalue="")]
         unit, _, definition = fields[0].partition(" = ")
-        names, symbols = plurals(fields[1]), [part.strip() for part in fields[2].split(",") if part.strip()]
+        names, symbols = plurals(fields[1]), split(fields[2])
         entry = defined(definition) if definition else size(unit)
         units.units.setdefault(unit, entry)
         units.add(unit, names, symbols)
@@ -134,61 +139,68 @@ def defined(definition: str) -> list[Any]:
 
 
 def money(units: Units) -> None:
-    """Currencies: signs and common names, all codes in use, names from CLDR."""
-    used = {
-        entry[0]
-        for entries in get_global("territory_currencies").values()
-        for entry in entries
-        if entry[2] is None and entry[3]
-    }
-    listed_rows = [[*row, "", "", ""][:4] for row in rows("money.txt")]
-    english = Locale.parse("en")
-    for code, signs, names, hundredths in listed_rows:
+    """Currencies: signs and common names, then all codes in use and their names in English."""
+    chosen = [[*row, "", "", ""][:4] for row in rows("money.txt")]
+    for code, signs, names, hundredths in chosen:
         units.units[code] = ["1", {code: 1}]
-        units.add(code, plurals(names), [sign.strip() for sign in signs.split(",") if sign.strip()])
+        units.add(code, plurals(names), split(signs))
         if hundredths:
-            cents = plurals(hundredths)
+            cents = [cent for cent in plurals(hundredths) if cent != "¢"]
             units.units[f"{code}/100"] = ["1/100", {code: 1}]
-            units.add(f"{code}/100", [cent for cent in cents if len(cent) > 2], [c for c in cents if len(c) == 1])
-    codes = [row[0] for row in listed_rows]
-    for code in [*codes, *sorted(used - set(codes))]:
+            units.add(f"{code}/100", cents, ["¢"] if "¢" in hundredths else [])
+    english = Locale.parse("en")
+    codes = [row[0] for row in chosen]
+    for code in [*codes, *sorted(codes_in_use() - set(codes))]:
         units.units.setdefault(code, ["1", {code: 1}])
-        if frequency(code) < 4.5:  # ALL, TOP and TRY are words
+        if frequency(code) < FREQUENT:  # ALL, TOP and TRY are words
             units.add(code, [], [code])
         full = [english.currencies.get(code, ""), *english._data["currency_names_plural"].get(code, {}).values()]
-        names = [
-            name for name in full if re.fullmatch(r"[^\W\d_ʻ]+([ -][^\W\d_ʻ]+)*", name) and key(name) not in units.names
-        ]
-        units.add(code, [name for name in names if not is_english(key(name))], [])
+        plain = [name for name in full if re.fullmatch(r"[^\W\d_ʻ]+([ -][^\W\d_ʻ]+)*", name)]
+        units.add(code, [name for name in plain if key(name) not in units.names and not is_english(key(name))], [])
+
+
+def codes_in_use() -> set[str]:
+    """The codes of all currencies that are legal tender somewhere today."""
+    territories = get_global("territory_currencies").values()
+    return {code for entries in territories for code, _, until, tender in entries if until is None and tender}
 
 
 def foreign(units: Units) -> None:
-    """Names from CLDR in other languages; those that mean two things or are words of English are left out."""
+    """Names in other languages, from CLDR; those that mean two things or are words of English are left out."""
     found: dict[str, set[str]] = {}
     for language in ["en", "en_GB", *ALL_LANGUAGES]:
-        patterns = Locale.parse(language)._data["unit_patterns"]
-        for unit, forms in patterns.items():
-            dimension, _, name = unit.partition("-")
-            if dimension not in DIMENSIONS.split():
-                continue
-            known = CLDR.get(unit, name.replace("-", "_"))
-            if known not in units.units and unit not in CLDR:
-                continue
-            units.units.setdefault(known, size(known)) if known not in units.units else None
-            widths = ("long", "short") if language in ("zh", "ja", "ko") else ("long",)
-            for pattern in (form for width in widths for case, form in forms.get(width, {}).items() if case != "per"):
-                place = re.fullmatch(r"\{0\}\s?(.+)", pattern)
-                if place and not re.search(r"[a-zA-Z°]", place[1] if language in ("zh", "ja", "ko") else ""):
-                    found.setdefault(key(place[1]), set()).add(known)
-        for spelling, known in NATIVE.get(language, {}).items():
-            units.units.setdefault(known, size(known))
-            found.setdefault(key(spelling), set()).add(known)
-        for code in MONEY_SPOKEN if language not in ("en", "en_GB") else ():
-            for name in Locale.parse(language)._data["currency_names_plural"].get(code, {}).values():
-                found.setdefault(key(name), set()).add(code)
+        for names in (names_of_units(language, units), NATIVE.get(language, {}).items(), names_of_money(language)):
+            for name, unit in names:
+                found.setdefault(key(name), set()).add(unit)
     for spelling, meanings in found.items():
         if len(meanings) == 1 and not is_english(spelling) and spelling not in units.names:
-            units.names[spelling] = meanings.pop()
+            (unit,) = meanings
+            if unit not in units.units:
+                units.units[unit] = size(unit)
+            units.names[spelling] = unit
+
+
+def names_of_units(language: str, units: Units) -> Iterator[tuple[str, str]]:
+    """The names of a language for our units, in singular and plural."""
+    han = language in ("zh", "ja", "ko")  # many units have a name there in the short form only
+    for unit, forms in Locale.parse(language)._data["unit_patterns"].items():
+        dimension, _, name = unit.partition("-")
+        known = CLDR.get(unit, name.replace("-", "_"))
+        if dimension not in DIMENSIONS or (known not in units.units and unit not in CLDR):
+            continue
+        widths = [forms.get(width, {}) for width in (("long", "short") if han else ("long",))]
+        patterns = [pattern for width in widths for form, pattern in width.items() if form != "per"]
+        for place in filter(None, (re.fullmatch(r"\{0\}\s?(.+)", pattern) for pattern in patterns)):
+            if not (han and re.search(r"[a-zA-Z°]", place[1])):
+                yield place[1], known
+
+
+def names_of_money(language: str) -> Iterator[tuple[str, str]]:
+    """The names of a language for the commonest currencies, in singular and plural; those of English came before."""
+    names = Locale.parse(language)._data["currency_names_plural"]
+    for code in MONEY_SPOKEN if not language.startswith("en") else ():
+        for name in names.get(code, {}).values():
+            yield name, code
 
 
 def short_cyrillic(units: Units) -> None:
