@@ -26,8 +26,7 @@ OWN = ["bit", "rad", "dB", "px"]
 PINT = pint.UnitRegistry(non_int_type=Fraction, autoconvert_offset_to_baseunit=True)
 # CLDR's names of units: those whose last part Pint does not know, or knows as another unit.
 CLDR = {
-    "temperature-celsius": "degC", "temperature-fahrenheit": "degF",
-    "mass-ton": "short_ton", "mass-tonne": "metric_ton",
+    "temperature-celsius": "degC", "temperature-fahrenheit": "degF", "mass-tonne": "metric_ton",
     "area-square-meter": "meter**2", "area-square-kilometer": "kilometer**2", "area-square-centimeter": "centimeter**2",
     "area-square-mile": "mile**2", "area-square-foot": "foot**2", "volume-cubic-meter": "meter**3",
     "volume-cubic-centimeter": "centimeter**3", "volume-cubic-kilometer": "kilometer**3",
@@ -40,8 +39,12 @@ DIMENSIONS = set(
     "length mass duration area volume speed temperature energy power pressure force electric frequency digital "
     "light".split()
 )
-NATIVE = {"zh": {"日": "day", "秒": "second", "千克": "kilogram", "年": "year", "岁": "year"},
+# Names that CLDR lacks, or has for the short ton only, and those that count other things, too: cows, cards, lines.
+NATIVE = {"ar": {"طن": "metric_ton"}, "it": {"tonnellata": "metric_ton", "tonnellate": "metric_ton"},
+          "ko": {"톤": "metric_ton"},
+          "zh": {"吨": "metric_ton", "日": "day", "秒": "second", "千克": "kilogram", "年": "year", "岁": "year"},
           "ja": {"秒": "second", "分": "minute", "キロ": "kilogram", "歳": "year", "年": "year"}}  # fmt: skip
+OTHER_COUNTS = set("牛码节巴卡줄바")
 MONEY_SPOKEN = ("USD", "EUR", "GBP", "JPY", "CHF", "CNY", "RUB", "INR", "TRY", "PLN", "SEK", "BRL", "KRW")
 
 # Symbols that people write in any letter case; others mean something else then: GPA, UK, Ns, Mg.
@@ -191,7 +194,7 @@ def names_of_units(language: str, units: Units) -> Iterator[tuple[str, str]]:
         widths = [forms.get(width, {}) for width in (("long", "short") if han else ("long",))]
         patterns = [pattern for width in widths for form, pattern in width.items() if form != "per"]
         for place in filter(None, (re.fullmatch(r"\{0\}\s?(.+)", pattern) for pattern in patterns)):
-            if not (han and re.search(r"[a-zA-Z°]", place[1])):
+            if place[1] not in OTHER_COUNTS and not (han and re.search(r"[a-zA-Z°]", place[1])):
                 yield place[1], known
 
 
