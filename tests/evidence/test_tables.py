@@ -20,8 +20,8 @@ FUNCTION_WORDS = {word for words in WORDS["function"].values() for word in words
 
 EQUALITIES = """
 1 mile = 1609.344 m, 1 ft = 12 inches, 1 yard = 3 feet, 1 inch = 2.54 cm, 1 nautical mile = 1852 metres,
-1 fathom = 6 ft, 1 furlong = 220 yards, 1 km = 1000000 mm, 5 μm = 5 um, 5 μm = 5 microns, 1 nm = 10 Å, 8 furlongs = 1 mi,
-1 light year = 9460730472580.8 km, 1 AU = 149597870.7 km,
+1 fathom = 6 ft, 1 furlong = 220 yards, 1 km = 1000000 mm, 5 μm = 5 um, 5 μm = 5 microns, 1 nm = 10 Å,
+8 furlongs = 1 mi, 1 light year = 9460730472580.8 km, 1 AU = 149597870.7 km,
 640 acres = 1 square mile, 100 ha = 1 square kilometre, 1 acre = 43560 square feet, 1 litre = 1000 ml, 1 L = 1 l,
 1 gallon = 8 pints, 1 gallon = 3.785411784 litres, 1 cup = 16 tablespoons, 1 tbsp = 3 tsp, 1 cc = 1 mL,
 20 imperial fluid ounces = 1 imperial pint, 1 cubic metre = 1000 liters, 1 barrel = 42 gallons,
@@ -151,7 +151,8 @@ def test_spellings_are_keys(subtests: pytest.Subtests) -> None:
 def test_numbers_of_many_languages(subtests: pytest.Subtests) -> None:
     rows = """
     zero 0, nineteen 19, acht 8, vingt 20, veinte 20, восемь 8, zweiundfunfzig 52, vingt et un 21,
-    quatre vingt dix neuf 99, treinta y dos 32, vierundvierzig 44, tjugotre 23, nove 9, septante 70, yirmi bir 21, ثلاثة 3, dwadziescia dwa 22
+    quatre vingt dix neuf 99, treinta y dos 32, vierundvierzig 44,
+    tjugotre 23, nove 9, septante 70, yirmi bir 21, ثلاثة 3, dwadziescia dwa 22
     """
     for row in rows.replace("\n", " ").split(","):
         word, _, number = row.strip().rpartition(" ")
@@ -179,7 +180,7 @@ def test_english_numbers_are_complete() -> None:
 
 
 def test_months(subtests: pytest.Subtests) -> None:
-    assert set(MONTHS["names"].values()) == set(MONTHS["capitalised"].values()) | {6, 7} == set(range(1, 13))
+    assert set(MONTHS["names"].values()) == set(MONTHS["capitalised"].values()) == set(range(1, 13))
     for spelling, month in {
         "january": 1,
         "sept": 9,
