@@ -241,10 +241,16 @@ def cases(units: Units) -> None:
 
 
 def set_apart(units: Units) -> None:
-    """Move symbols that are function words to the ambiguous ones: "us", and "pm", which is a time of day."""
-    for spelling in {"pm", *FUNCTION_WORDS} & units.symbols.keys():
-        if len(spelling) > 1:
-            units.ambiguous[spelling] = units.symbols.pop(spelling)
+    """Move symbols that are function words to the ambiguous ones, and those that seldom are units: 3 pm, 2b + 3y."""
+    for spelling in units.symbols.keys() & {
+        "pm",
+        "b",
+        "d",
+        "u",
+        "y",
+        *(word for word in FUNCTION_WORDS if len(word) > 1),
+    }:
+        units.ambiguous[spelling] = units.symbols.pop(spelling)
 
 
 def unit_table() -> dict[str, Any]:

@@ -32,6 +32,8 @@ EQUALITIES = """
 1 mph = 1.609344 kmh, 36 kph = 10 metres per second, 1 knot = 1.852 kilometers per hour, 60 rpm = 1 Hz,
 1 atm = 101325 Pa, 1 bar = 1000 mbar, 760 torr = 1 atm, 1 kWh = 3.6 MJ, 1 kcal = 4184 J, 1 cal = 4.184 joules,
 1 MW = 1000000000 mW, 1 mAh = 3.6 coulombs, 1 T = 10000 gauss, 1 newton = 100000 dynes, 1 molar = 1000 mM,
+1000 μF = 1 mF, 1 farad = 1000000 uF, 600 μC = 0.6 mC, 60 arcseconds = 1 arcminute, 1 kVA = 1 kW,
+1 slug = 14.593902937206 kg,
 100 °C = 212 °F, 0 °C = 273.15 K, -40 degrees celsius = -40 degrees fahrenheit, 37 C = 98.6 F, 25 ℃ = 298.15 kelvin,
 1 byte = 8 bits, 1 MB = 1000 kB, 1 GiB = 1024 MiB, 1 KiB = 1024 bytes, 1 mb = 1 MB, 1 Mb = 1000 kbit, 1 KB = 8 kb,
 50 % = 500 ‰, 1 percent = 10000 ppm, 1 per cent = 1 percentage point,
