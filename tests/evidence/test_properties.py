@@ -46,7 +46,7 @@ WIDE = {code: code + 0xFEE0 for code in range(ord("!"), ord("~") + 1)}
 TYPOGRAPHY = {"width": WIDE, "spaces": {" ": "\u00a0"}, "quotes": {"'": "’", '"': "”"}, "dashes": {"-": "\u2010"}}
 SWAPPED = {"MORE": "LESS", "LESS": "MORE"}
 
-words = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
+words = st.lists(st.sampled_from([word for word in WORDS if len(word) > 1]), min_size=1, max_size=4).map(" ".join)
 phrases = st.lists(st.sampled_from([*WORDS, *VALUES]), max_size=6).map(" ".join)
 texts = phrases | st.text(max_size=60)
 

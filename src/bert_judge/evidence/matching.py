@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Sequence, Set
 from enum import IntEnum
 from functools import lru_cache
 from itertools import product
+from operator import attrgetter
 from typing import NamedTuple
 
+from bert_judge.evidence.expressions import CAN_COMPARE, Expression, equal, find_expression
 from bert_judge.evidence.options import named_letter, split_options
 from bert_judge.evidence.reading import Reading, read
 from bert_judge.evidence.values import NO_UNIT, Amount, Form, Option, Parts, Unit, Value
@@ -78,7 +81,7 @@ class Match(NamedTuple):
 def match(candidate: str, references: Sequence[str], question: str | None = None) -> Match:
     """Compare a candidate with its references; about linear in the length of the texts."""
     said, wanted, asked = read(candidate), [read(text) for text in references], _asked(question or "")
-    letters = asked.letters or _letters(wanted, references)
+    letters = asked.letters or _letters(candidate, references)
     ours = _with_letters(said, letters)
     theirs = [_with_letters(one, letters) for one in wanted]
     keys = {value.key for value in ours}
@@ -89,8 +92,33 @@ def match(candidate: str, references: Sequence[str], question: str | None = None
         _marks(values, keys, said.stems, _other_forms(one, (said,), keys), asked._replace(rivals=frozenset()), found)
         for one, values, found in zip(wanted, theirs, bests, strict=True)
     ]
+    if CAN_COMPARE:
+        marks, marked = _with_expressions(candidate, marks, references, marked)
     recall = [sum([mark[2] in AGREEING for mark in each]) / max(len(each), 1) for each in marked]
     return Match(marks, tuple(marked), tuple(recall))
+
+
+def _with_expressions(
+    candidate: str, marks: tuple[Mark, ...], references: Sequence[str], marked: list[tuple[Mark, ...]]
+) -> tuple[tuple[Mark, ...], list[tuple[Mark, ...]]]:
+    """The marks with an expression as one value where both sides have one that can be compared."""
+    wanted = {i: found for i, text in enumerate(references) if (found := find_expression(text))}
+    said = find_expression(candidate) if wanted else None
+    if said is None:
+        return marks, marked
+    relations = {i: equal(said.text, found.text) for i, found in wanted.items()}
+    known = {i: SAME if same else OTHER for i, same in relations.items() if same is not None}
+    if known:
+        marks = _covered(marks, said, min(known.values()))
+        marked = [_covered(one, wanted[i], known[i]) if i in known else one for i, one in enumerate(marked)]
+    return marks, marked
+
+
+def _covered(marks: Sequence[Mark], expression: Expression, relation: Relation) -> tuple[Mark, ...]:
+    """The marks, with one for an expression instead of those inside it."""
+    before = [mark for mark in marks if mark.end <= expression.start]
+    after = [mark for mark in marks if mark.start >= expression.end]
+    return (*before, Mark(expression.start, expression.end, relation), *after)
 
 
 class _Asked(NamedTuple):
@@ -147,7 +175,7 @@ def _marks(
             else:
                 relation = ASKED if key in asked.keys else OTHER if key in asked.rivals else ALONE
         elif type(what) is Option:
-            relation = OTHER
+            relation = OTHER if any(type(other) is Option for other in same) else ALONE
         else:
             relation = best.get(key, ALONE)
             if relation != SAME and key in asked.keys:
@@ -241,9 +269,14 @@ def _parts(ours: Sequence[int | None], theirs: Sequence[int | None], *, same_not
     return SAME if same_notation else CONVERTED
 
 
-def _letters(wanted: Sequence[Reading], references: Sequence[str]) -> Set[str]:
-    """The letters that name options where the question lists none: any, if a reference is an option."""
-    named = any(len(one.letters) > 1 or named_letter(text) for one, text in zip(wanted, references, strict=True))
+def _letters(candidate: str, references: Sequence[str]) -> Set[str]:
+    """The letters that name options where the question lists none: any, if a text is an option or lists several.
+
+    None where a side has no letter: there is nothing to compare.
+    """
+    if not any(read(text).letters for text in references) or not read(candidate).letters:
+        return frozenset()
+    named = any(named_letter(text) or len(read(text).letters) > 1 for text in (candidate, *references))
     return _ANY_LETTER if named else frozenset()
 
 
@@ -256,8 +289,14 @@ def _with_letters(one: Reading, letters: Set[str]) -> Sequence[Value]:
     """The values of a text, with the letters that name options as such."""
     if not letters:
         return one.values
-    named = {value.start: value for value in one.letters if value.what.letter in letters}
+    starts = [value.start for value in one.values]
+    named = {}
+    for letter in one.letters:
+        place = bisect_right(starts, letter.start) - 1
+        inside = place >= 0 and one.values[place].start < letter.start < one.values[place].end  # the C of "25 °C"
+        if letter.what.letter in letters and not inside:
+            named[letter.start] = letter
     if not named:
         return one.values
     kept = [value for value in one.values if value.start not in named and not _stops(value)]
-    return sorted([*kept, *named.values()], key=lambda value: value.start)
+    return sorted([*kept, *named.values()], key=attrgetter("start"))

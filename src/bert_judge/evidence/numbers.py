@@ -64,8 +64,8 @@ def parse(written: str) -> Amount | None:
         above, below = digits.split("/")
         return _checked(sign * int(above) / int(below), 0, 3)
     if not digits[-1].isdecimal() and unicodedata.numeric(digits[-1], None) is not None and digits[-1] not in "⁰¹²³⁴⁵⁶⁷⁸⁹":
-        whole = digits[:-1].strip()  # 1½
-        return _checked(sign * (int(whole or 0) + unicodedata.numeric(digits[-1])), 0, 3)
+        whole = parse(digits[:-1].rstrip()) if len(digits) > 1 else None  # 1½
+        return _checked(sign * ((whole.number if whole else 0) + unicodedata.numeric(digits[-1])), 0, 3)
     mantissa, _, power = _split_power(digits)
     plain = _plain(mantissa)
     exponent = 0 if power is None else power

@@ -123,7 +123,7 @@ def _sign_after(text: str, at: int) -> tuple[int, Unit] | None:
         if spelling == "$" and "$" in text[:at]:
             return None  # the end of a formula
         end = begin + len(spelling)
-        if spelling in tables.UNIT_SYMBOLS and not spelling[0].isalnum() and not text[end : end + 1].isalpha():
+        if spelling in tables.UNIT_SYMBOLS and not spelling[0].isalnum() and not text[end : end + 1].isalnum():
             return end, tables.UNIT_SYMBOLS[spelling]
     return None
 

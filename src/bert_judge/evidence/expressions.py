@@ -1,0 +1,67 @@
+r"""Mathematics: where a text has an expression such as `\frac{x}{2}`, and whether two are equal.
+
+Math-Verify tells, where the extra [lexical] is installed, in a process of its own and with a time limit; without it a
+text has words and numbers only.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from bert_judge.evidence.folding import fold
+from bert_judge.evidence.reading import read
+from bert_judge.evidence.values import Form
+from bert_judge.metrics import strip_markup, verify_math
+
+_SECONDS = 2.0  # for one pair, which takes some milliseconds
+_LONGEST = 400  # characters of an expression
+_FORMULA = re.compile(r"\$\$?[^$]+\$\$?|\\\(.+?\\\)|\\\[.+?\\\]|\\f?boxed\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}", re.DOTALL)
+_SIGN = re.compile(r"\\[A-Za-z]|[\^√π∞]|[A-Za-z0-9)]\s*[-+*/=]\s*[(A-Za-z]|[A-Za-z)]\s*[-+*/=]\s*\d|\d[a-z]\b|\)\(")
+_WORD = re.compile(r"(?<![\\A-Za-z])(?!(?:sin|cos|tan|log|ln|exp|max|min|lim)\b)[A-Za-z]{2,}")
+_TEXT = re.compile(r"\\(?:text|mathrm|mathbf)\{[^{}]*\}")
+
+
+class Expression(NamedTuple):
+    """An expression at characters `start` to `end` (exclusive) of a text."""
+
+    text: str
+    start: int
+    end: int
+
+
+@lru_cache(maxsize=4_096)
+def find_expression(text: str) -> Expression | None:
+    """The whole text where that is mathematics, else its last formula; None where it has none, or only a number."""
+    text = fold(text)
+    if not _SIGN.search(text):
+        return None
+    if _is_expression(text):
+        start = len(text) - len(text.lstrip())
+        return Expression(text.strip(), start, len(text.rstrip()))
+    for found in reversed(list(_FORMULA.finditer(text))):
+        if _is_expression(found[0]):
+            return Expression(found[0], found.start(), found.end())
+    return None
+
+
+def _is_expression(text: str) -> bool:
+    if len(text) > _LONGEST or not _SIGN.search(text) or _WORD.search(_TEXT.sub("", text)):
+        return False
+    values = read(strip_markup(text)).values
+    return len(values) != 1 or type(values[0].what) is Form  # else it is a number or quantity
+
+
+@lru_cache(maxsize=8_192)
+def equal(candidate: str, reference: str) -> bool | None:
+    """Whether two expressions are equal; None where Math-Verify is not there or can't read the reference."""
+    if not CAN_COMPARE:
+        return None
+    score = verify_math(candidate, reference, _SECONDS).score
+    return None if score is None else score == 1.0
+
+
+CAN_COMPARE = find_spec("math_verify") is not None
+"""Whether expressions are compared."""
