@@ -6,18 +6,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bert_judge.evidence import (
-    Span,
+from bert_judge.evidence import find_options, fold, name_option
+from bert_judge.evidence.first.spans import (
+    compared_words,
+    content_of,
     content_words,
     find_evidence,
-    find_options,
-    fold,
-    name_option,
     touches,
     word_key,
     words,
 )
-from bert_judge.evidence.spans import compared_words, content_of
+from bert_judge.evidence.first.word import Span
 from tables import table
 
 

@@ -153,7 +153,7 @@ def test_marks_sit_on_the_shared_words() -> None:
         if kind:
             marked[part].append(token)
     text = {part: "".join(t.removeprefix("##") for t in tokens) for part, tokens in marked.items()}
-    assert text == {Q: "", C: "uberraschung1,000.0cats", R: "uberraschungcat1000"}
+    assert text == {Q: "", C: "uberraschung1,000.0cats", R: "uberraschungcat1000dogs"}
     assert len(prompt.tokens.types) == len(prompt.tokens.ids)
 
 
@@ -171,30 +171,40 @@ def test_a_reference_that_names_an_option_is_read_whole() -> None:
     [whole] = encode(tokenizer, sample, marks=True, options=True)
     assert parts_of(tokenizer, plain)[R] == ["b"]
     assert parts_of(tokenizer, whole)[R] == ["(", "b", ")", "lima"]
-    assert (typed(plain, tokenizer), typed(whole, tokenizer)) == ([], ["lima:1", "lima:1"])
+    assert typed(plain, tokenizer) == ["lima:8", "b:9"]  # another option
+    assert typed(whole, tokenizer) == ["lima:1", "b:9", "lima:1"]
 
 
-def test_contrast_sits_on_the_words_that_are_not_shared() -> None:
-    """Function words and words of the question are no contrast; several references are told apart."""
+def test_each_value_carries_its_relation_to_the_other_side() -> None:
+    """Function words have none; several references are told apart."""
     tokenizer = kind_of("starter")
     sample = Sample("The capital of Chile is Lima.", ("Santiago de Chile", "Lima"), "What is the capital?")
-    [joined] = encode(tokenizer, sample, marks=True, contrast=True, references="joined")
+    [joined] = encode(tokenizer, sample, marks=True, references="joined")
+    assert typed(joined, tokenizer) == ["capital:3", "chile:1", "lima:1", "lima:1", "santiago:9", "de:9", "chile:1"]
+    [first, second] = encode(tokenizer, sample, marks=True)
+    assert typed(first, tokenizer) == ["capital:3", "chile:1", "lima:9", "santiago:9", "de:9", "chile:1"]
+    assert typed(second, tokenizer) == ["capital:3", "chile:9", "lima:1", "lima:1"]
+    [units] = encode(tokenizer, Sample("5 km, 7 h", ("5000 m",)), marks=True)
+    assert typed(units, tokenizer) == ["5:4", "km:4", "7:9", "h:9", "5000:4", "m:4"]
+
+
+def test_the_first_version_of_evidence_knows_what_is_shared_and_what_is_not() -> None:
+    tokenizer = kind_of("starter")
+    sample = Sample("The capital of Chile is Lima.", ("Santiago de Chile", "Lima"), "What is the capital?")
+    [joined] = encode(tokenizer, sample, marks=True, contrast=True, references="joined", evidence=1)
     assert typed(joined, tokenizer) == ["chile:1", "lima:1", "lima:1", "santiago:2", "de:2", "chile:1"]
-    [first, second] = encode(tokenizer, sample, marks=True, contrast=True)
-    assert typed(first, tokenizer) == ["chile:1", "lima:2", "santiago:2", "de:2", "chile:1"]
-    assert typed(second, tokenizer) == ["chile:2", "lima:1", "lima:1"]
-    [without] = encode(tokenizer, Sample("The capital is Rome", ("Lima",)), marks=True, contrast=True)
-    assert typed(without, tokenizer) == ["capital:2", "rome:2", "lima:2"]
+    [plain] = encode(tokenizer, sample, marks=True, references="joined", evidence=1)
+    assert typed(plain, tokenizer) == ["chile:1", "lima:1", "lima:1", "chile:1"]
 
 
 def test_an_option_is_marked_whatever_its_letter(subtests: pytest.Subtests) -> None:
     for letter in "ABCDI":
         with subtests.test(letter=letter):
             tokenizer = kind_of("starter")
-            [prompt] = encode(
-                tokenizer, Sample(f"I say ({letter}), it's a deal", (f"({letter}) iron",), "d"), marks=True
-            )
-            assert typed(prompt, tokenizer) == [f"{letter.lower()}:1"] * 2
+            sample = Sample(f"I say ({letter}), it's a deal", (f"({letter}) iron",), "d")
+            [prompt] = encode(tokenizer, sample, marks=True)
+            key = letter.lower()
+            assert typed(prompt, tokenizer) == ["say:9", f"{key}:1", "deal:9", f"{key}:1", "iron:9"]
 
 
 def test_marks_in_every_kind_of_tokenizer(subtests: pytest.Subtests) -> None:
@@ -211,7 +221,7 @@ def test_marks_in_every_kind_of_tokenizer(subtests: pytest.Subtests) -> None:
                 pairs = list(zip(prompt.tokens.ids, prompt.tokens.types, strict=True))
                 start = prompt.tokens.ids.index(tokenizer.token_to_id(C))
                 assert not any(kind for _, kind in pairs[: start + 1])
-                pieces = [tokenizer.id_to_token(i) for i, kind in pairs if kind]
+                pieces = [tokenizer.id_to_token(i) for i, kind in pairs if kind == 1]
                 spelt = "".join(pieces).replace("▁", "").replace("Ġ", "").replace("##", "")
                 assert (
                     spelt.casefold() == "".join(sorted(shared)).casefold() * 2
@@ -220,10 +230,10 @@ def test_marks_in_every_kind_of_tokenizer(subtests: pytest.Subtests) -> None:
 
 def test_marks_are_those_of_the_whole_text_though_it_is_cut() -> None:
     tokenizer = kind_of("words")
-    sample = Sample(numbers(0, 200), ("199 500",), "a")
+    sample = Sample(numbers(0, 200), ("199 2000",), "a")
     [prompt] = encode(tokenizer, sample, limit=40, marks=True)
     assert prompt.tokens.types is not None
-    kept = [tokenizer.id_to_token(i) for i, kind in zip(*prompt.tokens, strict=True) if kind]
+    kept = [tokenizer.id_to_token(i) for i, kind in zip(*prompt.tokens, strict=True) if kind == 1]
     assert kept == ["199", "199"]
 
 
@@ -401,7 +411,7 @@ def test_the_middle_of_a_very_long_text_is_counted_and_its_end_marked() -> None:
     runs = runs_of(kept)
     assert len(runs) == 2
     assert prompt.truncated == {"candidate": len(candidate) - sum(len(" ".join(run)) for run in runs)}
-    marked = [WORDS.id_to_token(i) for i, kind in zip(*prompt.tokens, strict=True) if kind]
+    marked = [WORDS.id_to_token(i) for i, kind in zip(*prompt.tokens, strict=True) if kind == 1]
     assert marked == ["1000", "2999", "2999", "1000", "2000"]
 
 
@@ -439,12 +449,12 @@ def test_a_character_of_many_tokens_is_not_cut_less_than_nothing() -> None:
 
 def test_joined_references_are_at_most_eight_the_best_first() -> None:
     tokenizer = kind_of("words")
-    references = tuple(f"{n} a" if n in (17, 13) else f"{n} b" for n in range(20))
-    [prompt] = encode(tokenizer, Sample("17 a 13 5", references, "q"), references="joined", max_references=8)
+    references = tuple(f"{n} e" if n in (17, 13) else f"{n} f" for n in range(20))
+    [prompt] = encode(tokenizer, Sample("17 e 13 5", references, "q"), references="joined", max_references=8)
     read = " ".join(parts_of(tokenizer, prompt)[R]).split(" | ")
-    assert read == ["13 a", "17 a", "5 b", "0 b", "1 b", "2 b", "3 b", "4 b"]
+    assert read == ["13 e", "17 e", "5 f", "0 f", "1 f", "2 f", "3 f", "4 f"]
     assert prompt.reference == 13
-    [three] = encode(tokenizer, Sample("17 a 13 5", references, "q"), references="joined", max_references=3)
+    [three] = encode(tokenizer, Sample("17 e 13 5", references, "q"), references="joined", max_references=3)
     assert " ".join(parts_of(tokenizer, three)[R]).split(" | ") == read[:3]
 
 
@@ -485,7 +495,6 @@ def test_config_round_trip(tmp_path: Path) -> None:
     form = InputForm(
         ("qcr", "cr"),
         marks=True,
-        contrast=True,
         references="joined",
         max_tokens=99,
         question_tokens=7,

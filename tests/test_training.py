@@ -745,17 +745,16 @@ def test_quiet_is_quiet(encoder: Path, tmp_path: Path, capfd: pytest.CaptureFixt
     assert capfd.readouterr() == ("", "")
 
 
-def test_contrast_adds_a_token_type_that_is_learnt(encoder: Path, tmp_path: Path) -> None:
-    result = train(str(encoder), rows(), tmp_path / "one", replace(FORM, contrast=True), CONFIG)
-    assert json.loads((result.folder / "config.json").read_text())["type_vocab_size"] == 3
-    types = weights(result.folder)["bert.embeddings.token_type_embeddings.weight"]
-    assert len(types) == 3 * 32
-    assert types[64:] != types[:32]  # it began as the first one
-    judge = BERTJudge(str(result.folder), dtype="float32", runtime="torch")
+def test_marks_add_token_types_that_are_learnt(trained: TrainResult, tmp_path: Path) -> None:
+    assert json.loads((trained.folder / "config.json").read_text())["type_vocab_size"] == 10
+    types = weights(trained.folder)["bert.embeddings.token_type_embeddings.weight"]
+    assert len(types) == 10 * 32
+    assert types[32:64] != types[:32]  # it began as the first one
+    judge = BERTJudge(str(trained.folder), dtype="float32", runtime="torch")
     right, wrong = judge.predict(["What is the capital?"] * 2, ["It is Wien."] * 2, ["Wien", "Oslo"])
     assert right > wrong
-    further = train(str(result.folder), rows(), tmp_path / "two", replace(FORM, contrast=True), CONFIG)
-    assert json.loads((further.folder / "config.json").read_text())["type_vocab_size"] == 3
+    further = train(str(trained.folder), rows(), tmp_path / "two", FORM, replace(CONFIG, num_train_epochs=0.2))
+    assert json.loads((further.folder / "config.json").read_text())["type_vocab_size"] == 10
 
 
 @pytest.mark.parametrize("architecture", ["roberta", "eurobert"])

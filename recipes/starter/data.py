@@ -26,7 +26,7 @@ from pathlib import Path
 from made import KINDS, made_rows
 from made.bank import read_folder
 
-from bert_judge.evidence import find_evidence
+from bert_judge.evidence import match
 from bert_judge.types import Sample
 
 # "taken": rows of each source. Human labels and hard negatives get the weight; sources whose labels a program made from
@@ -55,9 +55,7 @@ def to_learn(rows: Iterable[Sample]) -> Iterator[Sample]:
     taken: Counter[str] = Counter()
     for row in rows:
         source = row.meta["source"]
-        beyond = (
-            source in BEYOND_REFERENCES and row.gold and not any(find_evidence(row.candidate, row.references).recall)
-        )
+        beyond = source in BEYOND_REFERENCES and row.gold and not any(match(row.candidate, row.references).recall)
         if not beyond and taken[source] < TABLES["learnt at most"].get(source, math.inf):
             taken[source] += 1
             yield row

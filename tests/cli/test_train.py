@@ -158,13 +158,13 @@ def test_a_file_of_labelled_rows(make_judge: Callable[..., Path], capsys: pytest
     ]
     write_rows("rows.jsonl", lines)
     line = f"train --model_path {make_judge('bert')} --dataset_path rows.jsonl --output_dir out {QUICK}"
-    assert run(f"{line} --no-include_question --contrast --options".replace("--quiet", "")) == 0
+    assert run(f"{line} --no-include_question --marks --options".replace("--quiet", "")) == 0
     out = capsys.readouterr().out
     assert "held-out" in out
     assert "judge in out" in out
     form = json.loads(Path("out/judge.json").read_text())["form"]
     assert (form["forms"], form["max_tokens"]) == (["cr"], 60)
-    assert form["marks"] and form["contrast"] and form["options"]
+    assert form["marks"] and form["evidence"] == 2 and form["options"]
     assert len(BERTJudge("out").predict(None, ["yes"], ["yes"])) == 1
 
 

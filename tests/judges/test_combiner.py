@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bert_judge import BERTJudge, Sample
+from bert_judge.errors import ModelError
 from bert_judge.evidence import Combiner, find_signals
 from bert_judge.prompt import InputForm, JudgeConfig
 
@@ -50,10 +51,17 @@ def test_a_judge_of_the_paper_stays_pure(folder: Path) -> None:
 
 def test_a_judge_that_reads_match_marks_tells_the_evidence(folder: Path) -> None:
     """Though it adds nothing to the logit."""
-    verdict = next(judge(folder, JudgeConfig(form=InputForm(marks=True))).assess([SAMPLE]))
+    verdict = next(judge(folder, JudgeConfig(form=InputForm(marks=True, evidence=1))).assess([SAMPLE]))
     assert verdict.explanation == "last number 43, not 42, 0% of the reference's words"
     assert verdict.details["evidence"]["number"] == -1.0
     assert verdict.score == pytest.approx(1 / (1 + math.exp(-verdict.details["logit"])), abs=1e-6)
+
+
+def test_marks_that_the_encoder_does_not_know_are_refused(folder: Path, refused: Refused) -> None:
+    with refused(
+        "asks for match marks of evidence 2, which need 10 token types, but the model has 2", error=ModelError
+    ):
+        judge(folder, JudgeConfig(form=InputForm(marks=True)))
 
 
 def test_the_combiner_is_in_the_signature(folder: Path) -> None:

@@ -17,7 +17,7 @@ from made_runs import LARGE, answers, make_run, says
 
 from bert_judge import Sample
 from bert_judge.errors import OutputError
-from bert_judge.evidence import find_evidence
+from bert_judge.evidence import match
 from bert_judge.report import write_report
 from bert_judge.report.packing import CHUNK
 from bert_judge.types import Signature, Verdict
@@ -78,7 +78,7 @@ def test_marks_are_the_evidence_of_the_matched_reference(written: Callable[..., 
     page = written(samples, [Verdict(1.0, 1, matched_reference=0), Verdict(1.0, 1)])
     told, found = read(page, "texts-0")["marks"]
     assert (told[0], spans(candidate, told[1]), spans(references[0], told[2])) == (0, ["1,000.0"], ["1000"])
-    best = find_evidence(candidate, references).best_reference
+    best = match(candidate, references).best_reference
     assert (found[0], spans(candidate, found[1])) == (best, ["nine", "Cafés"])
     assert spans(references[1], found[2]) == ["9", "cafe"]
 

@@ -13,7 +13,7 @@ from made_runs import LARGE, SIMILAR, STARTER, make_run
 
 from bert_judge import Sample
 from bert_judge.analysis.table import VerdictTable, collect
-from bert_judge.evidence import find_evidence
+from bert_judge.evidence import match
 from bert_judge.judges import BERTScore
 from bert_judge.report import write_report
 from bert_judge.types import Verdict
@@ -242,7 +242,7 @@ def test_an_answer_side_by_side(fresh: Any, made: tuple[Path, VerdictTable]):
     fresh.wait_for_selector("#detail[open]")
     texts = fresh.locator("#detail .sides .text").all_inner_texts()
     assert texts == [row.question, row.references[0], row.candidate]
-    found = find_evidence(row.candidate, row.references)
+    found = match(row.candidate, row.references)
     pairs = ((row.references[0], found.references[0]), (row.candidate, found.candidate))
     marked = [text[span.start : span.end] for text, own in pairs for span in own]
     assert marked == ["9", "nine"]

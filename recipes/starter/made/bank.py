@@ -6,14 +6,14 @@ import gzip
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from bert_judge.evidence import content_words
+from bert_judge.evidence import read
 from bert_judge.metrics import containment, normalise
 from made.files import lines
 from made.frames import fill
@@ -255,8 +255,8 @@ def _file_answer(alike: dict[tuple[str, ...], list[str]], item: Item) -> None:
 
 
 @lru_cache(maxsize=100_000)
-def _keys(text: str) -> frozenset[str]:
-    return frozenset(word.key for word in content_words(text))
+def _keys(text: str) -> frozenset[Hashable]:
+    return read(text).keys
 
 
 @lru_cache(maxsize=100_000)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from random import Random
 from typing import NamedTuple
 
-from bert_judge.evidence.numbers import SMALL, TENS
+from bert_judge.evidence.first.numbers import SMALL, TENS
 from made.files import table
 
 MONTHS: list[str] = table("dates")["months"]["month"]

@@ -51,8 +51,9 @@ class TrainOptions:
     soft_labels: Annotated[bool, "learn labels as they are; --no-soft_labels: only whether they reach 0.5"] = True
     include_question: Annotated[bool, "the judge reads the question"] = True
     training_mix: Annotated[str | None, "JSON file {task: {model: rows}} of what is taken"] = None
-    marks: Annotated[bool, "mark the words that candidate and reference share (encoders with two token types)"] = False
-    contrast: Annotated[bool, "mark the words that they do not share, too, with a third token type"] = False
+    marks: Annotated[bool, "tell the encoder how words and values agree, as token types (encoders that have them)"] = (
+        False
+    )
     options: Annotated[bool, "read a reference that names an option which the question lists as letter and words"] = (
         False
     )
@@ -94,8 +95,7 @@ def _form(options: TrainOptions) -> InputForm:
     form = replace(
         form,
         forms=form.forms if options.include_question else ("cr",),
-        marks=form.marks or options.marks or options.contrast,
-        contrast=form.contrast or options.contrast,
+        marks=form.marks or options.marks,
         options=form.options or options.options,
     )
     return form if options.max_tokens is None else form.resized(options.max_tokens)

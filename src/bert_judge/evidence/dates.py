@@ -31,7 +31,9 @@ def date_at(tokens: Sequence[Value], i: int, text: str) -> Found | None:
             found = {letter: places[n][1] for n, letter in enumerate(order)}
             last = places[len(order) - 1][2]
             place = next(n for n, token in enumerate(tokens[i:], i) if token.end >= last) + 1
-            place += place < len(tokens) and tokens[place].key in ("st", "nd", "rd", "th") and tokens[place].start == last
+            place += (
+                place < len(tokens) and tokens[place].key in ("st", "nd", "rd", "th") and tokens[place].start == last
+            )
             return _found(tokens, i, place, Parts("date", (found.get("Y"), found.get("M"), found.get("D"))))
     month = _month(tokens[i])
     alone = month and (tokens[i].key in tables.MONTHS_ALONE or tokens[i].key in tables.MONTHS_CAPITALISED)

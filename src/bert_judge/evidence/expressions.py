@@ -18,7 +18,9 @@ from bert_judge.metrics import strip_markup, verify_math
 
 _SECONDS = 2.0  # for one pair, which takes some milliseconds
 _LONGEST = 400  # characters of an expression
-_FORMULA = re.compile(r"\$\$?[^$]+\$\$?|\\\(.+?\\\)|\\\[.+?\\\]|\\f?boxed\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}", re.DOTALL)
+_FORMULA = re.compile(
+    r"\$\$?[^$]+\$\$?|\\\(.+?\\\)|\\\[.+?\\\]|\\f?boxed\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}", re.DOTALL
+)
 _SIGN = re.compile(r"\\[A-Za-z]|[\^√π∞]|[A-Za-z0-9)]\s*[-+*/=]\s*[(A-Za-z]|[A-Za-z)]\s*[-+*/=]\s*\d|\d[a-z]\b|\)\(")
 _WORD = re.compile(r"(?<![\\A-Za-z])(?!(?:sin|cos|tan|log|ln|exp|max|min|lim)\b)[A-Za-z]{2,}")
 _TEXT = re.compile(r"\\(?:text|mathrm|mathbf)\{[^{}]*\}")

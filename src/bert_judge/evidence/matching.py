@@ -84,12 +84,19 @@ def match(candidate: str, references: Sequence[str], question: str | None = None
     letters = asked.letters or _letters(candidate, references)
     ours = _with_letters(said, letters)
     theirs = [_with_letters(one, letters) for one in wanted]
-    keys = {value.key for value in ours}
-    every = {value.key for values in theirs for value in values}
+    keys = said.keys if ours is said.values else {value.key for value in ours}
+    every = {value[0] for values in theirs for value in values}
     best, bests = _compare_all(said, wanted)
     marks = _marks(ours, every, _stems(wanted), _other_forms(said, wanted, every), asked, best)
     marked = [
-        _marks(values, keys, said.stems, _other_forms(one, (said,), keys), asked._replace(rivals=frozenset()), found)
+        _marks(
+            values,
+            keys,
+            said.stems,
+            _other_forms(one, (said,), keys),
+            asked if not asked.rivals else asked._replace(rivals=frozenset()),
+            found,
+        )
         for one, values, found in zip(wanted, theirs, bests, strict=True)
     ]
     if CAN_COMPARE:
@@ -170,7 +177,7 @@ def _marks(
         if key in same:
             relation = SAME
         elif type(what) is Form:
-            if what.stem in stems or key in forms:
+            if what[1] in stems or key in forms:
                 relation = VARIANT
             else:
                 relation = ASKED if key in asked.keys else OTHER if key in asked.rivals else ALONE

@@ -63,7 +63,11 @@ def parse(written: str) -> Amount | None:
     if "/" in digits:
         above, below = digits.split("/")
         return _checked(sign * int(above) / int(below), 0, 3)
-    if not digits[-1].isdecimal() and unicodedata.numeric(digits[-1], None) is not None and digits[-1] not in "⁰¹²³⁴⁵⁶⁷⁸⁹":
+    if (
+        not digits[-1].isdecimal()
+        and unicodedata.numeric(digits[-1], None) is not None
+        and digits[-1] not in "⁰¹²³⁴⁵⁶⁷⁸⁹"
+    ):
         whole = parse(digits[:-1].rstrip()) if len(digits) > 1 else None  # 1½
         return _checked(sign * ((whole.number if whole else 0) + unicodedata.numeric(digits[-1])), 0, 3)
     mantissa, _, power = _split_power(digits)

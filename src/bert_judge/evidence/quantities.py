@@ -53,9 +53,7 @@ def _currency_before(tokens: Sequence[Value], i: int, text: str) -> tuple[Unit |
     return (None, 0) if formula else (tables.CURRENCIES.get(text[at]), at)
 
 
-def _money(
-    tokens: Sequence[Value], place: int, text: str, start: int, amount: Amount, unit: Unit
-) -> Found:
+def _money(tokens: Sequence[Value], place: int, text: str, start: int, amount: Amount, unit: Unit) -> Found:
     """An amount of a currency, which may be in "m" or "b": "$5m"."""
     end = tokens[place - 1].end
     if place < len(tokens) and tokens[place].start == end and tokens[place].what.text in tables.MONEY_SUFFIXES:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 from bert_judge.evidence.dates import date_at, time_at
 from bert_judge.evidence.folding import fold
@@ -22,12 +23,25 @@ RECOGNISERS: tuple[tuple[int, Callable[[Sequence[Value], int, str], Found | None
 """One a kind of value, with the roles of tokens one of which it needs; of what they find at a place the longest counts,
 and the first of equals."""
 
-_LABEL = re.compile(r"(?:(?<=[\s,;:])|^)\(?(?:([A-Za-z])|([ivx]{1,4})|(\d\d?))\)(?=\s)|^\s*(?:(\d\d?)|([A-Z]))\.(?=\s)", re.MULTILINE)
+_LABEL = re.compile(
+    r"(?:(?<=[\s,;:])|^)\(?(?:([A-Za-z])|([ivx]{1,4})|(\d\d?))\)(?=\s)|^\s*(?:(\d\d?)|([A-Z]))\.(?=\s)", re.MULTILINE
+)
 _SHORT = 300  # characters of a text that is likely to come again: a question, a reference
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _LONG = 3  # letters of an acronym that is unlikely to stand for words by chance
 _JOINED = 6  # letters that a word of two has at least
 _EXACT = 15  # figures that a float holds
+
+
+class _lazy:
+    """As functools.cached_property, without the lock that takes longer there than what is computed here."""
+
+    def __init__(self, make: Callable[[Any], Any]) -> None:
+        self._make = make
+
+    def __get__(self, one: Any, _: type) -> Any:
+        value = one.__dict__[self._make.__name__] = self._make(one)
+        return value
 
 
 class Reading:
@@ -38,22 +52,28 @@ class Reading:
         tokens = tokenise(self._text)
         found = _values(tokens, self._text)
         self.values: tuple[Value, ...] = tuple(found or tokens)
-        self.keys: frozenset[Hashable] = frozenset([value.key for value in self.values])
+        self.keys: frozenset[Hashable] = frozenset([value[0] for value in self.values])
 
-    @cached_property
+    @_lazy
+    def _forms(self) -> list[Form]:
+        return [value[3] for value in self.values if type(value[3]) is Form]
+
+    @_lazy
     def stems(self) -> frozenset[str]:
         """The words without their inflection."""
-        return frozenset([value.what.stem for value in self.values if type(value.what) is Form])
+        return frozenset([form[1] for form in self._forms])
 
-    @cached_property
+    @_lazy
     def told(self) -> dict[Hashable, Amount | Parts]:
         """The values that are no words, by their keys."""
-        return {value.key: value.what for value in self.values if isinstance(value.what, (Amount, Parts))}
+        if len(self._forms) == len(self.values):
+            return {}
+        return {value.key: value.what for value in self.values if type(value.what) is not Form}
 
-    @cached_property
+    @_lazy
     def words(self) -> tuple[str, ...]:
         """The keys of its words, in order."""
-        return tuple([value.what.key for value in self.values if type(value.what) is Form])
+        return tuple([form[0] for form in self._forms])
 
     def spells(self, acronym: str) -> int:
         """Where words in a row begin with the letters of an acronym, the index of the first, else -1.
@@ -62,27 +82,27 @@ class Reading:
         """
         return self._initials.find(acronym.upper()) if len(acronym) < _LONG else self._initials.lower().find(acronym)
 
-    @cached_property
+    @_lazy
     def _initials(self) -> str:
         text = self._text
         return "".join([text[value.start] for value in self.values if type(value.what) is Form])
 
-    @cached_property
+    @_lazy
     def acronyms(self) -> frozenset[str]:
         """Its words in capitals, of two letters and more."""
-        return frozenset([value.what.key for value in self.values if type(value.what) is Form and value.what.acronym])
+        return frozenset([form.key for form in self._forms if form[2]])
 
-    @cached_property
+    @_lazy
     def long_words(self) -> frozenset[str]:
         """Its words that could be written as two."""
         return frozenset([word for word in self.words if len(word) >= _JOINED])
 
-    @cached_property
+    @_lazy
     def pairs(self) -> dict[str, tuple[str, str]]:
         """Its words that could be written as one, two in a row, by what they were then."""
         return {one + two: (one, two) for one, two in pairwise(self.words)}
 
-    @cached_property
+    @_lazy
     def letters(self) -> tuple[Value, ...]:
         """The letters that can name options."""
         return tuple(

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from bert_judge.evidence.matching import AGREEING, Match, Relation, match
+from bert_judge.evidence.matching import AGREEING, Mark, Match, Relation, match
 from bert_judge.evidence.reading import Reading, read
-from bert_judge.evidence.values import Amount, Form, Parts
+from bert_judge.evidence.values import Form, Value
 
 _NEGATIONS = re.compile(r"\b(?:not|never|neither|nor|cannot|no|\w+n['’]t)\b", re.IGNORECASE)
 _REFUSAL = re.compile(
@@ -103,7 +103,7 @@ def find_signals(candidate: str, references: Sequence[str], question: str | None
         recall=found.recall[best],
         option=option,
         options=options,
-        number=0.0 if None in last else 1.0 if ours[-1] in AGREEING else -1.0,
+        number=0.0 if None in last else _speaks(ours[-1]),
         last_numbers=last,
         numbers=0.0 if not theirs else 1.0 if all(relation in AGREEING for relation in theirs) else -1.0,
         other_numbers=float(bool(theirs) and any(relation not in AGREEING for relation in ours)),
@@ -132,15 +132,24 @@ def _option(said: Reading, wanted: Reading, found: Match, best: int) -> tuple[fl
     return 1.0 if named[-1] == right else -1.0, (named[-1], right)
 
 
-def _numbers(one: Reading, marks: Sequence[tuple[int, int, int]]) -> list[int]:
+def _speaks(relation: int) -> float:
+    """What a relation speaks for: 1 for correct, -1 for incorrect, 0 for neither."""
+    return 1.0 if relation in AGREEING else -1.0 if relation in (Relation.OTHER, Relation.ALONE) else 0.0
+
+
+def _values(one: Reading) -> list[Value]:
+    """The numbers, quantities and dates of a text."""
+    return [value for value in one.values if type(value.what) is not Form]
+
+
+def _numbers(one: Reading, marks: Sequence[Mark]) -> list[int]:
     """The relations of a text's numbers, quantities and dates."""
-    told = {value.start for value in one.values if isinstance(value.what, Amount | Parts)}
-    return [relation for start, _, relation in marks if start in told]
+    return [next(mark.relation for mark in marks if mark.start <= value.start < mark.end) for value in _values(one)]
 
 
 def _last_numbers(candidate: str, reference: str, found: Match, best: int) -> tuple[str | None, str | None]:
     """The last number of each, as written; None for a reference that is more than a number."""
-    ours, theirs = ([value for value in read(text).values if type(value.what) is not Form] for text in (candidate, reference))
+    ours, theirs = _values(read(candidate)), _values(read(reference))
     short = len(found.references[best]) <= _NUMBER_WORDS
     return (
         candidate[ours[-1].start : ours[-1].end] if ours else None,

@@ -13,7 +13,7 @@ from bert_judge.errors import InputError, ModelError
 from bert_judge.evidence import SIGNALS
 from bert_judge.judges.base import FIRST_WINDOW, Judge, make_samples, windows_of
 from bert_judge.models import STARTER, find_model, read_config
-from bert_judge.prompt import JudgeConfig, Prompt, PromptEncoder
+from bert_judge.prompt import CONFIG_NAME, InputForm, JudgeConfig, Prompt, PromptEncoder
 from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.version import __version__
 
@@ -71,6 +71,7 @@ class BERTJudge(Judge):
             return  # an encoder, for `fit`
         self._model = load_model(self._name, trust_remote_code=trust_remote_code, **self._where)
         config = JudgeConfig.load(self._model.folder)
+        _check_token_types(self._model.folder, config.form)
         form = config.form if truncation == "auto" else replace(config.form, truncation=truncation)
         form = form if max_tokens is None else form.resized(max_tokens)
         self._config = config if threshold is None else replace(config, threshold=threshold)
@@ -238,6 +239,16 @@ class BERTJudge(Judge):
                 stacklevel=2,
             )
         return untrained
+
+
+def _check_token_types(folder: Path, form: InputForm) -> None:
+    """Raise ModelError where an encoder can't read the marks that its `judge.json` asks for."""
+    known = int(read_config(folder).get("type_vocab_size") or 1)
+    if known < form.token_types:
+        raise ModelError(
+            f"{folder / CONFIG_NAME} asks for match marks of evidence {form.evidence}, which need {form.token_types} "
+            f"token types, but the model has {known}: it was not trained with them; train it again."
+        )
 
 
 def _has_head(folder: Path) -> bool:

@@ -37,7 +37,6 @@ class InputForm:
     that is the letter or the words of an option which the question lists is read as both (`evidence.name_option`).
     """
 
-    evidence: int = VERSION
     forms: tuple[str, ...] = ("qcr",)
     markers: tuple[str, str, str] = ("<|question|>", "<|candidate|>", "<|reference|>")
     marks: bool = False
@@ -45,6 +44,7 @@ class InputForm:
     fold: bool = False
     sanitise: bool = False
     options: bool = False
+    evidence: int = VERSION
     references: Literal["joined", "best"] = "best"
     max_references: int = 8
     separator: str = " | "
@@ -117,7 +117,12 @@ class InputForm:
         flags = [name for name in ("marks", "contrast", "fold", "sanitise", "options") if getattr(self, name)]
         whole = hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:6]
         evidence = {"evidence": str(self.evidence)} if self.marks or self.candidate_focus else {}
-        return {"form": f"{'+'.join(['/'.join(self.forms), *flags])}#{whole}", "refs": references, "trunc": limit, **evidence}
+        return {
+            "form": f"{'+'.join(['/'.join(self.forms), *flags])}#{whole}",
+            "refs": references,
+            "trunc": limit,
+            **evidence,
+        }
 
 
 @dataclass(frozen=True, slots=True)

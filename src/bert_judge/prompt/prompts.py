@@ -54,7 +54,9 @@ class PromptEncoder:
         rows = [_as_read(sample, self.form) for sample in samples]
         passes = [self._passes(row) for row in rows]
         texts = {text for row in rows for text in (row.question, row.candidate) if text is not None}
-        texts.update([row.references[i] for row, each in zip(rows, passes, strict=True) for group, _ in each for i in group])
+        texts.update(
+            [row.references[i] for row, each in zip(rows, passes, strict=True) for group, _ in each for i in group]
+        )
         pieces = self._tokenise(texts)
         return [
             [self._prompt(self._parts(row, group, found, pieces), group[0]) for group, found in each]
