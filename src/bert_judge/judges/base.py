@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bert_judge.errors import InputError, first_line
-from bert_judge.types import Reply, Sample, Scale, Signature, Verdict
+from bert_judge.types import Explanation, Reply, Sample, Scale, Signature, Verdict
 
 if TYPE_CHECKING:
     from bert_judge.sources import ColumnMap
@@ -65,6 +65,13 @@ class Judge(ABC):
         return "score"
 
     @property
+    def threshold(self) -> float | None:
+        """The score from which on a candidate is labelled correct; None for a judge that gives no labels by its score.
+        Unless a class says otherwise: one half, but for judges with a scale of their own.
+        """
+        return None if self.scale == "score" else 0.5
+
+    @property
     @abstractmethod
     def variant(self) -> str:
         """The judge's name in paths: the model, and what distinguishes it from others of its kind."""
@@ -101,6 +108,17 @@ class Judge(ABC):
         """
         samples = make_samples(questions, candidates, references)
         return [verdict.score for verdict in self.fitted(samples).assess(samples)]
+
+    def explain(self, sample: Sample) -> Explanation:
+        """Which sentences and words of the candidate carried its score, by leaving them out, up to 36 in all.
+
+        `explanation.carrying()` are those that matter. Every variant is judged, and paid for where verdicts are.
+        """
+        from bert_judge.judges.occlusion import explain
+
+        (verdict,) = self.assess([sample])
+        (explanation,) = explain(self, [(sample, verdict.score)])
+        return explanation
 
     def assess_table(
         self,

@@ -83,6 +83,12 @@ class BERTJudge(Judge):
         return self._name.rstrip("/").split("/")[-1]
 
     @property
+    def threshold(self) -> float:
+        """The one that was given, or the model's own."""
+        self._check_trained()
+        return self._config.threshold
+
+    @property
     def signature(self) -> Signature:
         """Judge, model and content hash, input form, calibration, threshold, runtime and versions."""
         self._check_trained()
@@ -213,18 +219,13 @@ class BERTJudge(Judge):
         )
 
     def _combine(self, sample: Sample, logit: float) -> tuple[float, str | None, dict[str, Any]]:
-        """The log odds from the logit and, where the judge adds it, the evidence; explanation and details.
-
-        A judge that reads match marks reports the evidence even if it adds nothing to the logit.
-        """
+        """The log odds from the logit and, where the judge adds it, the evidence; explanation and details."""
         combiner = self._config.combiner
-        if combiner is None and not self._config.form.marks:
+        if combiner is None:
             return logit, None, {"logit": logit}
         signals = find_signals(sample.candidate, sample.references, sample.question)
         found = {name: round(value, 3) for name, value in zip(SIGNALS, signals.vector(), strict=True) if value}
         details = {"logit": logit, "evidence": found}
-        if combiner is None:
-            return logit, signals.describe(), details
         return combiner.combine(logit, signals), f"{signals.describe()}, encoder {_sigmoid(logit):.2f}", details
 
     def _warn_of_form(self, samples: Sequence[Sample]) -> bool:

@@ -91,6 +91,11 @@ class BERTScore(Judge):
         return f"{self._scorer.model_type.rstrip('/').split('/')[-1]}_L{self._scorer.num_layers}"
 
     @property
+    def threshold(self) -> float | None:
+        """The one that was given."""
+        return self._threshold
+
+    @property
     def signature(self) -> Signature:
         """Model and content hash, layer, idf, baseline, truncation, runtime and versions."""
         scorer = self._scorer.signature

@@ -74,6 +74,11 @@ class RegexJudge(Judge):
         return f"{self._name}-{self._pattern if named else hashlib.sha256(self._pattern.encode()).hexdigest()[:8]}"
 
     @property
+    def threshold(self) -> float:
+        """The one that was given, or one half."""
+        return self._threshold
+
+    @property
     def signature(self) -> Signature:
         """Judge, metric, pattern and how it is used, threshold, and the versions of what computes the metric."""
         metric = self._metric
