@@ -134,6 +134,34 @@ def test_several_judges_explain_their_own_rows(score: Command, show: Command):
     assert "both/containment: 2 of 98 rows (explained)" in out
 
 
+def test_candidates_of_tasks(command: Command, show: Command):
+    rows = {"question": ["1?", "2?", "3?"], "reference": ["yes"] * 3}
+    Path("own").mkdir()
+    Path("own/quiz.py").write_text(
+        f"from datasets import Dataset\n\n\ndef quiz():\n    return Dataset.from_dict({rows})\n"
+    )
+    Path("c/quiz/m").mkdir(parents=True)
+    Path("c/quiz/m/candidates.json").write_text(json.dumps(["I say yes", "no", "yes"]))
+    flags = (
+        "--tasks",
+        "quiz",
+        "--tasks_dir",
+        "own",
+        "--candidates_dir",
+        "c",
+        "--output_dir",
+        "s",
+        "--judge",
+        "containment",
+    )
+    status, out, err = command("judge", *flags, "--explain", "2")
+    assert status == 0, err
+    assert "bert-judge show s --explained shows all rows that were explained" in out
+    (folder,) = Path("s/quiz/m/RegexJudge").iterdir()
+    assert explained(str(folder)) == [0, 1]
+    assert "candidate   I say [yes +1.00]" in show("s", "--explained")[1]
+
+
 def test_show_marks_the_parts_that_matter(score: Command, show: Command, monkeypatch: pytest.MonkeyPatch):
     mary = {"question": "Who wrote it?", "reference": "Mary Shelley"}
     long = f"{'Once upon a time there was a book. ' * 40}Mary Shelley wrote it. {'It was read by many. ' * 40}"

@@ -87,7 +87,10 @@ def test_explanation_details_and_what_was_cut_are_there(written: Callable[..., P
     details = {"logit": -1.23456789, "reply": "no", "rules": {"a": [0.5]}}
     verdict = Verdict(0.25, 0, "too short", 0, {"candidate": 9}, details)
     page = written(answers("a", "b"), [verdict, Verdict(0.5, 1)])
-    assert read(page, "texts-0")["said"] == [[["too short", 0, {"candidate": 9}, {**details, "logit": -1.2346}], 0]]
+    shares = "none of the reference's words, although it is judged correct"
+    assert read(page, "texts-0")["said"] == [
+        [["too short", 0, {"candidate": 9}, {**details, "logit": -1.2346}, "", 0], ["", -1, 0, 0, shares, 0]]
+    ]
     assert read(page, "columns")["cut"] == ["1 "]
 
 
