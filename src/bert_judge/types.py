@@ -128,6 +128,10 @@ class Verdict:
     failed: bool = False
 
 
+LEAST_EFFECT = 0.05
+"""A part of a candidate without which the score changes by less does not matter."""
+
+
 @dataclass(frozen=True, slots=True)
 class Occlusion:
     """A part of a candidate, its characters from `start` to `end`, and how much lower the score is without it.
@@ -155,7 +159,7 @@ class Explanation:
     sentences: tuple[Occlusion, ...] = ()
     words: tuple[Occlusion, ...] = ()
 
-    def carrying(self, least: float = 0.05) -> list[Occlusion]:
+    def carrying(self, least: float = LEAST_EFFECT) -> list[Occlusion]:
         """The parts that matter, in the order of the text; none overlaps another one.
 
         A sentence stands for itself, unless one of its words has at least half its effect: then its words do. Effects

@@ -393,7 +393,9 @@ def explained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     samples = [Sample(text, ("Shelley", "Mary W. Shelley"), "Who?", str(i)) for i, text in enumerate(texts)]
     judge = RegexJudge("none", "containment")
     verdicts = list(judge.assess(samples))
-    runs = [make_run(folder / "plain", samples, [*verdicts[:2], Verdict(0.1, 0), Verdict(0.9, 1)], LARGE)]
+    runs = [
+        make_run(folder / "plain", samples, [*verdicts[:2], Verdict(0.1, 0, None, 0), Verdict(0.9, 1, None, 0)], LARGE)
+    ]
     make_run(folder / "why", samples, verdicts, STARTER)
     pairs = [(sample, verdict.score) for sample, verdict in zip(samples, verdicts, strict=True)]
     write_explanations(folder / "why", dict(enumerate(explain(judge, pairs[:3]))))

@@ -138,7 +138,7 @@ def _texts(table: VerdictTable, places: range, limit: int | None, seen: dict[Any
         "more": [{name: value for name, value in row.meta.items() if name not in facets} or 0 for row in rows],
         "said": [
             [
-                _saying(judge.verdicts[place], each[1].recall[0] if each else None, row.candidate, limit)
+                _saying(judge.verdicts[place], each, row.candidate, limit)
                 for place, row, each in zip(places, rows, found, strict=True)
             ]
             for judge in table.judges
@@ -175,7 +175,7 @@ def _gaps(spans: Sequence[Span]) -> list[int]:
     return numbers
 
 
-def _saying(row: Row | None, recall: float | None, candidate: str | None, limit: int | None) -> Any:
+def _saying(row: Row | None, shared: Any, candidate: str | None, limit: int | None) -> Any:
     """A judge's explanation, matched reference, truncated characters and details, what of the words that candidate and
     reference share speaks against its verdict, and why the candidate has its score; 0 for none of them.
     """
@@ -184,7 +184,7 @@ def _saying(row: Row | None, recall: float | None, candidate: str | None, limit:
     details = {name: _brief(value, limit) for name, value in row.details.items()}
     explanation = "" if row.explanation is None else shortened(row.explanation, limit)
     match = -1 if row.matched_reference is None else row.matched_reference
-    shares = "" if recall is None else against(recall, row.label)
+    shares = against(shared[1].recall[0], row.label) if shared and shared[0] == match else ""
     why = _why(row.why, candidate, limit) if row.why and candidate else 0
     said = [explanation, match, row.truncated or 0, details or 0, shares, why]
     return said if said != ["", -1, 0, 0, "", 0] else 0

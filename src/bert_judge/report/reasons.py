@@ -7,18 +7,19 @@ from collections.abc import Iterator
 
 from bert_judge.analysis.results import Row
 from bert_judge.evidence import find_evidence
-from bert_judge.types import Explanation, Occlusion
+from bert_judge.types import LEAST_EFFECT, Explanation, Occlusion
 from bert_judge.wording import SAID, clipped, number
 
 _QUOTED = 60
 
 
 def shared(row: Row) -> str | None:
-    """What candidate and references have in common; no reason for the verdict, which can be the opposite."""
-    if not row.candidate or not row.references:
+    """What a candidate has in common with the reference that its judge matched: no reason for the verdict, which can be
+    the opposite. None where the texts are missing, or the judge reads no references.
+    """
+    if not row.candidate or not row.references or row.matched_reference is None:
         return None
-    found = find_evidence(row.candidate, row.references)
-    recall = found.recall[found.best_reference if row.matched_reference is None else row.matched_reference]
+    recall = find_evidence(row.candidate, row.references).recall[row.matched_reference]
     some = "all" if recall == 1 else f"{recall:.0%}" if recall else "none"
     return against(recall, row.label) or f"{some} of the reference's words"
 
@@ -38,7 +39,8 @@ def because(why: Explanation) -> str:
         return "Nothing could be left out: the candidate is a single word, or empty."
     parts = why.carrying()
     if not parts:
-        return f"No single part matters: whichever is left out, the score stays within 0.05 of {number(why.score)}."
+        near = f"within {LEAST_EFFECT} of {number(why.score)}"
+        return f"No single part matters: whichever is left out, the score stays {near}."
     best, worst = max(parts, key=_effect), min(parts, key=_effect)
     said = [_speaks(why, best, "for")] if _effect(best) > 0 else []
     return " ".join([*said, *([_speaks(why, worst, "against")] if _effect(worst) < 0 else [])])
