@@ -104,8 +104,8 @@ def read_verdicts(path: Path) -> Iterator[dict[str, Any]]:
 
 def write_explanations(folder: Path, explained: Mapping[int, Explanation]) -> None:
     """Write explanations in the order given, each by the number of its row in `verdicts.jsonl`, which begins with 0."""
-    lines = [_json_line({"row": row, **asdict(explanation)}) for row, explanation in explained.items()]
-    write_files(folder, {EXPLANATIONS: lines})
+    records = ({"row": row, **asdict(explanation)} for row, explanation in explained.items())
+    write_files(folder, {EXPLANATIONS: (json.dumps(record, ensure_ascii=False) + "\n" for record in records)})
 
 
 def read_explanations(folder: Path) -> dict[int, Explanation]:

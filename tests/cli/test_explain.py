@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from bert_judge.analysis.results import load_run
+from bert_judge.judges import Judge
+from bert_judge.types import Sample, Verdict
 from json_lines import EXAMPLES, read_rows, write_rows
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -19,6 +21,19 @@ EXACT = (EXAMPLES, "--dtype", "float32")
 F1 = ("--judge", "RegexJudge", "--pattern", "none", "--metric", "token_f1")
 RESULT = ("verdicts.jsonl", "scores.json")
 Command = Callable[..., tuple[int, str, str]]
+
+
+class Lengthy(Judge):
+    """A judge of a user's own, with a scale and a threshold of its own: long answers are right."""
+
+    variant = signature = "lengthy"
+
+    def __init__(self, threshold: float) -> None:
+        self.threshold = threshold
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        for sample in samples:
+            yield Verdict(len(sample.candidate), int(len(sample.candidate) >= self.threshold))
 
 
 @pytest.fixture
@@ -112,6 +127,9 @@ def test_none_and_nonsense(score: Command, complaint: Callable[..., str]):
 def test_the_threshold_is_that_of_the_judge(score: Command):
     assert score(EXAMPLES, *F1, "--threshold", "0.8", "--output_dir", "f1", "--explain", "4", "--quiet")[0] == 0
     assert explained("f1") == nearest(4, "f1", 0.8) != nearest(4, "f1", 0.5)
+    own = ("--judge", "test_explain:Lengthy", "--threshold", "40")
+    assert score(EXAMPLES, *own, "--output_dir", "own", "--explain", "4", "--quiet")[0] == 0
+    assert explained("own") == nearest(4, "own", 40)
 
 
 def test_a_judge_without_a_threshold_says_so(score: Command):

@@ -76,6 +76,7 @@ TEXTS = {
     "many": "".join(f"This is sentence number {i}. " for i in range(200)),
     "no sentence": "word " * 5_000,
     "very long": "So the sum is 42. " * 5_000 + "It is 41.",
+    "dots": "." * 50_000 + " )" * 50_000,
     "unspaced": "北京是中国的首都。不是上海！",
     "odd": "\x00 \U0001f680 é́ \u202e x … — ¿y?",
 }

@@ -36,9 +36,12 @@ def row_lines(row: Row, clipped: int | None = CLIPPED) -> Iterator[str]:
     score = "" if row.score is None else f"  {row.score:.3f}"
     gold = "" if row.gold is None else f"  (human label: {SAID[row.gold]})"
     yield f"{row.id}  {SAID[row.label] if row.label is not None or row.score is None else 'no label'}{score}{gold}"
-    texts = [("question", row.question), *(("reference", text) for text in row.references)]
-    texts = [(name, text if text is None else _clip(text, clipped)) for name, text in texts]
-    texts += [("candidate", _candidate(row, clipped)), ("shares", shared(row)), ("says", row.explanation)]
+    texts = [("question", _clip(row.question, clipped)), *(("reference", _clip(r, clipped)) for r in row.references)]
+    texts += [
+        ("candidate", _candidate(row, clipped)),
+        ("shares", shared(row)),
+        ("says", _clip(row.explanation, clipped)),
+    ]
     texts += [("why", because(row.why) if row.why else None)]
     if row.truncated:
         texts.append(("cut", ", ".join(f"{count} characters of the {part}" for part, count in row.truncated.items())))
@@ -73,18 +76,18 @@ def where_explained(folder: Path | str) -> str:
 def _candidate(row: Row, clipped: int | None) -> str | None:
     """The candidate, with the parts that matter in brackets where it was explained."""
     if row.candidate is None or row.why is None:
-        return None if row.candidate is None else _clip(row.candidate, clipped)
+        return _clip(row.candidate, clipped)
     return "".join(_piece(*piece, clipped) for piece in pieces(row.candidate, row.why))
 
 
 def _piece(text: str, effect: float | None, clipped: int | None) -> str:
     if effect is None:
-        return _clip(text, clipped and _BETWEEN)
+        return f"{_clip(text, clipped and _BETWEEN)}"
     return f"{_FOR if effect > 0 else _AGAINST}{_clip(text, clipped)} {effect:+.2f}{_END}"
 
 
-def _clip(text: str, most: int | None) -> str:
+def _clip(text: str | None, most: int | None) -> str | None:
     """The text without its middle, if it is long: answers stand at an end."""
-    if most is None or len(text) <= most:
+    if text is None or most is None or len(text) <= most:
         return text
     return f"{text[: most // 2].rstrip()} [… {len(text) - most} characters …] {text[-most // 2 :].lstrip()}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import astuple, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -64,10 +65,10 @@ class Judge(ABC):
         """
         return "score"
 
-    @property
+    @cached_property  # unlike a property, it can be assigned in a judge of one's own
     def threshold(self) -> float | None:
-        """The score from which on a candidate is labelled correct; None for a judge that gives no labels by its score.
-        Unless a class says otherwise: one half, but for judges with a scale of their own.
+        """The score from which on a candidate is labelled correct, None where it does not say. Unless a judge sets it:
+        one half, but None on a scale of its own.
         """
         return None if self.scale == "score" else 0.5
 

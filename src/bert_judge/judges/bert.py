@@ -74,6 +74,7 @@ class BERTJudge(Judge):
         form = config.form if truncation == "auto" else replace(config.form, truncation=truncation)
         form = form if max_tokens is None else form.resized(max_tokens)
         self._config = config if threshold is None else replace(config, threshold=threshold)
+        self.threshold = self._config.threshold
         self._prompts = PromptEncoder(self._model.tokenizer, form, self._model.max_tokens)
         self._engine = Engine(self._model, batch_tokens, batch_size)
 
@@ -81,12 +82,6 @@ class BERTJudge(Judge):
     def variant(self) -> str:
         """The last part of the model's name or folder."""
         return self._name.rstrip("/").split("/")[-1]
-
-    @property
-    def threshold(self) -> float:
-        """The one that was given, or the model's own."""
-        self._check_trained()
-        return self._config.threshold
 
     @property
     def signature(self) -> Signature:

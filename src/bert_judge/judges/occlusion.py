@@ -18,7 +18,9 @@ SENTENCES, WORDS = 12, 24
 """The most sentences, and the most words, that are left out of a candidate; in a longer one neighbours go together."""
 
 _ROWS = 64  # explained together: up to 36 variants each
-_SENTENCE = re.compile(r"\S.*?(?:[.!?…]+[\"'”’»)\]*]*(?=\s)|[。！？]+[」』”’]*|(?=\n)|\Z)", re.DOTALL)
+_END = re.compile(
+    r"(?<![.!?…])[.!?…]++[\"'”’»)\]*]*+(?=\s)|[。！？]++[」』”’]*+|\n"
+)  # of a sentence; each run is read once
 _UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff"  # Thai, Lao, kana and han put no spaces between words
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+")
 
@@ -62,7 +64,10 @@ def _occluded(
 
 def _sentences(text: str) -> list[Span]:
     """The sentences, or their runs; none where there is one alone."""
-    found = _joined([match.span() for match in _SENTENCE.finditer(text)], SENTENCES)
+    edges = [0, *(match.end() for match in _END.finditer(text)), len(text)]
+    parts = ((start, text[start:end]) for start, end in pairwise(edges))
+    found = [(start + len(part) - len(part.lstrip()), start + len(part.rstrip())) for start, part in parts]
+    found = _joined([(start, end) for start, end in found if start < end], SENTENCES)
     return found if len(found) > 1 else []
 
 

@@ -63,6 +63,7 @@ class RegexJudge(Judge):
         self._metric = find_metric(metric)
         self._pattern, self._name, self._which = pattern, metric, which
         self._case_sensitive, self._threshold, self._math_timeout = case_sensitive, threshold, math_timeout
+        self.threshold = threshold
         self._timeout, self._think_token = timeout, think_token
 
     @property
@@ -72,11 +73,6 @@ class RegexJudge(Judge):
             return self._name
         named = self._pattern in NAMED
         return f"{self._name}-{self._pattern if named else hashlib.sha256(self._pattern.encode()).hexdigest()[:8]}"
-
-    @property
-    def threshold(self) -> float:
-        """The one that was given, or one half."""
-        return self._threshold
 
     @property
     def signature(self) -> Signature:

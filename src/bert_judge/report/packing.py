@@ -192,8 +192,8 @@ def _saying(row: Row | None, shared: Any, candidate: str | None, limit: int | No
 
 def _why(why: Explanation, candidate: str, limit: int | None) -> Any:
     """The reason in words, and the candidate in pieces: parts that matter with their effects, other text with 0."""
-    cut = ((text if effect else shortened(text, limit), effect or 0.0) for text, effect in pieces(candidate, why))
-    return [because(why), [[text, round(effect, _DIGITS)] for text, effect in cut]]
+    parts = [[shortened(text, limit), round(effect or 0.0, _DIGITS)] for text, effect in pieces(candidate, why)]
+    return [because(why), parts]
 
 
 def _brief(value: Any, limit: int | None) -> Any:
