@@ -7,7 +7,8 @@ A result is a folder with three files:
     run.json         the signature, versions, counts, command and timings; its presence says that the result is whole
 
 and, where rows were set aside, `bad_rows.jsonl`. While a run is under way they are called `….partial`. A run that stops
-leaves these, and the next one with the same judge and input goes on after the last whole line.
+leaves these, and the next one with the same judge and input goes on after the last whole line. Explanations of some of
+the rows are in `explanations.jsonl`, which comes after all of these.
 
 Candidates of a model are a folder with `candidates.json`, a list of texts, one a row of the task, and `run.json`.
 """
@@ -26,10 +27,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from bert_judge.errors import InputError, OutputError
-from bert_judge.types import Sample, Signature, Verdict
+from bert_judge.errors import InputError, OutputError, first_line
+from bert_judge.types import Explanation, Occlusion, Sample, Signature, Verdict
 
 VERDICTS, SCORES, RUN, BAD_ROWS = "verdicts.jsonl", "scores.json", "run.json", "bad_rows.jsonl"
+EXPLANATIONS = "explanations.jsonl"
 CANDIDATES = "candidates.json"
 REPORT = "report.html"
 REPORTS = (REPORT, "report.md", "report.json")
@@ -98,6 +100,28 @@ def read_verdicts(path: Path) -> Iterator[dict[str, Any]]:
                 yield record
     except OSError as error:
         raise InputError(f"{path} can't be read ({error.strerror}).") from error
+
+
+def write_explanations(folder: Path, explained: Mapping[int, Explanation]) -> None:
+    """Write explanations in the order given, each by the number of its row in `verdicts.jsonl`, which begins with 0."""
+    records = ({"row": row, **asdict(explanation)} for row, explanation in explained.items())
+    write_files(folder, {EXPLANATIONS: (json.dumps(record, ensure_ascii=False) + "\n" for record in records)})
+
+
+def read_explanations(folder: Path) -> dict[int, Explanation]:
+    """The explanations in a result's folder, by number of the row; none where there is no file. Raises InputError."""
+    path = folder / EXPLANATIONS
+    if not path.exists():
+        return {}
+    try:
+        found = {}
+        for line in path.read_text(encoding="utf-8").splitlines():
+            record = json.loads(line)
+            sentences, words = (tuple(Occlusion(**part) for part in record[name]) for name in ("sentences", "words"))
+            found[int(record["row"])] = Explanation(record["score"], sentences, words)
+        return found
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path} is damaged ({first_line(error)}); remove it and explain again.") from error
 
 
 def check_folder(folder: str | Path) -> Path:
@@ -255,7 +279,8 @@ class ResultFolder:
                 _write(self.folder / (BAD_ROWS + _PARTIAL), lines)
             _write_json(self.folder / (RUN + _PARTIAL), {"identity": asdict(self._identity), **run})
             (self.folder / RUN).unlink(missing_ok=True)
-            (self.folder / BAD_ROWS).unlink(missing_ok=True)
+            for name in (BAD_ROWS, EXPLANATIONS):
+                (self.folder / name).unlink(missing_ok=True)
             for name in names:
                 (self.folder / (name + _PARTIAL)).replace(self.folder / name)
         self.finished = True
@@ -292,7 +317,7 @@ class ResultFolder:
         """Raise OutputError where there are files of a result without the record of a run."""
         if any((self.folder / name).exists() for name in (RUN, RUN + _PARTIAL)):
             return
-        there = [name for name in (VERDICTS, SCORES, BAD_ROWS, *REPORTS) if (self.folder / name).exists()]
+        there = [name for name in (VERDICTS, SCORES, BAD_ROWS, EXPLANATIONS, *REPORTS) if (self.folder / name).exists()]
         if there:
             raise OutputError(
                 f"{self.folder} holds {', '.join(there)} of something else (there is no {RUN} of ours beside); choose "

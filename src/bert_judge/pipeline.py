@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from heapq import nsmallest
 from itertools import islice, tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -22,14 +23,17 @@ from bert_judge.artifacts import (
     Identity,
     ResultFolder,
     candidates_written,
+    read_explanations,
     read_list,
     verdict_record,
     write_candidates,
+    write_explanations,
 )
 from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.generators import Generator as LanguageModel
 from bert_judge.generators import split_trace
 from bert_judge.judges.base import Judge
+from bert_judge.judges.occlusion import explain
 from bert_judge.paths import find_folder, model_folder
 from bert_judge.sources import BadRow, Source
 from bert_judge.summary import Tally
@@ -89,6 +93,32 @@ def score_source(
             **_circumstances(start, seconds, judged),
         }
         folder.finish(run, [row.record for row in source.bad_rows])
+
+
+def uncertain_rows(folder: ResultFolder, threshold: float, most: int) -> list[int]:
+    """The numbers of the decided rows of a finished result whose scores are nearest the threshold, nearest first."""
+    decided = (
+        (abs(record["score"] - threshold), row)
+        for row, record in enumerate(folder.records())
+        if record["score"] is not None
+    )
+    return [row for _, row in nsmallest(most, decided)]
+
+
+def explain_result(source: Rows, judge: Judge, folder: ResultFolder, rows: Sequence[int]) -> Iterator[int]:
+    """Explain rows of a finished result with the judge that made it, and write `explanations.jsonl` beside it.
+
+    Yields the number of each row. Those that are explained already are kept, and no score changes.
+    """
+    explained = read_explanations(folder.folder)
+    wanted = set(rows) - explained.keys()
+    pairs = zip(source, folder.records(), strict=True)
+    judged = {row: (sample, record["score"]) for row, (sample, record) in enumerate(pairs) if row in wanted}
+    for row, explanation in zip(judged, explain(judge, judged.values()), strict=True):
+        explained[row] = explanation
+        yield row
+    if wanted:
+        write_explanations(folder.folder, {row: explained[row] for row in (*rows, *explained)})
 
 
 def _rest(source: Rows, judge: Judge, done: int, texts: bool) -> Iterator[dict[str, Any]]:

@@ -128,6 +128,54 @@ class Verdict:
     failed: bool = False
 
 
+LEAST_EFFECT = 0.05
+"""A part of a candidate without which the score changes by less does not matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occlusion:
+    """A part of a candidate, its characters from `start` to `end`, and how much lower the score is without it.
+
+    A part with a positive `effect` speaks for the candidate, one with a negative effect against it; None where the
+    judge could not decide without it.
+    """
+
+    text: str
+    start: int
+    end: int
+    effect: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Which parts of a candidate carried its `score`: those without which the score is another one.
+
+    `sentences` are all sentences, unless there is only one; `words` those of the sentences that matter most. In a long
+    candidate an entry is several neighbouring sentences, or words. Both are empty where the candidate is empty or a
+    single word, and where the judge was undecided.
+    """
+
+    score: float | None
+    sentences: tuple[Occlusion, ...] = ()
+    words: tuple[Occlusion, ...] = ()
+
+    def carrying(self, least: float = LEAST_EFFECT) -> list[Occlusion]:
+        """The parts that matter, in the order of the text; none overlaps another one.
+
+        A sentence stands for itself, unless one of its words has at least half its effect: then its words do. Effects
+        below `least`, or a third of the largest, are left out.
+        """
+        parts = [] if self.sentences else [*self.words]
+        for sentence in self.sentences:
+            inside = [word for word in self.words if sentence.start <= word.start < sentence.end]
+            whole = sentence.effect or 0.0
+            by_words = any(whole * (word.effect or 0.0) >= whole * whole / 2 > 0 for word in inside)
+            parts += inside if by_words else [sentence]
+        effects = [(part, abs(part.effect)) for part in parts if part.effect is not None]
+        least = max([least, *(effect / 3 for _, effect in effects)])
+        return [part for part, effect in effects if effect >= least]
+
+
 class Tokens(NamedTuple):
     """One encoded input: token ids, and token types where the model reads them (0 plain, 1 marked)."""
 

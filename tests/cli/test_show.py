@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from bert_judge.cli import main
+from bert_judge.judges import Judge
+from bert_judge.types import Sample, Verdict
 from bert_judge.version import __version__
 from json_lines import write_rows
 
@@ -59,13 +61,44 @@ def test_which_rows(show) -> None:
 def test_a_row_has_its_texts_and_the_reason(show) -> None:
     out = show("out", "--id", "b")[1]
     assert "b  incorrect  0.000  (human label: incorrect)" in out
-    assert [line.split()[0] for line in out.splitlines()[3:]] == ["question", "reference", "candidate", "Rome!"]
+    assert [line.split()[0] for line in out.splitlines()[3:]] == [
+        *("question", "reference", "candidate", "Rome!", "shares")
+    ]
     assert show("out", "--id", "a")[1].count("  reference ") == 2
-    assert main(["score", "rows.jsonl", "--judge", "starter", "--limit", "1", "--output_dir", "s", "--quiet"]) == 0
-    assert "  why         contains the reference" in show("s")[1]
+    write_rows("empty.jsonl", [{**ROWS[1], "candidate": ""}])
+    assert main(["score", "empty.jsonl", "--judge", "containment", "--output_dir", "empty", "--quiet"]) == 0
+    assert "  says        the candidate is empty" in show("empty")[1]
     long = show("out", "--id", "d")[1]
     assert "characters …]" in long and long.count("no ") < 250 and "the end" in long
     assert show("out", "--id", "d", "--full")[1].count("no") >= 400
+
+
+class Wise(Judge):
+    """Knows that the City of Light is Paris, and what "not" means."""
+
+    variant = signature = "wise"
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        for sample in samples:
+            label = int("Light" in sample.candidate or "is Paris" in sample.candidate)
+            yield Verdict(float(label), label, matched_reference=0)
+
+
+def test_shared_words_that_contradict_the_verdict_say_so(show) -> None:
+    """They are no reason for it: a judge can say the opposite of them."""
+    row = {"question": "Capital of France?", "reference": "Paris"}
+    candidates = ["Not Paris but London.", "It is Paris.", "The City of Light", "Berlin"]
+    write_rows("rows.jsonl", [{**row, "candidate": candidate} for candidate in candidates])
+    assert main(["score", "rows.jsonl", "--judge", "test_show:Wise", "--output_dir", "wise", "--quiet"]) == 0
+    said = [line.split(maxsplit=1)[1] for line in show("wise")[1].splitlines() if line.startswith("  shares")]
+    assert said == [
+        "all of the reference's words, although it is judged incorrect",
+        "all of the reference's words",
+        "none of the reference's words, although it is judged correct",
+        "none of the reference's words",
+    ]
+    assert main(["score", "rows.jsonl", "--judge", "RuleJudge", "--max_words", "3", "-o", "rules", "--quiet"]) == 0
+    assert "shares" not in show("rules")[1]  # it reads no references
 
 
 def test_human_labels_of_a_file(show) -> None:

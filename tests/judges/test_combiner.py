@@ -14,6 +14,7 @@ from bert_judge import BERTJudge, Sample
 from bert_judge.errors import ModelError
 from bert_judge.evidence import Combiner, find_signals
 from bert_judge.prompt import InputForm, JudgeConfig
+from conftest import Refused
 
 SAMPLE = Sample("So the answer is 43.", ("42",), "What is six times seven?")
 
@@ -43,18 +44,12 @@ def test_the_score_is_the_logistic_of_the_combination(folder: Path) -> None:
     assert "equal" not in verdict.details["evidence"]  # what says nothing is left out
 
 
-def test_a_judge_of_the_paper_stays_pure(folder: Path) -> None:
-    verdict = next(BERTJudge(str(folder), dtype="float32", runtime="torch").assess([SAMPLE]))
+@pytest.mark.parametrize("form", [InputForm(), InputForm(marks=True)])
+def test_a_judge_without_a_combiner_says_nothing_of_the_evidence(folder: Path, form: InputForm) -> None:
+    """What the texts share is no reason for its verdict."""
+    verdict = next(judge(folder, JudgeConfig(form=form)).assess([SAMPLE]))
     assert verdict.explanation is None
     assert set(verdict.details) == {"logit"}
-
-
-def test_a_judge_that_reads_match_marks_tells_the_evidence(folder: Path) -> None:
-    """Though it adds nothing to the logit."""
-    verdict = next(judge(folder, JudgeConfig(form=InputForm(marks=True, evidence=1))).assess([SAMPLE]))
-    assert verdict.explanation == "last number 43, not 42, 0% of the reference's words"
-    assert verdict.details["evidence"]["number"] == -1.0
-    assert verdict.score == pytest.approx(1 / (1 + math.exp(-verdict.details["logit"])), abs=1e-6)
 
 
 def test_marks_that_the_encoder_does_not_know_are_refused(folder: Path, refused: Refused) -> None:

@@ -133,6 +133,17 @@ def test_very_long_and_strange_texts(judge: Judge, name: str) -> None:
     assert bool(verdicts[-1].truncated) == (name in ENCODERS)
 
 
+def test_every_judge_explains(judge: Judge, name: str) -> None:
+    sample = Sample("I think that it is Paris. It may be London.", ("Paris", "City of Paris"), "Capital of France?")
+    (verdict,) = judge.assess([sample])
+    found = judge.explain(sample)
+    assert found.score == pytest.approx(verdict.score, abs=TOLERANCE[name])
+    assert [part.text for part in found.sentences] == ["I think that it is Paris.", "It may be London."]
+    assert [part.text for part in found.words] == "I think that it is Paris It may be London".split()
+    assert all(part.effect is not None for part in (*found.sentences, *found.words))
+    assert judge.explain(Sample(" ", ("Paris",), "Capital of France?")).carrying() == []
+
+
 def test_bad_arguments_are_told_in_a_sentence(judge: Judge, refused: Refused) -> None:
     for questions, candidates, references, said in [
         (["q"], ["a", "b"], ["r", "r"], "2 candidates but 1 questions"),

@@ -12,9 +12,12 @@ import pytest
 from made_runs import LARGE, SIMILAR, STARTER, make_run
 
 from bert_judge import Sample
+from bert_judge.analysis.results import load_run
 from bert_judge.analysis.table import VerdictTable, collect
+from bert_judge.artifacts import write_explanations
 from bert_judge.evidence import match
-from bert_judge.judges import BERTScore
+from bert_judge.judges import BERTScore, RegexJudge
+from bert_judge.judges.occlusion import explain
 from bert_judge.report import write_report
 from bert_judge.types import Verdict
 
@@ -380,3 +383,69 @@ def test_the_alignment_of_bertscore_is_a_heat_map(shown: Callable[..., Any], tmp
     assert told.startswith("candidate token “cat”")
     assert f"best match “cat” ({found['similarity'][1][1]:.3f})" in told
     assert "alignment" not in page.locator("#detail dt").all_inner_texts()
+
+
+@pytest.fixture(scope="module")
+def explained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of two judges, one of which explains three of its four rows; in the last two, words belie the verdict."""
+    folder = tmp_path_factory.mktemp("explained")
+    texts = ["😀 Not I. It was <b>Mary</b> Shelley!", "Byron", "Mary Shelley? No.", "Lord Byron"]
+    samples = [Sample(text, ("Shelley", "Mary W. Shelley"), "Who?", str(i)) for i, text in enumerate(texts)]
+    judge = RegexJudge("none", "containment")
+    verdicts = list(judge.assess(samples))
+    runs = [
+        make_run(folder / "plain", samples, [*verdicts[:2], Verdict(0.1, 0, None, 0), Verdict(0.9, 1, None, 0)], LARGE)
+    ]
+    make_run(folder / "why", samples, verdicts, STARTER)
+    pairs = [(sample, verdict.score) for sample, verdict in zip(samples, verdicts, strict=True)]
+    write_explanations(folder / "why", dict(enumerate(explain(judge, pairs[:3]))))
+    write_report([*runs, load_run(folder / "why")], folder / "report.html")
+    return folder / "report.html"
+
+
+@pytest.mark.parametrize("width", [360, 1400])
+def test_why_an_answer_has_its_score(shown: Callable[..., Any], explained: Path, width: int):
+    page = shown("#row=1", width, explained)
+    page.wait_for_selector("#detail[open]")
+    why = page.locator("#detail .say .why")
+    assert why.count() == 1  # of the judge that explains
+    assert why.locator("p").nth(0).inner_text() == (
+        "“Shelley” speaks most for the candidate: without it the score is 0.000."
+    )
+    assert why.locator(".text").inner_text() == "😀 Not I. It was <b>Mary</b> Shelley +1.00!"
+    assert why.locator(".text mark.for").all_inner_texts() == ["Shelley +1.00"]
+    assert "speak for the candidate: without them the score is 0.38 lower" in why.locator(".key").inner_text()
+    line = "each => getComputedStyle(each).borderBottomStyle"  # the two sides differ without their colours, too
+    assert [why.locator(f".key mark.{side}").evaluate(line) for side in ("for", "against")] == ["solid", "dashed"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    box = why.bounding_box()
+    assert box["x"] + box["width"] <= width
+    assert page.locator("#detail b").all_inner_texts() == ["plain", "why"]
+
+
+def test_a_score_that_no_part_carries(shown: Callable[..., Any], explained: Path):
+    page = shown("#row=2", path=explained)
+    page.wait_for_selector("#detail[open]")
+    assert page.inner_text("#detail .why") == "Nothing could be left out: the candidate is a single word, or empty."
+
+
+def test_explained_answers_can_be_found(shown: Callable[..., Any], explained: Path):
+    page = shown(path=explained)
+    page.check("#f-why")
+    page.wait_for_function("() => part('count').textContent === '3 of 4 answers'")
+    assert _numbers(page) == [0, 1, 2]
+
+
+def test_shared_words_that_contradict_a_verdict_say_so(shown: Callable[..., Any], explained: Path):
+    said = {
+        3: "all of the reference's words, although it is judged incorrect",
+        4: "none of the reference's words, although it is judged correct",
+    }
+    for row, expected in said.items():
+        page = shown(f"#row={row}", path=explained)
+        page.wait_for_selector("#detail[open]")
+        assert page.locator("#detail div:has(> dt:text-is('shares')) dd").all_inner_texts() == [expected]
+    page = shown("#row=1", path=explained)
+    page.wait_for_selector("#detail[open]")
+    assert page.locator("#detail dt:text-is('shares')").count() == 0
+    assert "marked: words that stand in the reference, too" in page.inner_text("#detail")

@@ -6,7 +6,7 @@ import gzip
 import json
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path

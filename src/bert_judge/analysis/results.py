@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from bert_judge.artifacts import RUN, VERDICTS, read_verdicts
+from bert_judge.artifacts import RUN, VERDICTS, read_explanations, read_verdicts
 from bert_judge.errors import InputError
 from bert_judge.questions import question_key
-from bert_judge.types import Sample, Scale, Signature
+from bert_judge.types import Explanation, Sample, Scale, Signature
 
 _PARTIAL = VERDICTS + ".partial"
 _OURS = frozenset(
@@ -28,7 +28,7 @@ class Row:
     """An answer with one judge's verdict, as it is saved; the texts are missing in a run with `--no_texts`.
 
     `score` and `label` are None where the judge could not decide, `gold` where there is no human label. `meta` holds
-    the input's other columns.
+    the input's other columns. `why` is there where a row was explained.
     """
 
     id: str | None
@@ -44,6 +44,7 @@ class Row:
     details: Mapping[str, Any] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
     failed: bool = False
+    why: Explanation | None = None
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -128,7 +129,9 @@ def load_run(folder: str | Path) -> Run:
             raise ValueError("it names no judge")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} can't be read as the record of a run ({error}).") from error
-    return Run(folder, tuple(map(Row.of, read_verdicts(folder / VERDICTS))), record)
+    explained, rows = read_explanations(folder), map(Row.of, read_verdicts(folder / VERDICTS))
+    whole = (replace(row, why=explained[n]) if n in explained else row for n, row in enumerate(rows))
+    return Run(folder, tuple(whole), record)
 
 
 def find_runs(paths: Iterable[str | Path]) -> list[Run]:

@@ -10,8 +10,9 @@ from typing import Annotated
 from bert_judge.artifacts import CANDIDATES, ResultFolder, check_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, made
-from bert_judge.cli.judging import add_judges, chosen_judges, judge_rows, say_failed
-from bert_judge.cli.outputs import OutputOptions
+from bert_judge.cli.judging import add_judges, chosen_judges, explain_rows, judge_rows, say_failed
+from bert_judge.cli.outputs import VerdictOptions
+from bert_judge.cli.rows import where_explained
 from bert_judge.cli.tasking import TaskOptions, read_tasks
 from bert_judge.errors import InputError
 from bert_judge.judges import Judge, LLMJudge
@@ -26,6 +27,7 @@ _EXAMPLES = """examples:
   bert-judge judge --judge starter,RegexJudge --tasks gsm8k_test
   bert-judge judge --judge LLMJudge --model_path my-model --backend openai --base_url http://localhost:8000/v1 \\
                    --tasks gsm8k_test --fail_on_undecided
+  bert-judge judge --tasks arc_easy_test --explain 20     # which words matter; bert-judge show or report shows it
 
 It reads CANDIDATES_DIR/TASK/MODEL/candidates.json, as bert-judge generate writes it, and writes scores.json,
 verdicts.jsonl and run.json to OUTPUT_DIR/TASK/MODEL/JUDGE/VARIANT. What is there already is not judged again.
@@ -33,13 +35,12 @@ verdicts.jsonl and run.json to OUTPUT_DIR/TASK/MODEL/JUDGE/VARIANT. What is ther
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeOptions(OutputOptions):
+class JudgeOptions(VerdictOptions):
     """What `judge` takes besides the flags of tasks and judges."""
 
     candidates_dir: Annotated[str, "folder of candidates"] = "artifacts/candidates"
     candidate_model: Annotated[tuple[str, ...], "models whose candidates are judged (default: all that are there)"] = ()
     output_dir: Annotated[str, "folder for scores"] = "artifacts/scores"
-    no_texts: Annotated[bool, "leave the texts out of verdicts.jsonl"] = False
     fail_on_undecided: Annotated[bool, "end with status 3 where a row is undecided"] = False
 
 
@@ -67,6 +68,8 @@ def main(arguments: Sequence[str]) -> int:
             say(_costs(judge))
     if not options.quiet:
         say(task_table([(each.rows.task.name, each.model, each.name, each.summary) for each in results]).text())
+        if options.explain:
+            say(f"\n{where_explained(options.output_dir)}")
     if failed := say_failed([result.folder for result in results], "bert-judge judge"):
         return failed
     return 3 if options.fail_on_undecided and any(result.summary.undecided for result in results) else 0
@@ -91,6 +94,7 @@ def _judge(
     fitted, folder = open_result(rows, judge, path, {"no_texts": options.no_texts}, options.overwrite)
     title = f"{name} {rows.task.name} {model}"
     judge_rows(rows, fitted, folder, title, texts=not options.no_texts, quiet=options.quiet, command=command)
+    explain_rows(rows, fitted, folder, options.explain, options.quiet)
     return _Result(rows, model, f"{name}/{path.name}", folder, Summary.of(folder))
 
 

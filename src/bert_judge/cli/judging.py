@@ -18,7 +18,7 @@ from bert_judge.judges.base import Judge
 from bert_judge.judges.naming import JudgeSpec, read_name, read_values, renamed, with_flags
 from bert_judge.metrics import METRICS
 from bert_judge.models import STARTER
-from bert_judge.pipeline import Rows, score_source
+from bert_judge.pipeline import Rows, explain_result, score_source, uncertain_rows
 from bert_judge.summary import Summary
 
 JUDGE_FAILED = 5
@@ -106,6 +106,19 @@ def judge_rows(
             f"stopped after {done} of {total} rows; they are kept in {folder.folder}, "
             "and the same command goes on from there."
         ) from None
+
+
+def explain_rows(rows: Rows, judge: Judge, folder: ResultFolder, most: int, quiet: bool) -> None:
+    """Explain so many rows of a finished result, those nearest the threshold, with a progress bar."""
+    if not most:
+        return
+    if judge.threshold is None:
+        note(f"{folder.folder} is of a judge without a threshold, so no row is near it, and none is explained.")
+        return
+    chosen = uncertain_rows(folder, judge.threshold, most)
+    with progress_bar(len(chosen), "explaining", quiet) as bar:
+        for _ in explain_result(rows, judge, folder, chosen):
+            bar.update()
 
 
 def _goes_on(folder: ResultFolder, total: int) -> str:

@@ -13,12 +13,13 @@ from typing import Annotated, Any
 from bert_judge.analysis.compare import compare_models, rankings
 from bert_judge.analysis.results import Run, load_run
 from bert_judge.analysis.table import Part, tabulate
-from bert_judge.artifacts import REPORT, RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder
+from bert_judge.artifacts import EXPLANATIONS, REPORT, RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, columns_in, made, peek
 from bert_judge.cli.inputs import InputOptions, open_input
-from bert_judge.cli.judging import add_judges, chosen_judges, judge_rows, say_failed
-from bert_judge.cli.outputs import OutputOptions
+from bert_judge.cli.judging import add_judges, chosen_judges, explain_rows, judge_rows, say_failed
+from bert_judge.cli.outputs import VerdictOptions
+from bert_judge.cli.rows import first_explained, where_explained
 from bert_judge.document import Document
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges import Judge
@@ -43,6 +44,7 @@ _EXAMPLES = """examples:
   bert-judge score answers.jsonl --judge BERTScore --lang en --idf
   bert-judge score answers.jsonl --judge starter,containment  # several judges, a folder each
   bert-judge score answers.jsonl --judge my_module:MyJudge
+  bert-judge score answers.jsonl --explain 20                 # the 20 rows nearest the threshold: which words matter
   bert-judge score answers.jsonl --suite suite.yaml           # several judges with names and settings of their own
 
 Flags may be written with hyphens, too: --output-dir. A run that was stopped goes on where it stopped.
@@ -50,12 +52,11 @@ Flags may be written with hyphens, too: --output-dir. A run that was stopped goe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreOptions(OutputOptions, InputOptions):
+class ScoreOptions(VerdictOptions, InputOptions):
     """What `score` takes besides the flags of the judge."""
 
     candidates: Annotated[str | None, "columns of several models' candidates, all scored and compared: a,b"] = None
     suite: Annotated[str | None, "YAML file of named judges: each has a folder of its name in the output folder"] = None
-    no_texts: Annotated[bool, "leave the texts out of verdicts.jsonl"] = False
     no_report: Annotated[bool, f"write no {REPORT}; results of over {PAGE_ROWS:,} rows get none by themselves"] = False
 
 
@@ -139,6 +140,7 @@ def _judge(job: _Job, judge: Judge, options: ScoreOptions, command: list[str]) -
         say(f"{folder.folder} holds this result already; --overwrite redoes it.\n")
     title, texts = job.name or "judging", not options.no_texts
     judge_rows(job.source, fitted, folder, title, texts=texts, quiet=options.quiet, command=command)
+    explain_rows(job.source, fitted, folder, options.explain, options.quiet)
     return fitted, folder
 
 
@@ -146,6 +148,8 @@ def _say_one(folder: ResultFolder, source: Source, judge: Judge, options: ScoreO
     page = _page([folder], folder.folder / REPORT, len(source), options)
     if not options.quiet:
         say(_report(folder, source, Signature.of(judge.signature), page))
+        if explained := first_explained(folder) if options.explain else "":
+            say(f"\n{explained}")
         if isinstance(judge, Cascade):
             say("\n" + stages_document(judge, folder.records()).text())
 
@@ -166,6 +170,8 @@ def _say_several(
         say(f"\nbert-judge compare {jobs[0].folder} {jobs[1].folder} shows the answers in which they differ")
     else:
         say(suite_table(results, "judge" if models == 1 else "candidates").text())
+    if options.explain:
+        say(f"\n{where_explained(output_dir)}")
     named_by_judge = jobs[0].name != jobs[0].candidates
     below = "/".join(["CANDIDATES"] * bool(jobs[0].candidates) + ["JUDGE"] * named_by_judge)
     say(f"\nfiles  {path}{page}, and in {output_dir}/{below}: {VERDICTS}, {SCORES}, {RUN}")
@@ -189,7 +195,8 @@ def _page(
 
     Verdicts are written as a stream, but a page holds all rows at once: so many are left to `bert-judge report`.
     """
-    newest = max((result.folder / RUN).stat().st_mtime for result in results)
+    written = [result.folder / name for result in results for name in (RUN, EXPLANATIONS)]
+    newest = max(path.stat().st_mtime for path in written if path.exists())
     if options.no_report or rows > PAGE_ROWS:
         return ""
     if not path.exists() or path.stat().st_mtime < newest:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import astuple, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bert_judge.errors import InputError, first_line
-from bert_judge.types import Reply, Sample, Scale, Signature, Verdict
+from bert_judge.types import Explanation, Reply, Sample, Scale, Signature, Verdict
 
 if TYPE_CHECKING:
     from bert_judge.sources import ColumnMap
@@ -64,6 +65,13 @@ class Judge(ABC):
         """
         return "score"
 
+    @cached_property  # unlike a property, it can be assigned in a judge of one's own
+    def threshold(self) -> float | None:
+        """The score from which on a candidate is labelled correct, None where it does not say. Unless a judge sets it:
+        one half, but None on a scale of its own.
+        """
+        return None if self.scale == "score" else 0.5
+
     @property
     @abstractmethod
     def variant(self) -> str:
@@ -101,6 +109,17 @@ class Judge(ABC):
         """
         samples = make_samples(questions, candidates, references)
         return [verdict.score for verdict in self.fitted(samples).assess(samples)]
+
+    def explain(self, sample: Sample) -> Explanation:
+        """Which sentences and words of the candidate carried its score, by leaving them out, up to 36 in all.
+
+        `explanation.carrying()` are those that matter. Every variant is judged, and paid for where verdicts are.
+        """
+        from bert_judge.judges.occlusion import explain
+
+        (verdict,) = self.assess([sample])
+        (explanation,) = explain(self, [(sample, verdict.score)])
+        return explanation
 
     def assess_table(
         self,

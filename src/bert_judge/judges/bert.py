@@ -75,6 +75,7 @@ class BERTJudge(Judge):
         form = config.form if truncation == "auto" else replace(config.form, truncation=truncation)
         form = form if max_tokens is None else form.resized(max_tokens)
         self._config = config if threshold is None else replace(config, threshold=threshold)
+        self.threshold = self._config.threshold
         self._prompts = PromptEncoder(self._model.tokenizer, form, self._model.max_tokens)
         self._engine = Engine(self._model, batch_tokens, batch_size)
 
@@ -214,18 +215,13 @@ class BERTJudge(Judge):
         )
 
     def _combine(self, sample: Sample, logit: float) -> tuple[float, str | None, dict[str, Any]]:
-        """The log odds from the logit and, where the judge adds it, the evidence; explanation and details.
-
-        A judge that reads match marks reports the evidence even if it adds nothing to the logit.
-        """
+        """The log odds from the logit and, where the judge adds it, the evidence; explanation and details."""
         combiner = self._config.combiner
-        if combiner is None and not self._config.form.marks:
+        if combiner is None:
             return logit, None, {"logit": logit}
         signals = self._config.form.signals_of(sample)
         found = {name: round(value, 3) for name, value in zip(SIGNALS, signals.vector(), strict=True) if value}
         details = {"logit": logit, "evidence": found}
-        if combiner is None:
-            return logit, signals.describe(), details
         return combiner.combine(logit, signals), f"{signals.describe()}, encoder {_sigmoid(logit):.2f}", details
 
     def _warn_of_form(self, samples: Sequence[Sample]) -> bool:

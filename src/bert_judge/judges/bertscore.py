@@ -62,7 +62,7 @@ class BERTScore(Judge):
             raise InputError(f"threshold is {threshold}; a number was expected.")
         if alignments < 0:
             raise InputError(f"alignments is {alignments}; a number of rows was expected.")
-        self._threshold = threshold
+        self.threshold = threshold
         self._alignments = alignments
         self._idf_path = None if idf_path is None else Path(idf_path)
         self._scorer = BERTScorer(
@@ -94,7 +94,7 @@ class BERTScore(Judge):
     def signature(self) -> Signature:
         """Model and content hash, layer, idf, baseline, truncation, runtime and versions."""
         scorer = self._scorer.signature
-        threshold = "none" if self._threshold is None else self._threshold
+        threshold = "none" if self.threshold is None else self.threshold
         return Signature.make(scorer.name, scorer.settings, threshold=threshold)
 
     def fitted(self, samples: Iterable[Sample]) -> BERTScore:
@@ -136,7 +136,7 @@ class BERTScore(Judge):
             return Verdict(None, None, "the model returned no number")
         return Verdict(
             f1,
-            None if self._threshold is None else int(f1 >= self._threshold),
+            None if self.threshold is None else int(f1 >= self.threshold),
             f"the {score.empty} is empty" if score.empty else None,
             matched_reference=score.reference,
             truncated=score.truncated,

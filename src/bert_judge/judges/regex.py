@@ -63,6 +63,7 @@ class RegexJudge(Judge):
         self._metric = find_metric(metric)
         self._pattern, self._name, self._which = pattern, metric, which
         self._case_sensitive, self._threshold, self._math_timeout = case_sensitive, threshold, math_timeout
+        self.threshold = threshold
         self._timeout, self._think_token = timeout, think_token
 
     @property

@@ -10,6 +10,7 @@ from bert_judge.analysis.measures import AUROC, TITLES, Estimate
 from bert_judge.analysis.slices import SMALL_CLASS, SMALL_ROWS
 from bert_judge.analysis.teacher import TeacherErrors
 from bert_judge.document import Block, Chart, Content, Document, Example, Examples, Table
+from bert_judge.report.reasons import shared
 from bert_judge.stats.discrimination import RiskCoverage
 from bert_judge.stats.labels import Confusion
 from bert_judge.wording import SAID, interval, number, p_value, percent, points
@@ -157,7 +158,8 @@ def _disagreements(judge: JudgeEvaluation) -> Examples:
             ("question", row.question),
             ("reference", " / ".join(row.references) or None),
             ("candidate", row.candidate),
-            ("because", row.explanation),
+            ("shares", shared(row)),
+            ("says", row.explanation),
         )
         said = f"score {number(row.score)}, judge {SAID[row.label]}, human label {SAID[row.gold]}"
         examples.append(Example(said, [(name, text) for name, text in texts if text is not None]))

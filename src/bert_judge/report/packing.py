@@ -12,6 +12,8 @@ from typing import Any
 from bert_judge.analysis.results import Row
 from bert_judge.analysis.table import VerdictTable
 from bert_judge.evidence import AGREEING, Mark, match
+from bert_judge.report.reasons import against, because, pieces
+from bert_judge.types import Explanation
 
 CHUNK = 512
 """Rows in a chunk of texts."""
@@ -63,6 +65,7 @@ def pack(table: VerdictTable, budget: int = BUDGET) -> Packed:
             for judge in table.judges
         ],
         "verdict": ["".join(map(_verdict, judge.verdicts)) for judge in table.judges],
+        "why": ["".join("1" if row and row.why else " " for row in judge.verdicts) for judge in table.judges],
         "cut": ["".join("1" if row and row.truncated else " " for row in judge.verdicts) for judge in table.judges],
     }
     return Packed(facts, _squeezed(columns), limit, table)
@@ -119,6 +122,7 @@ def _texts(table: VerdictTable, places: range, limit: int | None, seen: dict[Any
         (shortened(row.candidate or "", limit), tuple(shortened(text, limit) for text in row.references))
         for row in rows
     ]
+    found = [_evidence(*own, _matched(table, place)) for own, place in zip(texts, places, strict=True)]
     return {
         "id": [row.id for row in rows],
         "question": [
@@ -130,9 +134,15 @@ def _texts(table: VerdictTable, places: range, limit: int | None, seen: dict[Any
             for row, own, place in zip(rows, texts, places, strict=True)
         ],
         "candidate": [own[0] if row.candidate is not None else None for row, own in zip(rows, texts, strict=True)],
-        "marks": [_marks(*own, _matched(table, place)) for own, place in zip(texts, places, strict=True)],
+        "marks": [each and [each[0], _gaps(each[1].candidate), _gaps(each[1].references[0])] for each in found],
         "more": [{name: value for name, value in row.meta.items() if name not in facets} or 0 for row in rows],
-        "said": [[_saying(judge.verdicts[place], limit) for place in places] for judge in table.judges],
+        "said": [
+            [
+                _saying(judge.verdicts[place], each, row.candidate, limit)
+                for place, row, each in zip(places, rows, found, strict=True)
+            ]
+            for judge in table.judges
+        ],
     }
 
 
@@ -147,14 +157,13 @@ def _matched(table: VerdictTable, place: int) -> int | None:
     return next((row.matched_reference for row in rows if row and row.matched_reference is not None), None)
 
 
-def _marks(candidate: str, references: Sequence[str], shown: int | None) -> Any:
-    """The reference shown as matched, and where it agrees with the candidate; 0 for nothing."""
+def _evidence(candidate: str, references: Sequence[str], shown: int | None) -> Any:
+    """The reference shown as matched, and what the candidate has in common with it; 0 for nothing."""
     if not candidate or not references:
         return 0
     if shown is None or shown >= len(references):
         shown = match(candidate, references).best_reference if len(references) > 1 else 0
-    found = match(candidate, references[shown : shown + 1])
-    return [shown, _gaps(found.candidate), _gaps(found.references[0])]
+    return shown, match(candidate, references[shown : shown + 1])
 
 
 def _gaps(marks: Sequence[Mark]) -> list[int]:
@@ -167,15 +176,25 @@ def _gaps(marks: Sequence[Mark]) -> list[int]:
     return numbers
 
 
-def _saying(row: Row | None, limit: int | None) -> Any:
-    """A judge's explanation, matched reference, truncated characters and details; 0 for none of them."""
+def _saying(row: Row | None, shared: Any, candidate: str | None, limit: int | None) -> Any:
+    """A judge's explanation, matched reference, truncated characters and details, what of the words that candidate and
+    reference share speaks against its verdict, and why the candidate has its score; 0 for none of them.
+    """
     if row is None:
         return 0
     details = {name: _brief(value, limit) for name, value in row.details.items()}
     explanation = "" if row.explanation is None else shortened(row.explanation, limit)
     match = -1 if row.matched_reference is None else row.matched_reference
-    said = [explanation, match, row.truncated or 0, details or 0]
-    return said if said != ["", -1, 0, 0] else 0
+    shares = against(shared[1].recall[0], row.label) if shared and shared[0] == match else ""
+    why = _why(row.why, candidate, limit) if row.why and candidate else 0
+    said = [explanation, match, row.truncated or 0, details or 0, shares, why]
+    return said if said != ["", -1, 0, 0, "", 0] else 0
+
+
+def _why(why: Explanation, candidate: str, limit: int | None) -> Any:
+    """The reason in words, and the candidate in pieces: parts that matter with their effects, other text with 0."""
+    parts = [[shortened(text, limit), round(effect or 0.0, _DIGITS)] for text, effect in pieces(candidate, why)]
+    return [because(why), parts]
 
 
 def _brief(value: Any, limit: int | None) -> Any:

@@ -57,7 +57,7 @@ async function answer(row) {
   return {
     row, id: own.id[at], candidate: own.candidate[at], marks: own.marks[at], more: own.more[at] || {},
     question: await field(row, "question"), references: await field(row, "references"),
-    said: own.said.map((judge) => judge[at] || ["", -1, 0, 0]),
+    said: own.said.map((judge) => judge[at] || ["", -1, 0, 0, "", 0]),
   };
 }
 
@@ -122,6 +122,7 @@ function tests() {
   if (low !== "") found.push((row) => score[row] !== null && score[row] >= Number(low));
   if (high !== "") found.push((row) => score[row] !== null && score[row] <= Number(high));
   if (part("f-cut").checked) found.push((row) => columns.cut.some((each) => each[row] === "1"));
+  if (part("f-why")?.checked) found.push((row) => columns.why.some((each) => each[row] === "1"));
   if (part("f-differ")?.checked) found.push(differ);
   return found;
 }
@@ -349,17 +350,38 @@ function pairs(values) {
   return make("dl", {}, ...Object.entries(values).map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, told(value)))));
 }
 
+// The candidate in pieces: those that matter with the change of the score, which is nothing for the text between them.
+function reason(words, pieces) {
+  const strongest = Math.max(...pieces.map(([, effect]) => Math.abs(effect)));
+  const piece = ([text, effect]) => {
+    if (!effect) return text;
+    const told = `${effect > 0 ? "+" : "−"}${Math.abs(effect).toFixed(2)}`;
+    const kind = effect > 0 ? "for" : "against", weight = Math.round(12 + (28 * Math.abs(effect)) / strongest);
+    const shown = make("mark", { className: kind, title: `without this the score is ${Math.abs(effect).toFixed(3)} ${effect > 0 ? "lower" : "higher"}` },
+      text, make("small", {}, ` ${told}`));
+    shown.style.setProperty("--weight", `${weight}%`);
+    return shown;
+  };
+  const key = (kind, effect) => make("mark", { className: kind }, "words", make("small", {}, ` ${effect}`));
+  return make("div", { className: "why" }, make("p", {}, words),
+    strongest ? make("p", { className: "text" }, ...pieces.map(piece)) : null,
+    strongest ? make("p", { className: "key" }, key("for", "+0.38"), " speak for the candidate: without them the score is 0.38 lower; ",
+      key("against", "−0.38"), " speak against it: 0.38 higher") : null);
+}
+
 function saying(found, judge) {
-  const [explanation, matched, cut, details] = found.said[judge], { alignment, ...others } = details || {};
+  const [explanation, matched, cut, details, shares, why] = found.said[judge], { alignment, ...others } = details || {};
   const head = make("p", {}, make("b", {}, facts.judges[judge].name), verdict(judge, found.row), ...flags(judge, found.row),
     facts.judges[judge].kind !== facts.judges[judge].name ? make("small", {}, facts.judges[judge].kind) : null);
   const facts_ = {
-    ...(explanation ? { because: explanation } : {}),
+    ...(shares ? { shares } : {}),
+    ...(explanation ? { says: explanation } : {}),
     ...(matched >= 0 && found.references.length > 1 ? { matched: `reference ${matched + 1} of ${found.references.length}` } : {}),
     ...(cut ? { truncated: Object.entries(cut).map(([name, count]) => `${name}: ${number.format(count)} characters`).join(", ") } : {}),
     ...others,
   };
-  return make("div", { className: "say" }, head, Object.keys(facts_).length ? pairs(facts_) : null, alignment ? drawAlignment(alignment) : null);
+  return make("div", { className: "say" }, head, why ? reason(...why) : null, Object.keys(facts_).length ? pairs(facts_) : null,
+    alignment ? drawAlignment(alignment) : null);
 }
 
 async function showDetail(place) {
@@ -381,7 +403,8 @@ async function showDetail(place) {
         side("Question", make("p", { className: "text" }, said(found.question))),
         side(found.references.length > 1 ? `References, any of these ${found.references.length}` : "Reference",
           found.references.length ? referenceList(found) : said(null)),
-        side("Candidate", make("p", { className: "text" }, ...marked(found.candidate, found.marks && found.marks[1])))),
+        side("Candidate", make("p", { className: "text" }, ...marked(found.candidate, found.marks && found.marks[1])),
+          found.marks && found.marks[1].length ? make("p", { className: "key" }, "marked: words that stand in the reference, too") : null)),
       make("div", { className: "says" },
         facts.labels ? make("div", { className: "say" }, make("p", {}, make("b", {}, "human label"), label(found.row))) : null,
         ...facts.judges.map((_, i) => saying(found, i))),
@@ -422,6 +445,7 @@ function setUpFilters() {
   if (facts.judges.length > 1) sorts.push(["differ+", "judges differ most"]);
   if (facts.labels) sorts.push(["error+", "farthest from the human label"]);
   controls.push(choice("f-sort", "sort by", sorts), check("f-cut", "truncated"));
+  if (columns.why.some((each) => each.includes("1"))) controls.push(check("f-why", "explained"));
   if (facts.judges.length > 1) controls.push(check("f-differ", "judges disagree"));
   controls.push(make("button", { type: "reset" }, "Reset"));
   part("controls").replaceChildren(...controls);

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from bert_judge.evidence.first.signals import find_signals
 from bert_judge.evidence.first.spans import Evidence, find_evidence
-from bert_judge.evidence.matching import Mark, Match
 from bert_judge.evidence.first.word import Span
+from bert_judge.evidence.matching import Mark, Match
 
 __all__ = ["find_signals", "match"]
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bert_judge.evidence.options import name_option
 from bert_judge.evidence.first.spans import compared_words, content_of, words
 from bert_judge.evidence.first.word import Word
+from bert_judge.evidence.options import name_option
 from bert_judge.evidence.signals import Signals
 from bert_judge.metrics import find_choice
 

@@ -21,10 +21,10 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
-from bert_judge.evidence.folding import fold
 from bert_judge.evidence.first.numbers import ORDINALS, SMALL, TENS, numbers_in_words
 from bert_judge.evidence.first.quantities import DATE, MONTHS, Quantity, find_quantities, find_shares, in_full
 from bert_judge.evidence.first.word import Span, Word
+from bert_judge.evidence.folding import fold
 
 _FRACTIONS, _EXPONENTS = "\u00bc-\u00be\u2150-\u215e", "\u2070\u00b9\u00b2\u00b3\u2074-\u2079"  # ½ …, ² …
 _SIGN = r"(?:(?<![\w)\]}])-)?"  # no dash between words, and no minus between numbers

@@ -1,0 +1,147 @@
+"""Which parts of a candidate carried its score: `judge.explain`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import pytest
+
+from bert_judge import BERTJudge, Sample, Verdict
+from bert_judge.judges import Judge, RegexJudge, RuleJudge
+from bert_judge.types import Explanation, Occlusion
+
+SHELLEY = Sample(
+    "It was written by the poet Percy Bysshe Shelley.",
+    ("Mary Shelley", "Mary Wollstonecraft Shelley"),
+    'Who wrote the novel "Frankenstein"?',
+)
+CONTAINS = RegexJudge(pattern="none", metric="containment")
+
+
+def part(text: str, candidate: str, effect: float | None) -> Occlusion:
+    start = candidate.index(text)
+    return Occlusion(text, start, start + len(text), effect)
+
+
+def test_the_effect_of_a_part_is_the_score_that_is_lost_without_it(starter_exact: BERTJudge) -> None:
+    whole, without = starter_exact.assess(
+        [SHELLEY, Sample("It was written by the poet Bysshe Shelley.", SHELLEY.references, SHELLEY.question)]
+    )
+    found = starter_exact.explain(SHELLEY)
+    assert found.score == pytest.approx(whole.score, abs=1e-5)
+    (percy,) = (word for word in found.words if word.text == "Percy")
+    assert whole.score is not None
+    assert without.score is not None
+    assert percy.effect == pytest.approx(whole.score - without.score, abs=1e-4)
+    assert found.sentences == ()  # there is one alone
+    assert [word.text for word in found.words] == SHELLEY.candidate.removesuffix(".").split()
+
+
+def test_what_names_the_reference_carries_a_verdict_of_the_starter(starter_exact: BERTJudge) -> None:
+    """And a sentence that takes the answer back speaks against it."""
+    assert max(starter_exact.explain(SHELLEY).carrying(), key=lambda part: part.effect or 0).text == "Shelley"
+    taken_back = Sample("The capital is Paris. No, wait: it is London.", ("Paris",), "What is the capital of France?")
+    first, second = starter_exact.explain(taken_back).sentences
+    assert (first.text, second.text) == ("The capital is Paris.", "No, wait: it is London.")
+    assert (second.effect or 0) < -0.3
+
+
+def test_without_each_word_of_the_reference_it_is_no_longer_contained() -> None:
+    candidate = "I think so. It was Mary Shelley, born in London."
+    found = CONTAINS.explain(Sample(candidate, ("Shelley Mary", "Mary Shelley"), "Who?"))
+    assert found.score == 1.0
+    assert [(each.text, each.effect) for each in found.sentences] == [
+        ("I think so.", 0.0),
+        ("It was Mary Shelley, born in London.", 1.0),
+    ]
+    assert {word.text: word.effect for word in found.words if word.effect} == {"Mary": 1.0, "Shelley": 1.0}
+    assert found.carrying() == [part("Mary", candidate, 1.0), part("Shelley", candidate, 1.0)]
+
+
+@pytest.mark.parametrize("candidate", ["", "  \n", "Paris", " Paris! "])
+def test_of_a_single_word_nothing_is_left_out(candidate: str) -> None:
+    found = CONTAINS.explain(Sample(candidate, ("Paris",), "Capital?"))
+    assert (found.sentences, found.words, found.carrying()) == ((), (), [])
+    assert found.score == float("Paris" in candidate)
+
+
+def test_either_of_two_that_say_the_same_stands_in_for_the_other() -> None:
+    assert CONTAINS.explain(Sample("Paris. Yes, Paris.", ("Paris",))).carrying() == []
+
+
+TEXTS = {
+    "sentences": 'One. Two! Three? (Four.) "Five." 3.5 is six.\nSeven\n\nEight or nine',
+    "many": "".join(f"This is sentence number {i}. " for i in range(200)),
+    "no sentence": "word " * 5_000,
+    "very long": "So the sum is 42. " * 5_000 + "It is 41.",
+    "dots": "." * 50_000 + " )" * 50_000,
+    "unspaced": "北京是中国的首都。不是上海！",
+    "odd": "\x00 \U0001f680 é́ \u202e x … — ¿y?",
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_parts_lie_in_the_text_and_are_few(name: str) -> None:
+    candidate = TEXTS[name]
+    found = CONTAINS.explain(Sample(candidate, ("42",), "Add."))
+    for parts, most in ((found.sentences, 12), (found.words, 24)):
+        assert len(parts) <= most
+        ends = [end for each in parts for end in (each.start, each.end)]
+        assert ends == sorted(ends)
+        assert all(each.text == candidate[each.start : each.end] == each.text.strip() != "" for each in parts)
+    whole = "".join(each.text for each in found.sentences) or candidate
+    if name != "no sentence":
+        assert "".join(whole.split()) == "".join(candidate.split())
+    assert found.words
+
+
+def test_sentences_and_words_of_scripts_and_lists() -> None:
+    texts = [each.text for each in CONTAINS.explain(Sample(TEXTS["sentences"], ("7",))).sentences]
+    assert texts == ["One.", "Two!", "Three?", "(Four.)", '"Five."', "3.5 is six.", "Seven", "Eight or nine"]
+    chinese = CONTAINS.explain(Sample(TEXTS["unspaced"], ("北京",)))
+    assert [each.text for each in chinese.sentences] == ["北京是中国的首都。", "不是上海！"]
+    assert [each.text for each in chinese.carrying()] == ["北", "京"]
+
+
+class Moody(Judge):
+    """Undecided without "please", else surer with every "yes"."""
+
+    variant = signature = "moody"
+    scale: Literal["score"] = "score"
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        for sample in samples:
+            yield Verdict(float(sample.candidate.count("yes")) if "please" in sample.candidate else None)
+
+
+def test_a_judge_that_is_undecided() -> None:
+    """Of an undecided row nothing is known; where a part decides whether there is a verdict, its effect is None."""
+    assert Moody().explain(Sample("yes or no", ("x",))) == Explanation(None)
+    found = Moody().explain(Sample("yes please yes", ("x",)))
+    assert [(each.text, each.effect) for each in found.words] == [("yes", 1.0), ("please", None), ("yes", 1.0)]
+    assert [each.text for each in found.carrying()] == ["yes", "yes"]
+
+
+def test_a_word_against_the_candidate() -> None:
+    polite = RuleJudge(must_not_contain="stupid")
+    found = polite.explain(Sample("That is a stupid question.", ("x",)))
+    assert [(each.text, each.effect) for each in found.carrying()] == [("stupid", -1.0)]
+
+
+def test_a_sentence_stands_for_itself_unless_a_word_of_it_does() -> None:
+    candidate = "It is Paris. Or London."
+    sentences = (part("It is Paris.", candidate, 0.6), part("Or London.", candidate, -0.3))
+
+    def carrying(*words: tuple[str, float]) -> list[str]:
+        inside = tuple(part(text, candidate, effect) for text, effect in words)
+        return [each.text for each in Explanation(0.7, sentences, inside).carrying()]
+
+    assert carrying() == ["It is Paris.", "Or London."]
+    assert carrying(("Paris", 0.2), ("London", -0.1)) == ["It is Paris.", "Or London."]
+    assert carrying(("Paris", 0.5), ("London", -0.1)) == ["Paris", "Or London."]
+    assert carrying(("Paris", 0.5), ("London", 0.4)) == ["Paris", "Or London."]  # the other way round
+    assert carrying(("is", 0.1), ("Paris", 0.5), ("Or", -0.01), ("London", -0.2)) == ["Paris", "London"]
+    assert math.isclose(Explanation(0.7, sentences).carrying(0.5)[0].effect or 0, 0.6)
+    assert len(Explanation(0.7, sentences).carrying(0.5)) == 1
