@@ -10,7 +10,7 @@ from bert_judge.evidence.matching import AGREEING, Mark, Match, Relation, compar
 from bert_judge.evidence.options import find_options, name_option
 from bert_judge.evidence.reading import Reading, read
 from bert_judge.evidence.signals import SIGNALS, Signals, find_signals
-from bert_judge.evidence.values import Amount, Form, Option, Parts, Value
+from bert_judge.evidence.values import Amount, Form, Option, Parts, Value, Word
 
 __all__ = [
     "AGREEING",
@@ -27,6 +27,7 @@ __all__ = [
     "Relation",
     "Signals",
     "Value",
+    "Word",
     "compare",
     "find_options",
     "find_signals",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from bert_judge.evidence import tables
-from bert_judge.evidence.values import Found, Parts, Value
+from bert_judge.evidence.values import Found, Parts, Word
 from bert_judge.evidence.words import DATE, MONTH, NUMBER, TIME
 
 _PASSED = frozenset("the of in de del st nd rd th er".split())  # in a date, between its parts
@@ -15,7 +15,7 @@ _ORDERS = ("DMY", "MDY", "YMD", "MY", "YM", "DM", "MD")
 _HALVES = {"am": 0, "pm": 1}
 
 
-def date_at(tokens: Sequence[Value], i: int, text: str) -> Found | None:
+def date_at(tokens: Sequence[Word], i: int, text: str) -> Found[Parts] | None:
     """The date that begins with token `i`."""
     if tokens[i].what.roles & DATE:
         numeric = _numeric(tokens[i].what.text)
@@ -42,7 +42,7 @@ def date_at(tokens: Sequence[Value], i: int, text: str) -> Found | None:
     return _found(tokens, i, i + 1, Parts("date", (None, month, None)))
 
 
-def time_at(tokens: Sequence[Value], i: int, text: str) -> Found | None:
+def time_at(tokens: Sequence[Word], i: int, text: str) -> Found[Parts] | None:
     """The time of day that begins with token `i`: "3:30 pm", "15:30", "3 p.m."."""
     token = tokens[i]
     after = tokens[i + 1] if i + 1 < len(tokens) and text[token.end : tokens[i + 1].start] in ("", " ") else None
@@ -61,11 +61,11 @@ def time_at(tokens: Sequence[Value], i: int, text: str) -> Found | None:
     return _found(tokens, i, i + 2, Parts("time", (half, hour % 12, minute)))
 
 
-def _found(tokens: Sequence[Value], i: int, place: int, what: Parts) -> Found:
+def _found(tokens: Sequence[Word], i: int, place: int, what: Parts) -> Found[Parts]:
     return Found(place, tokens[i].start, tokens[place - 1].end, what)
 
 
-def _parts_from(tokens: Sequence[Value], i: int, text: str) -> list[tuple[str, int, int]]:
+def _parts_from(tokens: Sequence[Word], i: int, text: str) -> list[tuple[str, int, int]]:
     """Up to three parts of a date from token `i` on: which they can be (of D, M, Y), the number, and where it ends."""
     found: list[tuple[str, int, int]] = []
     for place in range(i, min(i + 7, len(tokens))):
@@ -88,7 +88,7 @@ def _parts_from(tokens: Sequence[Value], i: int, text: str) -> list[tuple[str, i
     return found
 
 
-def _month(token: Token) -> int:
+def _month(token: Word) -> int:
     return tables.MONTHS.get(token.key, 0) if token.what.roles & MONTH else 0
 
 
@@ -105,14 +105,14 @@ def _numeric(text: str) -> Parts | None:
     return Parts("date", readings[0], other=readings[1] if len(readings) > 1 else None) if readings else None
 
 
-def _mark(tokens: Sequence[Value], i: int) -> str:
+def _mark(tokens: Sequence[Word], i: int) -> str:
     """What the character after a number says that it is in a date: 5月 is a month."""
     if i + 1 >= len(tokens) or tokens[i + 1].start != tokens[i].end or not tokens[i].what.text.isdecimal():
         return ""
     return tables.DATE_MARKS.get(tokens[i + 1].what.text, "")
 
 
-def _marked(tokens: Sequence[Value], i: int) -> Found | None:
+def _marked(tokens: Sequence[Word], i: int) -> Found[Parts] | None:
     """1918年5月3日."""
     parts: dict[str, int] = {}
     place = i

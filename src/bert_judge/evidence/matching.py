@@ -13,7 +13,7 @@ from typing import NamedTuple
 from bert_judge.evidence.expressions import CAN_COMPARE, Expression, equal, find_expression
 from bert_judge.evidence.options import named_letter, split_options
 from bert_judge.evidence.reading import Reading, read
-from bert_judge.evidence.values import NO_UNIT, Amount, Form, Option, Parts, Unit, Value
+from bert_judge.evidence.values import NO_UNIT, Amount, Form, Option, Parts, Unit, Value, Word
 from bert_judge.evidence.words import STOP
 
 
@@ -147,7 +147,7 @@ Best = dict[Hashable, Relation]
 
 
 def _compare_all(said: Reading, wanted: Sequence[Reading]) -> tuple[Best, list[Best]]:
-    """The best relation of each number, date and so on of a candidate to those of the references, and of each of these."""
+    """The best relation of each of a candidate's numbers and dates to those of the references, and the reverse."""
     best: Best = {}
     bests: list[Best] = []
     ours = said.told.items()
@@ -164,7 +164,7 @@ def _compare_all(said: Reading, wanted: Sequence[Reading]) -> tuple[Best, list[B
 
 
 def _marks(
-    values: Sequence[Value],
+    values: Sequence[Word | Value],
     same: Set[Hashable],
     stems: Set[str],
     forms: Set[Hashable],
@@ -248,7 +248,7 @@ def _amounts(ours: Amount, one: Unit, theirs: Amount, other: Unit) -> Relation |
 
 
 def _rounded(one: float, step: float, figures: int, other: float, other_step: float, other_figures: int) -> bool:
-    """Whether the more exact number, rounded to the last figure of the other, is that; a step is that figure's value."""
+    """Whether the more exact number is the other when rounded to its last figure; a step is that figure's value."""
     if step < other_step:
         step, other_step, figures = other_step, step, other_figures
     written = figures >= _FEWEST_FIGURES and step > other_step * (1 + 1e-9)
@@ -287,12 +287,12 @@ def _letters(candidate: str, references: Sequence[str]) -> Set[str]:
     return _ANY_LETTER if named else frozenset()
 
 
-def _stops(value: Value) -> bool:
+def _stops(value: Word | Value) -> bool:
     """Whether a value is a function word, which counts in a text that has nothing else."""
-    return type(value.what) is Form and bool(value.what.roles & STOP)
+    return isinstance(value.what, Form) and bool(value.what.roles & STOP)
 
 
-def _with_letters(one: Reading, letters: Set[str]) -> Sequence[Value]:
+def _with_letters(one: Reading, letters: Set[str]) -> Sequence[Word | Value]:
     """The values of a text, with the letters that name options as such."""
     if not letters:
         return one.values

@@ -9,7 +9,7 @@ from functools import lru_cache
 from math import inf
 
 from bert_judge.evidence import tables
-from bert_judge.evidence.values import NO_UNIT, Amount, Found, Unit, Value
+from bert_judge.evidence.values import NO_UNIT, Amount, Found, Unit, Word
 from bert_judge.evidence.words import NUMBER, NUMERAL, ROMAN
 
 ORDINAL, ROMAN_NUMERAL = Unit(notation="ordinal"), Unit(notation="Roman")
@@ -20,7 +20,7 @@ _GAPS = frozenset((" ", "-", ""))
 _POWER = re.compile(r"\s?(?:[x×*·⋅]|\\times|\\cdot)\s?10|[eE](?=[+-]?\d)|(?<=10)(?=\^|\*\*|[⁻⁰¹²³⁴-⁹])")
 
 
-def number_at(tokens: Sequence[Value], i: int, text: str) -> Found | None:
+def number_at(tokens: Sequence[Word], i: int, text: str) -> Found[Amount] | None:
     """The number that begins with token `i`."""
     roles = tokens[i].what.roles
     if roles & NUMBER:
@@ -32,7 +32,7 @@ def number_at(tokens: Sequence[Value], i: int, text: str) -> Found | None:
     return found and Found(found[0], tokens[i].start, tokens[found[0] - 1].end, found[1])
 
 
-def _in_digits(tokens: Sequence[Value], i: int, text: str) -> tuple[int, Amount] | None:
+def _in_digits(tokens: Sequence[Word], i: int, text: str) -> tuple[int, Amount] | None:
     amount = parse(tokens[i].what.text)
     if amount is None:
         return None
@@ -58,7 +58,7 @@ def parse(written: str) -> Amount | None:
     """A number in digits; None where it is too large."""
     sign, digits = (-1, written[1:]) if written[0] == "-" else (1, written)
     if "frac" in digits:
-        above, below = re.findall(r"\d+", digits) if "{" in digits else digits[-2:]
+        above, below = re.findall(r"\d+" if "{" in digits else r"\d", digits)
         return _checked(sign * int(above) / int(below), 0, 3)
     if "/" in digits:
         above, below = digits.split("/")
@@ -82,7 +82,7 @@ def parse(written: str) -> Amount | None:
 
 
 def _split_power(digits: str) -> tuple[str, str, int | None]:
-    """The mantissa and the power of ten: 1.5 and 6 of "1.5 × 10^6"; 1 and 6 of "10^6"."""
+    """The mantissa and the power of ten: 1.5 and 6 of "1.5e6"; 1 and 6 of "10^6"."""
     found = _POWER.search(digits)
     if not found:
         return digits, "", None
@@ -117,7 +117,7 @@ def _roman(text: str) -> int:
     return sum(-v if v < after else v for v, after in zip(values, [*values[1:], 0], strict=True))
 
 
-def _in_words(tokens: Sequence[Value], i: int, text: str, first: Amount | None = None) -> tuple[int, Amount] | None:
+def _in_words(tokens: Sequence[Word], i: int, text: str, first: Amount | None = None) -> tuple[int, Amount] | None:
     """The number that words say together, after a number in digits if there is one ("1.5 million", "2 and a half")."""
     if tokens[i].what.text[0] in tables.HAN_NUMERALS:
         return i + 1, _han(tokens[i].what.text)
@@ -153,7 +153,7 @@ def _in_words(tokens: Sequence[Value], i: int, text: str, first: Amount | None =
     return _with_share(tokens, end, text, amount) or (end, amount)
 
 
-def _numeral(tokens: Sequence[Value], i: int) -> tuple[int, str, int]:
+def _numeral(tokens: Sequence[Word], i: int) -> tuple[int, str, int]:
     """The longest number word that begins with token `i`: how many tokens it has, its role and value."""
     key = tokens[i].key
     found = (1, *tables.NUMERALS.get(key, ("", 0)))
@@ -165,7 +165,7 @@ def _numeral(tokens: Sequence[Value], i: int) -> tuple[int, str, int]:
     return found
 
 
-def _with_share(tokens: Sequence[Value], end: int, text: str, count: Amount) -> tuple[int, Amount] | None:
+def _with_share(tokens: Sequence[Word], end: int, text: str, count: Amount) -> tuple[int, Amount] | None:
     """A fraction after a number: "three quarters" after its count; "and a half", "and three quarters" after a whole."""
 
     def key(place: int) -> str:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from bert_judge.evidence import tables
 from bert_judge.evidence.numbers import number_at
-from bert_judge.evidence.values import NO_UNIT, Amount, Dimension, Found, Unit, Value
+from bert_judge.evidence.values import NO_UNIT, Amount, Dimension, Found, Unit, Word
 from bert_judge.evidence.words import CURRENCY, NUMBER, NUMERAL
 
 _GAPS = frozenset(("", " ", "-"))
@@ -18,7 +18,7 @@ _TIMES = frozenset(("·", "⋅", "*", "-", " * ", " · "))
 _FORMULA = re.compile(r"\s*[$+*/=^\\]")  # after a number that a $ opens a formula before
 
 
-def amount_at(tokens: Sequence[Value], i: int, text: str) -> Found | None:
+def amount_at(tokens: Sequence[Word], i: int, text: str) -> Found[Amount] | None:
     """The number that begins with token `i`, with its unit if it has one; a currency may stand before it."""
     prefix, start = _currency_before(tokens, i, text)
     first = i + (tokens[i].what.roles & CURRENCY > 0)
@@ -38,7 +38,7 @@ def amount_at(tokens: Sequence[Value], i: int, text: str) -> Found | None:
     return Found(place, tokens[i].start, end, whole)
 
 
-def _currency_before(tokens: Sequence[Value], i: int, text: str) -> tuple[Unit | None, int]:
+def _currency_before(tokens: Sequence[Word], i: int, text: str) -> tuple[Unit | None, int]:
     """The currency before a number, and where it begins: "$5", "US$ 5", "USD 5"."""
     token = tokens[i]
     if token.what.roles & CURRENCY:
@@ -53,7 +53,7 @@ def _currency_before(tokens: Sequence[Value], i: int, text: str) -> tuple[Unit |
     return (None, 0) if formula else (tables.CURRENCIES.get(text[at]), at)
 
 
-def _money(tokens: Sequence[Value], place: int, text: str, start: int, amount: Amount, unit: Unit) -> Found:
+def _money(tokens: Sequence[Word], place: int, text: str, start: int, amount: Amount, unit: Unit) -> Found[Amount]:
     """An amount of a currency, which may be in "m" or "b": "$5m"."""
     end = tokens[place - 1].end
     if place < len(tokens) and tokens[place].start == end and tokens[place].what.text in tables.MONEY_SUFFIXES:
@@ -65,7 +65,7 @@ def _money(tokens: Sequence[Value], place: int, text: str, start: int, amount: A
     return Found(place, start, end, amount._replace(unit=unit))
 
 
-def _smaller(tokens: Sequence[Value], place: int, text: str, whole: Amount) -> tuple[int, int, Amount] | None:
+def _smaller(tokens: Sequence[Word], place: int, text: str, whole: Amount) -> tuple[int, int, Amount] | None:
     """A quantity and a smaller one of the same dimension after it, as their sum: "1 hour and 30 minutes"."""
     if place < len(tokens) and tokens[place].key in tables.JOINERS:
         place += 1
@@ -86,7 +86,7 @@ def _smaller(tokens: Sequence[Value], place: int, text: str, whole: Amount) -> t
     return after, end, Amount(total, number.step * ratio, whole.figures + number.figures, whole.unit)
 
 
-def _unit_at(tokens: Sequence[Value], place: int, text: str) -> tuple[int, int, Unit, tuple[Unit, ...]] | None:
+def _unit_at(tokens: Sequence[Word], place: int, text: str) -> tuple[int, int, Unit, tuple[Unit, ...]] | None:
     """The unit after a number: the token after it, the character where it ends, what it is, what else it may be."""
     before = tokens[place - 1].end
     sign = _sign_after(text, before)
@@ -126,13 +126,13 @@ def _sign_after(text: str, at: int) -> tuple[int, Unit] | None:
     return None
 
 
-def _covered(tokens: Sequence[Value], place: int, end: int) -> int:
+def _covered(tokens: Sequence[Word], place: int, end: int) -> int:
     """How many tokens from `place` on begin before the character `end`."""
     return sum(1 for token in tokens[place : place + 2] if token.start < end)
 
 
 def _simple(
-    tokens: Sequence[Value], place: int, text: str, *, joined: bool = False
+    tokens: Sequence[Word], place: int, text: str, *, joined: bool = False
 ) -> tuple[int, int, Unit, tuple[Unit, ...]] | None:
     """One unit with its power: "square metres", "m²", "cm^3"."""
     if place >= len(tokens) or (not joined and text[tokens[place - 1].end : tokens[place].start] not in _GAPS):
@@ -155,7 +155,7 @@ def _simple(
     return place, end, unit, others
 
 
-def _named(tokens: Sequence[Value], place: int, text: str) -> tuple[int, Unit | None, tuple[Unit, ...]]:
+def _named(tokens: Sequence[Word], place: int, text: str) -> tuple[int, Unit | None, tuple[Unit, ...]]:
     """The unit of the longest name that begins with a token, how many tokens the name has, and other readings."""
     if place >= len(tokens):
         return 0, None, ()

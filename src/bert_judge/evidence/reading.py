@@ -12,10 +12,10 @@ from bert_judge.evidence.dates import date_at, time_at
 from bert_judge.evidence.folding import fold
 from bert_judge.evidence.options import letters_in
 from bert_judge.evidence.quantities import amount_at
-from bert_judge.evidence.values import NO_UNIT, Amount, Form, Found, Option, Parts, Value
+from bert_judge.evidence.values import NO_UNIT, Amount, Form, Found, Option, Parts, Value, Word
 from bert_judge.evidence.words import CURRENCY, DATE, MONTH, NUMBER, NUMERAL, ROMAN, STARTS, STOP, TIME, tokenise
 
-RECOGNISERS: tuple[tuple[int, Callable[[Sequence[Value], int, str], Found | None]], ...] = (
+RECOGNISERS: tuple[tuple[int, Callable[[Sequence[Word], int, str], Found[Any] | None]], ...] = (
     (DATE | MONTH, date_at),
     (TIME, time_at),
     (NUMBER | NUMERAL | ROMAN | CURRENCY, amount_at),
@@ -33,7 +33,7 @@ _JOINED = 6  # letters that a word of two has at least
 _EXACT = 15  # figures that a float holds
 
 
-class _lazy:
+class _Lazy:
     """As functools.cached_property, without the lock that takes longer there than what is computed here."""
 
     def __init__(self, make: Callable[[Any], Any]) -> None:
@@ -51,26 +51,26 @@ class Reading:
         self._text = fold(text)
         tokens = tokenise(self._text)
         found = _values(tokens, self._text)
-        self.values: tuple[Value, ...] = tuple(found or tokens)
+        self.values: tuple[Word | Value, ...] = tuple(found or tokens)
         self.keys: frozenset[Hashable] = frozenset([value[0] for value in self.values])
 
-    @_lazy
+    @_Lazy
     def _forms(self) -> list[Form]:
         return [value[3] for value in self.values if type(value[3]) is Form]
 
-    @_lazy
+    @_Lazy
     def stems(self) -> frozenset[str]:
         """The words without their inflection."""
         return frozenset([form[1] for form in self._forms])
 
-    @_lazy
+    @_Lazy
     def told(self) -> dict[Hashable, Amount | Parts]:
         """The values that are no words, by their keys."""
         if len(self._forms) == len(self.values):
             return {}
-        return {value.key: value.what for value in self.values if type(value.what) is not Form}
+        return {value.key: value.what for value in self.values if isinstance(value.what, Amount | Parts)}
 
-    @_lazy
+    @_Lazy
     def words(self) -> tuple[str, ...]:
         """The keys of its words, in order."""
         return tuple([form[0] for form in self._forms])
@@ -80,29 +80,30 @@ class Reading:
 
         A short one stands only for words with capitals.
         """
-        return self._initials.find(acronym.upper()) if len(acronym) < _LONG else self._initials.lower().find(acronym)
+        initials: str = self._initials
+        return initials.find(acronym.upper()) if len(acronym) < _LONG else initials.lower().find(acronym)
 
-    @_lazy
+    @_Lazy
     def _initials(self) -> str:
         text = self._text
         return "".join([text[value.start] for value in self.values if type(value.what) is Form])
 
-    @_lazy
+    @_Lazy
     def acronyms(self) -> frozenset[str]:
         """Its words in capitals, of two letters and more."""
         return frozenset([form.key for form in self._forms if form[2]])
 
-    @_lazy
+    @_Lazy
     def long_words(self) -> frozenset[str]:
         """Its words that could be written as two."""
         return frozenset([word for word in self.words if len(word) >= _JOINED])
 
-    @_lazy
+    @_Lazy
     def pairs(self) -> dict[str, tuple[str, str]]:
         """Its words that could be written as one, two in a row, by what they were then."""
         return {one + two: (one, two) for one, two in pairwise(self.words)}
 
-    @_lazy
+    @_Lazy
     def letters(self) -> tuple[Value, ...]:
         """The letters that can name options."""
         return tuple(
@@ -119,11 +120,12 @@ _read_short = lru_cache(maxsize=8_192)(Reading)
 _read_long = lru_cache(maxsize=64)(Reading)
 
 
-def _values(tokens: Sequence[Value], text: str) -> list[Value]:
+def _values(tokens: Sequence[Word], text: str) -> list[Word | Value]:
     """The values among the tokens, without function words."""
     every = 0
     for token in tokens:
         every |= token[3].roles
+    found: list[Word | Value]
     if not every & STARTS:
         found = [token for token in tokens if not token[3].roles & STOP]
     else:
@@ -132,8 +134,11 @@ def _values(tokens: Sequence[Value], text: str) -> list[Value]:
     return [value for value in found if value.start not in labels] if labels else found
 
 
-def _recognised(tokens: Sequence[Value], text: str, recognisers: Sequence[Callable[..., Found | None]]) -> list[Value]:
-    found = []
+def _recognised(
+    tokens: Sequence[Word], text: str, recognisers: Sequence[Callable[..., Found[Any] | None]]
+) -> list[Word | Value]:
+    """The values among tokens some of which begin a number or a date."""
+    found: list[Word | Value] = []
     place, count = 0, len(tokens)
     while place < count:
         token = tokens[place]
@@ -154,7 +159,7 @@ def _recognised(tokens: Sequence[Value], text: str, recognisers: Sequence[Callab
     return found
 
 
-def _key(found: Found, text: str) -> Hashable:
+def _key(found: Found[Any], text: str) -> Hashable:
     """What the same values have in common: the number and its unit, or the parts of a date."""
     what = found.what
     if isinstance(what, Parts):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 
 from bert_judge.evidence.matching import AGREEING, Mark, Match, Relation, match
 from bert_judge.evidence.reading import Reading, read
-from bert_judge.evidence.values import Form, Value
+from bert_judge.evidence.values import Form, Value, Word
 
 _NEGATIONS = re.compile(r"\b(?:not|never|neither|nor|cannot|no|\w+n['’]t)\b", re.IGNORECASE)
 _REFUSAL = re.compile(
@@ -137,7 +137,7 @@ def _speaks(relation: int) -> float:
     return 1.0 if relation in AGREEING else -1.0 if relation in (Relation.OTHER, Relation.ALONE) else 0.0
 
 
-def _values(one: Reading) -> list[Value]:
+def _values(one: Reading) -> list[Word | Value]:
     """The numbers, quantities and dates of a text."""
     return [value for value in one.values if type(value.what) is not Form]
 

@@ -1,9 +1,9 @@
-"""What a text says, as values: words, numbers, quantities, dates, times and options, each with the place it stands at."""
+"""What a text says, as values where they stand: words, numbers, quantities, dates, times and options."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 Dimension = tuple[tuple[str, int], ...]
 """Exponents of base dimensions, in order of their names: (("length", 1), ("time", -1)) for a speed."""
@@ -71,22 +71,31 @@ class Option(NamedTuple):
     letter: str
 
 
-What = Form | Amount | Parts | Option
+class Word(NamedTuple):
+    """A word of a text: two of the same `key` are the same. It stands at characters `start` to `end` (exclusive)."""
+
+    key: str
+    start: int
+    end: int
+    what: Form
 
 
-class Found(NamedTuple):
+class Value(NamedTuple):
+    """Any other value of a text; as a word."""
+
+    key: Hashable
+    start: int
+    end: int
+    what: Amount | Parts | Option
+
+
+T = TypeVar("T", Amount, Parts, covariant=True)
+
+
+class Found(NamedTuple, Generic[T]):
     """What a recogniser found: the token after it, the characters that it stands at, and what it is."""
 
     place: int
     start: int
     end: int
-    what: Amount | Parts
-
-
-class Value(NamedTuple):
-    """A value of a text: two of the same `key` are the same. It stands at characters `start` to `end` (exclusive)."""
-
-    key: Hashable
-    start: int
-    end: int
-    what: What
+    what: T

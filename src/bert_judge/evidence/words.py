@@ -7,7 +7,7 @@ import unicodedata
 from functools import lru_cache
 
 from bert_judge.evidence import tables
-from bert_judge.evidence.values import Form, Value
+from bert_judge.evidence.values import Form, Word
 
 _HAN = "\u3040-\u30ff\u3400-\u9fff"  # kana and han have no spaces: each character is a word
 _HAN_DIGITS = "〇零一二两三四五六七八九十百千万億亿兆"
@@ -50,13 +50,13 @@ STOP, NUMBER, DATE, TIME, NUMERAL, ROMAN, MONTH, CURRENCY = (1 << bit for bit in
 STARTS = NUMBER | DATE | TIME | NUMERAL | ROMAN | MONTH | CURRENCY  # a value can begin with it
 _HALVES = frozenset(("am", "pm"))
 _GROUPS = {"number": NUMBER, "date": DATE, "time": TIME}
-_new = tuple.__new__  # a third of the time of Value(...), of which there is one a word
+_new = tuple.__new__  # a third of the time of Word(...), of which there is one a word
 
 
-def tokenise(text: str) -> list[Value]:
+def tokenise(text: str) -> list[Word]:
     """The tokens of a folded text, in order: a value each, as which a word is right already."""
     return [
-        _new(Value, ((form := form_of(found[0])).key, found.start(), found.end(), form))
+        _new(Word, ((form := form_of(found[0])).key, found.start(), found.end(), form))
         for found in _TOKEN.finditer(text)
     ]
 

@@ -72,8 +72,8 @@ def keep_right(lengths: Mapping[str, int], form: InputForm, room: int) -> dict[s
 def with_focus(piece: Piece, kept: Sequence[int], width: int, agreeing: frozenset[int]) -> Sequence[int]:
     """The kept tokens of a candidate, with a window of its middle instead of the first ones of its end.
 
-    The window is the one that holds most tokens of the types `agreeing` that neither end has, the last of equals; a third of it comes
-    after them, as what follows a mention can take it back. Positions count the marker as 0.
+    The window is the one that holds most tokens of the types `agreeing` that neither end has, the last of equals; a
+    third of it comes after them, as what follows a mention can take it back. Positions count the marker as 0.
     """
     gap = next(i for i in range(1, len(kept) + 1) if i == len(kept) or kept[i] != kept[i - 1] + 1)
     head, tail = kept[:gap], kept[gap:]
