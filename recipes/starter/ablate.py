@@ -40,6 +40,7 @@ from bert_judge.training import split_by_question, train
 
 FAMILIES: Mapping[str, Mapping[str, list[str]]] = TABLES["families"]
 GROUPS = [f"without:{','.join(group)}" for group in TABLES["left out together"]]
+MOST = 4_000  # rows of a family that measure
 HELD_OUT = CONFIG.dev_share + TEST_SHARE  # of the questions: those that measure, and half as many that calibrate
 PROTOCOL = {"num_train_epochs": 1.0, "evaluations": 3, "dev_share": HELD_OUT, "quiet": True}
 Record = dict[str, Any]
@@ -63,7 +64,6 @@ def main() -> None:
     parser.add_argument("--base", type=Path, help="folder of the base encoder (default: the PyPI package's)")
     parser.add_argument("--work", type=Path, default=Path("build/ablations"), help="where all is kept (%(default)s)")
     parser.add_argument("--rows", type=int, help="rows trained on (default: a third of the recipe's)")
-    parser.add_argument("--most", type=int, default=4_000, help="rows of a family that measure (default: %(default)s)")
     parser.add_argument("--against", type=Path, help="folder of an earlier recipe's trainings")
     args = parser.parse_args()
     if unknown := [name for name in args.names if name not in VARIANTS and not name.startswith("without:")]:
@@ -72,7 +72,7 @@ def main() -> None:
         rows = all_rows(args.data)
         number = args.rows or len(list(to_learn(rows))) // 3
         learnt, held_out = split_by_question(rows, CONFIG.dev_share)
-        groups = by_family(held_out, args.most)
+        groups = by_family(held_out, MOST)
         for name in dict.fromkeys(["all", *(args.names or GROUPS)]):
             record = run(name, learnt, number, args.work, str(args.base or find_base()))
             if "families" not in record:
@@ -143,7 +143,7 @@ def table_of_parts(kept: Records) -> str:
         ]
         for name, record in kept.items()
     ]
-    return markdown(["training", "rows", "minutes", *FIGURES, "plain", "attacks", "kept"], lines)
+    return markdown(["training", "rows", "minutes", "labelled", *FIGURES[1:], "plain", "attacks", "kept"], lines)
 
 
 def table_left_out(kept: Records, earlier: Records) -> str:
@@ -155,31 +155,20 @@ def table_left_out(kept: Records, earlier: Records) -> str:
         rules = found["rules"]
         best = max(rules, key=lambda rule: rules[rule])
         attacks = FAMILIES.get(name, {}).get("attacks", [])
-        there = before.get(name, 0.0)
-        lines.append(
-            [
-                name,
-                f"{found['rows']:,}",
-                *(f"{100 * rules[rule]:.1f}" for rule in ("containment", "letter rule")),
-                f"{100 * rules[best]:.1f} ({best})",
-                *cells(seen["families"][name]),
-                *cells(found),
-                f"{100 * drop:.1f}",
-                f"{100 * (found['accuracy'] - rules[best]):+.1f}",
-                "; ".join(f"{each} {seen['attacks'][each]:.1%} → {unseen['attacks'][each]:.1%}" for each in attacks),
-                f"{1 - drop / there:.0%} of {100 * there:.1f}" if there > 0 else "",
-            ]
-        )
-    heads = [
-        "family",
-        "rows",
-        "containment",
-        "letter rule",
-        "best rule",
-        *FIGURES,
+        closed = f"{1 - drop / before[name]:.0%} of {100 * before[name]:.1f}" if before.get(name, 0.0) > 0 else ""
+        changed = [f"{each} {seen['attacks'][each]:.1%} → {unseen['attacks'][each]:.1%}" for each in attacks]
+        by_rule = [f"{100 * rules[rule]:.1f}" for rule in ("containment", "letter rule", best)]
+        ends = [f"{100 * drop:.1f}", f"{100 * (found['accuracy'] - rules[best]):+.1f}", "; ".join(changed), closed]
+        lines.append([name, f"{found['rows']:,}", *by_rule, best, *cells(seen["families"][name]), *cells(found), *ends])
+    heads = ["family", "rows", "containment", "letter rule", "best rule", "which", *(f"seen: {f}" for f in FIGURES)]
+    heads += [
         *(f"not seen: {f}" for f in FIGURES),
+        "drop",
+        "over the best rule",
+        "its attacks, accepted",
+        "drop closed",
     ]
-    return markdown([*heads, "drop", "over the best rule", "its attacks, accepted", "drop closed"], lines)
+    return markdown(heads, lines)
 
 
 def _left_out(kept: Records) -> Iterator[tuple[str, Record, Record, float]]:

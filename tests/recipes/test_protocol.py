@@ -124,7 +124,8 @@ def test_a_training_is_kept_and_measured_on_families_that_it_left_out(
     assert [line[0] for line in lines] == ["options", "denials"]
     for line in lines:
         row = dict(zip(heads, line, strict=True))
-        assert row["best rule"] == f"{row['containment']} (containment)"
+        assert row["which"] == "containment"
+        assert row["best rule"] == row["containment"]
         assert float(row["drop"]) == -float(row["over the best rule"]) > 20
         assert row["drop closed"] == f"0% of {row['drop']}"
     assert lines[1][heads.index("its attacks, accepted")].startswith("negated ")
