@@ -33,9 +33,9 @@ from bert_judge.types import Sample
 # the string itself get little. `truthfulqa_human` is left out: its labels say "true", not "matches the reference".
 # "learnt at most": of some sources only so many are trained on, and the others measure: more add nothing (RESULTS.md).
 # "made again": what the judge still gets wrong after the first round, in which the next ones make more rows of it.
-# "families": benchmarks of one kind; to leave one out shows what the judge is worth on kinds it has not seen.
+# "families": sources of one kind, and attacks that they imitate; a training without them shows what the judge is worth
+# on kinds that it has not seen (ablate.py). "left out together": the families that one training goes without.
 TABLES = json.loads((Path(__file__).parent / "rows.json").read_text(encoding="utf-8"))
-FAMILIES: dict[str, list[str]] = TABLES["families"]
 LABELLED_AGAIN = 24_000
 # Their human labels say whether an answer is correct, not whether it agrees with the reference: correct ones that have
 # no word of it would teach a judge to accept anything.
