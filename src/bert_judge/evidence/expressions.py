@@ -18,6 +18,7 @@ from bert_judge.metrics import strip_markup, verify_math
 
 _SECONDS = 2.0  # for one pair, which takes some milliseconds
 _LONGEST = 400  # characters of an expression
+_LABEL = re.compile(r"\s*\(?[A-J][).:]\s+")
 _FORMULA = re.compile(
     r"\$\$?[^$]+\$\$?|\\\(.+?\\\)|\\\[.+?\\\]|\\f?boxed\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}", re.DOTALL
 )
@@ -40,9 +41,10 @@ def find_expression(text: str) -> Expression | None:
     text = fold(text)
     if not _SIGN.search(text):
         return None
-    if _is_expression(text):
-        start = len(text) - len(text.lstrip())
-        return Expression(text.strip(), start, len(text.rstrip()))
+    label = _LABEL.match(text)  # an option's: "(B) x + 1"
+    start = label.end() if label else len(text) - len(text.lstrip())
+    if _is_expression(text[start:]):
+        return Expression(text[start:].strip(), start, len(text.rstrip()))
     for found in reversed(list(_FORMULA.finditer(text))):
         if _is_expression(found[0]):
             return Expression(found[0], found.start(), found.end())

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from bert_judge.evidence.expressions import CAN_COMPARE, Expression, equal, find_expression
-from bert_judge.evidence.options import named_letter, split_options
+from bert_judge.evidence.options import lists_letters, named_letter, split_options
 from bert_judge.evidence.reading import Reading, read
 from bert_judge.evidence.values import NO_UNIT, Amount, Form, Option, Parts, Unit, Value, Word
 from bert_judge.evidence.words import STOP
@@ -26,7 +26,7 @@ class Relation(IntEnum):
     SAME = 1
     """The same word, or the same value in the same unit."""
     VARIANT = 2
-    """The same word in another form: inflected, an acronym and its words, one word written as two."""
+    """The same in another form: a word inflected, as an acronym or as two; a number with its unit and without."""
     ASKED = 3
     """It only repeats the question."""
     CONVERTED = 4
@@ -34,9 +34,9 @@ class Relation(IntEnum):
     ROUNDED = 5
     """Equal when the more exact one is rounded to the last figure of the other, which has at least two."""
     MORE = 6
-    """The candidate's value holds the reference's and says more: a day, not only its month."""
+    """The candidate's date or time holds the reference's and says more: a day, not only its month."""
     LESS = 7
-    """The candidate says a part of the reference's value: a month, not its day."""
+    """The candidate says a part of the reference's date or time: a month, not its day."""
     OTHER = 8
     """Another value of the same kind (of an option also its words), or the number with a unit of another dimension."""
     ALONE = 9
@@ -45,6 +45,7 @@ class Relation(IntEnum):
 
 SAME, VARIANT, ASKED, CONVERTED, ROUNDED, MORE, LESS, OTHER, ALONE = Relation
 AGREEING = frozenset((SAME, VARIANT, CONVERTED, ROUNDED, MORE))
+_SHARE = dict.fromkeys(AGREEING, 1.0) | {LESS: 0.5}
 _new = tuple.__new__
 _FEWEST_FIGURES = 2
 _EXACT = 15  # figures that a float holds
@@ -65,7 +66,7 @@ class Match(NamedTuple):
 
     `candidate` has the marks of the candidate's values, each with its best relation to any reference, `references`
     those of each reference; values without a mark say nothing. `recall` is, for each reference, the share of its values
-    that the candidate agrees with, in [0, 1].
+    that the candidate agrees with, in [0, 1]; one of which it says a part counts half.
     """
 
     candidate: tuple[Mark, ...]
@@ -101,7 +102,7 @@ def match(candidate: str, references: Sequence[str], question: str | None = None
     ]
     if CAN_COMPARE:
         marks, marked = _with_expressions(candidate, marks, references, marked)
-    recall = [sum([mark[2] in AGREEING for mark in each]) / max(len(each), 1) for each in marked]
+    recall = [sum([_SHARE.get(mark[2], 0.0) for mark in each]) / max(len(each), 1) for each in marked]
     return Match(marks, tuple(marked), tuple(recall))
 
 
@@ -185,7 +186,7 @@ def _marks(
             relation = OTHER if any(type(other) is Option for other in same) else ALONE
         else:
             relation = best.get(key, ALONE)
-            if relation != SAME and key in asked.keys:
+            if relation > ASKED and key in asked.keys:
                 relation = ASKED
         marks.append(_new(Mark, (start, end, relation)))
     return tuple(marks)
@@ -241,9 +242,10 @@ def _amounts(ours: Amount, one: Unit, theirs: Amount, other: Unit) -> Relation |
             return SAME if one == other else CONVERTED
         if _rounded(here, ours.step * one.factor, ours.figures, there, theirs.step * other.factor, theirs.figures):
             return ROUNDED
-    if one is not other and NO_UNIT in (one, other):
-        agree = ours.number == theirs.number or _rounded(*ours[:3], *theirs[:3])
-        return (LESS if one == NO_UNIT else MORE) if agree else OTHER
+    if NO_UNIT in (one, other) and one != other:
+        if ours.number == theirs.number:
+            return VARIANT
+        return ROUNDED if _rounded(*ours[:3], *theirs[:3]) else OTHER
     return OTHER if one.dimension == other.dimension or ours.number == theirs.number else None
 
 
@@ -283,7 +285,7 @@ def _letters(candidate: str, references: Sequence[str]) -> Set[str]:
     """
     if not any(read(text).letters for text in references) or not read(candidate).letters:
         return frozenset()
-    named = any(named_letter(text) or len(read(text).letters) > 1 for text in (candidate, *references))
+    named = any(named_letter(text) or lists_letters(text) for text in (candidate, *references))
     return _ANY_LETTER if named else frozenset()
 
 

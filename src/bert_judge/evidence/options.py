@@ -12,9 +12,11 @@ _LINK = re.compile(r"(?:\s+(?:or|and)|[,;])+$")
 _LETTER = re.compile(r"\s*(?:(?:option|answer|choice)\s+)?\(?([A-J])[).:]?\s*", re.IGNORECASE)
 _LATIN = r"[^\W_\u3040-\u30ff\u3400-\u9fff]"  # a letter or digit, but for those that need no spaces
 _ALONE = re.compile(
-    rf"(?<!{_LATIN})(?<!\\)(?<![A-Za-z]')([A-J])(?!{_LATIN}|'[A-Za-z]|\s*[=^+~]| [*/<>] |\.\w)"
+    rf"(?<!{_LATIN})(?<!\\)(?<![A-Za-z]')([A-J])(?!{_LATIN}|['-][A-Za-z]|\s*[=^+~]| [*/<>] |\.\w)"
     r"|(?<=\()([a-j])(?=\))|(?<=[Oo]ption )([a-j])(?!\w)|^[\W_]*([a-j])[\W_]*$"
 )
+_AND = r"[,;/&+|•*-]|\b(?:and|or)\b"
+_LIST = re.compile(rf"(?<![\w'])[A-J](?:\s*(?:{_AND})(?:\s|{_AND})*[A-J](?![\w']))+")  # "A, C and D"
 _ARTICLE = re.compile(r" (?!(?:is|and|or)\b)[a-z]")  # after an A or I that is no option
 _WHOLE_BEGIN = re.compile(r"\s*\(([A-J])\)\s")
 _WHOLE = re.compile(r"\s*\(?([A-J])[).:]\s+(.+)", re.DOTALL)
@@ -73,6 +75,11 @@ def letters_in(text: str) -> list[tuple[str, int]]:
         for match in _ALONE.finditer(text)
         if match[0] not in ("A", "I") or not _ARTICLE.match(text, match.end())
     ]
+
+
+def lists_letters(text: str) -> bool:
+    """Whether a text lists several letters: "A, C and D"."""
+    return bool(_LIST.search(text))
 
 
 def named_letter(reference: str) -> str:

@@ -11,7 +11,6 @@ from bert_judge.evidence.numbers import number_at
 from bert_judge.evidence.values import NO_UNIT, Amount, Dimension, Found, Unit, Word
 from bert_judge.evidence.words import CURRENCY, NUMBER, NUMERAL
 
-_GAPS = frozenset(("", " ", "-"))
 _POWERS = {"^2": 2, "^3": 3, "^-1": -1, "^-2": -2, "^-3": -3, "squared": 2, "cubed": 3, "2": 2, "3": 3}
 _POWERS_BEFORE = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
 _TIMES = frozenset(("·", "⋅", "*", "-", " * ", " · "))
@@ -115,7 +114,9 @@ def _unit_at(tokens: Sequence[Word], place: int, text: str) -> tuple[int, int, U
 
 def _sign_after(text: str, at: int) -> tuple[int, Unit] | None:
     """A unit that is no word: %, ‰, € or °C, after a space or none."""
-    begin = at + text.startswith(" ", at)
+    begin = at
+    while text.startswith(" ", begin):
+        begin += 1
     for length in (2, 1):
         spelling = text[begin : begin + length]
         if spelling == "$" and "$" in text[:at]:
@@ -135,7 +136,7 @@ def _simple(
     tokens: Sequence[Word], place: int, text: str, *, joined: bool = False
 ) -> tuple[int, int, Unit, tuple[Unit, ...]] | None:
     """One unit with its power: "square metres", "m²", "cm^3"."""
-    if place >= len(tokens) or (not joined and text[tokens[place - 1].end : tokens[place].start] not in _GAPS):
+    if place >= len(tokens) or (not joined and not _near(text[tokens[place - 1].end : tokens[place].start])):
         return None
     power = _POWERS_BEFORE.get(tokens[place].key, 1)
     if power > 1:
@@ -153,6 +154,11 @@ def _simple(
     if power != 1:
         unit, others = _raised(unit, power), ()
     return place, end, unit, others
+
+
+def _near(gap: str) -> bool:
+    """Whether what stands between a number and a word lets that be its unit."""
+    return not gap or gap == "-" or gap.isspace()
 
 
 def _named(tokens: Sequence[Word], place: int, text: str) -> tuple[int, Unit | None, tuple[Unit, ...]]:

@@ -26,11 +26,22 @@ and the first of equals."""
 _LABEL = re.compile(
     r"(?:(?<=[\s,;:])|^)\(?(?:([A-Za-z])|([ivx]{1,4})|(\d\d?))\)(?=\s)|^\s*(?:(\d\d?)|([A-Z]))\.(?=\s)", re.MULTILINE
 )
+_LATEX = re.compile(  # commands that say how a text looks are no words; a fraction stays
+    r"\\[dt]?frac(?:\{\d+\}\{\d+\}|\d\d)|\\(?:math|text)[a-z]*\b|\\(?:left|right|boxed|fbox|quad|rm|bf|it|displaystyle)\b"
+    r"|\\[ ,;:!%$()\[\]{}]|[${}~]"
+)
 _SHORT = 300  # characters of a text that is likely to come again: a question, a reference
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _LONG = 3  # letters of an acronym that is unlikely to stand for words by chance
 _JOINED = 6  # letters that a word of two has at least
 _EXACT = 15  # figures that a float holds
+
+
+def _blank(found: re.Match[str]) -> str:
+    """Spaces for a command, as many as it has characters; "\\%" is a sign."""
+    if "frac" in found[0]:
+        return found[0]
+    return f" {found[0][1]}" if found[0] in (r"\%", r"\$") else " " * len(found[0])
 
 
 class _Lazy:
@@ -48,7 +59,8 @@ class Reading:
     """The values of a text, in order, which do not overlap; function words are none unless there is nothing else."""
 
     def __init__(self, text: str) -> None:
-        self._text = fold(text)
+        text = fold(text)
+        self._text = _LATEX.sub(_blank, text) if "\\" in text else text
         tokens = tokenise(self._text)
         found = _values(tokens, self._text)
         self.values: tuple[Word | Value, ...] = tuple(found or tokens)

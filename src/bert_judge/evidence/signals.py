@@ -125,7 +125,7 @@ def _option(said: Reading, wanted: Reading, found: Match, best: int) -> tuple[fl
     """Whether the option that the candidate names last is that of the reference, and both options."""
     told = {mark.start: mark.relation for mark in found.candidate}
     here = {mark.start for mark in found.references[best]}
-    right = next((value.what.letter for value in wanted.letters if value.start in here), None)
+    right = next((value.what.letter for value in wanted.letters[:1] if value.start in here and value.start < 2), None)
     named = [value.what.letter for value in said.letters if value.start in told]
     if right is None or not named:
         return 0.0, (None, right)

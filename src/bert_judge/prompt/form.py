@@ -94,8 +94,8 @@ class InputForm:
 
     @property
     def agreeing(self) -> frozenset[int]:
-        """The token types of what candidate and reference agree on."""
-        return frozenset([1]) if self.evidence == 1 else AGREEING
+        """The token types of what candidate and reference agree on, at least in part."""
+        return frozenset([1]) if self.evidence == 1 else AGREEING | {Relation.LESS}
 
     def signals_of(self, sample: Sample) -> Signals:
         """What candidate and references have in common, by the version of evidence that the judge reads."""
