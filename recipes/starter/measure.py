@@ -18,9 +18,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from build import TEST_SHARE, divide
+from build import divide
 from data import all_rows
+from made.bank import TEST_SHARE
 from made.choosing import terse_frames
+from made.formats import FORMS
 from made.frames import wordings
 
 from bert_judge import BERTJudge, Sample
@@ -134,7 +136,7 @@ def measure_audit(judge: Judge) -> str:
     """Rates by attack of accepted trials, also in wordings that no made row has, and by invariance of kept verdicts."""
     audit = assess_trials(make_trials(load_items()), judge)
     known = {_key(line) for path in (HERE / "made" / "wordings").iterdir() for line in wordings(path.stem)}
-    known |= {_key(frame) for frame in terse_frames()}
+    known |= {_key(frame) for frame in (*terse_frames(), *(form.form for family in FORMS.values() for form in family))}
     plain = audit.plain
     lines = [
         "| attack or change | trials | accepted | in new wordings | kept |",

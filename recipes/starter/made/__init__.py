@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from bert_judge.types import Sample
-from made import choosing, close, disguise, forms, hollow, lists, made_up, options, sums
+from made import choosing, close, disguise, formats, forms, hollow, lists, made_up, options, sums
 from made.bank import Bank, Rows, over, read_bank
 from made.choosing import double, single
 
@@ -72,7 +72,6 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Rows], int]] = {
     "markers around options": (over("options", disguise.injected), 400),
     "markers around explanations": (close.of_explanations(disguise.injected), 500),
     "orders beside explanations": (close.of_explanations(disguise.ordered), 400),
-    "markup": (over("open", single(disguise.marked_up)), 1_000),
     "noise": (over("words", single(disguise.noisy)), 720),
     "languages": (over("open", double(disguise.foreign)), 940),
     "elaborated": (over("open", disguise.elaborated), 8_000),
@@ -81,6 +80,8 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Rows], int]] = {
     "long text, explanation at its start": (close.of_explanations(disguise.long_text("start")), 300),
     "long text, answer in its middle": (over("open", disguise.long_text("middle")), 800),
     "long text, answer at its end": (over("open", disguise.long_text("end")), 600),
+    # formats, by family
+    **{f"form {family}": (formats.formatted(family), 800) for family in formats.FORMS},
 }
 
 
