@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from bert_judge.types import Sample
-from made import choosing, close, disguise, formats, forms, hollow, lists, made_up, options, sums
+from made import choosing, close, disguise, formats, forms, hollow, lists, made_up, measures, options, sums
 from made.bank import Bank, Rows, over, read_bank
 from made.choosing import double, single
 
@@ -42,7 +42,7 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Rows], int]] = {
     # equal values in other forms
     "numbers": (over("numbers", forms.numbers), 2_000),
     "numbers in other languages": (over("numbers", forms.counted), 240),
-    "units": (over("plain", forms.units), 2_000),
+    "units": (over("plain", measures.units), 2_000),
     "dates": (over("dates", forms.dates), 1_200),
     "lists": (over("lists", forms.lists), 900),
     "names": (over("people", forms.names), 800),
@@ -53,6 +53,7 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Rows], int]] = {
     # a small difference decides: question and answers are both made up
     "collected": (lists.collected, 3_600),
     "expressions": (sums.expressions, 2_600),
+    "measured": (measures.measured, 5_000),
     "close dates": (close.close_dates, 1_800),
     "close names": (close.close_names, 1_800),
     "explanations": (close.explanations, 1_200),
