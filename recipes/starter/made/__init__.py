@@ -13,14 +13,14 @@ from pathlib import Path
 from random import Random
 
 from bert_judge.types import Sample
-from made import choosing, close, disguise, formats, forms, hollow, lists, made_up, measures, options, sums
+from made import choosing, close, disguise, formats, forms, hollow, lists, made_up, measures, options, references, sums
+from made.answers import labelled_pools
 from made.bank import Bank, Rows, over, read_bank
 from made.choosing import double, single
 
 KINDS: dict[str, tuple[Callable[[Bank, Random], Rows], int]] = {
     # what an answer commits to
     "wrapped": (over("open", single(choosing.wrapped)), 2_400),
-    "chatty": (over("open", single(choosing.chatty)), 940),
     "hedged": (over("open", single(choosing.hedged)), 940),
     "torn": (over("open", double(choosing.torn)), 1_200),
     "corrected": (over("open", double(choosing.corrected)), 2_000),
@@ -31,7 +31,6 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Rows], int]] = {
     "undecided": (over("open", choosing.undecided), 5_000),
     "reasoned": (over("open", double(choosing.reasoned)), 2_400),
     "unfinished": (over("open", choosing.unfinished), 4_600),
-    "solved": (over("solutions", choosing.solved), 940),
     "refused": (over("any", hollow.refused), 900),
     "unanswerable": (over("unanswerable", hollow.unanswerable), 2_000),
     # texts that do not answer
@@ -41,15 +40,13 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Rows], int]] = {
     "vague": (over("any", hollow.vague), 900),
     # equal values in other forms
     "numbers": (over("numbers", forms.numbers), 2_000),
-    "numbers in other languages": (over("numbers", forms.counted), 240),
+    "numbers in other languages": (over("numbers", forms.counted), 1_500),
     "units": (over("plain", measures.units), 2_000),
-    "dates": (over("dates", forms.dates), 1_200),
+    "dates": (over("dates", forms.dates), 2_000),
     "lists": (over("lists", forms.lists), 900),
     "names": (over("people", forms.names), 800),
     "specific": (over("plain", forms.specific), 400),
-    "aliases": (over("aliases", forms.aliases), 640),
     "opposites": (over("open", forms.wording), 400),
-    "synonyms": (over("open", forms.synonyms), 480),
     # a small difference decides: question and answers are both made up
     "collected": (lists.collected, 3_600),
     "expressions": (sums.expressions, 2_600),
@@ -58,16 +55,14 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Rows], int]] = {
     "close names": (close.close_names, 1_800),
     "explanations": (close.explanations, 1_200),
     "beside the point": (close.beside_the_point, 1_000),
+    # long references, and other words for the same thing
+    "claims": (references.claims, 4_000),
+    "explained at length": (references.explained_at_length, 3_000),
+    "graded": (over("graded", references.graded), 1_500),
     # options, yes and no
-    "letters": (over("options", options.letters), 1_000),
-    "option texts": (over("options", options.option_words), 1_000),
     "letter and text": (over("options", options.letter_and_text), 900),
     "all options": (over("options", options.all_options), 1_500),
-    "options of several parts": (options.several_parts, 400),
-    "options eliminated": (over("options", options.eliminated), 320),
     "yes or no": (over("yes or no", options.said_yes_no), 480),
-    "yes or no, explained": (over("yes or no", options.explained_yes_no), 480),
-    "yes or no, turned": (over("yes or no", options.turned_yes_no), 320),
     # what must not matter
     "orders to the judge": (over("open", disguise.ordered), 2_400),
     "markers around options": (over("options", disguise.injected), 400),
@@ -97,6 +92,7 @@ def made_rows(folder: Path, seed: int = 0, amounts: Mapping[str, int] = NO_CHANG
     too few questions for a kind, it has fewer rows.
     """
     bank = read_bank(folder)
+    bank.pools.update(labelled_pools(folder))
     bank.add(made_up.items(bank, Random(f"{seed}items")))
     for kind, (make, wanted) in KINDS.items():
         for n, (item, made) in enumerate(islice(_once(make(bank, Random(f"{seed}{kind}"))), amounts.get(kind, wanted))):

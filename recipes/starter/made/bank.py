@@ -26,11 +26,6 @@ DEV_SHARE = 0.12  # of the questions, with the test questions: they calibrate it
 
 _OR = re.compile(r"[,:;]\s*(?P<one>[^,:;?]{2,50}?),? or (?:the )?(?P<two>[^,:;?]{2,50})\?$")
 _NOT_PLAIN = re.compile(r"[\\${}^]")
-_CHAIN = re.compile(  # reasoning, and the answer that it ends with
-    r"(?P<chain>.{80,3000}?)[\s*#]*(?:(?:so |thus,? |therefore,? )?the (?:final |correct )?answer is:?|^A:|####"
-    r"|^\**(?:final )?answer:?\**:?|\$*\\boxed\{)\s*(?P<said>[^\n]{1,40}?)[\s.*})$]*",
-    re.DOTALL | re.IGNORECASE | re.MULTILINE,
-)
 _NO_VALUE = re.compile(r"[\n:\\]|\.$|answer|unknown|sorry|know|passage|context|\bnot?\b|n't\b", re.IGNORECASE)
 
 
@@ -178,16 +173,13 @@ def read_bank(folder: Path) -> Bank:
             if not item.choices and item.right.casefold() not in ("yes", "no", "unanswerable"):
                 _file_answer(alike, item)
     given: dict[str, list[str]] = defaultdict(list)
-    chains: dict[str, list[Item]] = defaultdict(list)
-    for source, rows in read_folder(folder / "labelled"):
+    for _, rows in read_folder(folder / "labelled"):
         for row in rows:
-            if chain := _chain(source, row):
-                chains[source].append(chain)
             if row["label"] == 0 and row.get("question") and 1 < len(row["candidate"]) <= 50:
                 key = normalise(row["question"])
                 if key in questions and not _NO_VALUE.search(row["candidate"]):
                     given[key].append(row["candidate"])
-    bank = Bank({"chains": chains}, alike, given, list(contexts))
+    bank = Bank({}, alike, given, list(contexts))
     bank.add(items)
     return bank
 
@@ -292,22 +284,6 @@ def _item(task: str, row: dict[str, Any]) -> Item:
     return Item(task, row["question"], tuple(references), choices, row.get("context") or "", solution)
 
 
-def _chain(source: str, row: dict[str, Any]) -> Item | None:
-    """A labelled row whose candidate reasons: a question with that reasoning, and with its answer where it is incorrect."""
-    found, question, right = _CHAIN.fullmatch(row["candidate"]), row.get("question") or "", row["references"][0]
-    if not found or row["label"] is None or '"reasoning"' in found["chain"] or "```" in found["chain"]:
-        return None
-    said, choices = found["said"].strip("( "), tuple(re.findall(r"^\([A-J]\) (.*)", question, re.MULTILINE))
-    letter = LETTERS.find(said[:1]) if choices else -1
-    if choices and not (0 <= letter < len(choices) and re.match(r"\([A-J]\) .", right) and right[4:] in choices):
-        return None
-    if not choices and not (parse_number(said) and parse_number(right)):
-        return None
-    wrong = choices[letter] if choices else said
-    kept = not row["label"] and (wrong != right[4:] if choices else differs(said, [right]))
-    return Item(source, question, (right,), choices, solution=found["chain"].strip(), wrong=wrong if kept else "")
-
-
 def _is_plain(item: Item) -> bool:
     right = item.references[0]
     return (
@@ -371,6 +347,4 @@ POOLS: dict[str, Callable[[Item], bool]] = {
     ),
     "lists": _is_list,
     "people": _is_person,
-    "aliases": lambda item: _is_plain(item) and len(item.references) > 1,
-    "solutions": lambda item: item.solution.count("\n") > 0 and not item.choices and 0 < len(item.references[0]) <= 25,
 }

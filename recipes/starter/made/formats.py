@@ -23,8 +23,10 @@ from bert_judge.types import Sample
 from made import frames
 from made.bank import DEV_SHARE, LETTERS, TEST_SHARE, Bank, Item, Made, Rows, option
 from made.choosing import filled
-from made.files import HERE, pick, table
+from made.files import HERE, pick
 from made.frames import draw, fill
+
+_Said = tuple[dict[str, str], dict[str, str]]  # the slots for a correct and for an incorrect answer
 
 
 class Form(NamedTuple):
@@ -39,7 +41,7 @@ class Form(NamedTuple):
 FORMS: dict[str, list[Form]] = defaultdict(list)
 for _line in (HERE / "formats.jsonl").read_text(encoding="utf-8").splitlines():
     FORMS[json.loads(_line)["family"]].append(Form(**json.loads(_line)))
-_PLACES = ("{q}\n{i}", "{i} {q}", "{i}\n\n{q}", "{q}\n\nInstructions: {i}", "Question: {q}\n\n{i}", "{q}\n{i}\n\nAnswer:")
+_PLACES = ("{q}\n{i}", "{i} {q}", "{i}\n\n{q}", "{q}\n\nInstructions: {i}", "Question: {q}\n\n{i}", "{q}\n{i}\nAnswer:")
 _LIKE_NOTHING = re.compile(r"0|no|zero|none|nothing|nobody|null", re.IGNORECASE)  # which a placeholder could say
 _PLAIN_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 
@@ -54,24 +56,23 @@ _ESCAPES: dict[str, Callable[[str], str]] = {
 
 
 def formatted(family: str) -> Callable[[Bank, Random], Rows]:
-    """A kind of rows: a correct and an incorrect answer in a form of a family; what the form gives as the answer counts,
-    whatever the reasoning says, and a form without an answer is incorrect."""
+    """A kind of rows: answers in the forms of a family. What the form gives counts, whatever the reasoning says."""
 
     def make(bank: Bank, chance: Random) -> Rows:
         pools = zip_longest(bank.draw("any", chance), bank.draw("chains", chance))
         for item in (item for both in pools for item in both if item):
             if item.choices and len({*item.choices}) < len(item.choices):
                 continue
-            form = chance.choice([form for form in FORMS[family] if item.choices or not form.options])
-            if said := _said(bank, item, chance):
-                name = pick(chance, "formats", "keys")
+            forms = [form for form in FORMS[family] if item.choices or not form.options]
+            if forms and (said := _said(bank, item, chance)):
+                form, name = chance.choice(forms), pick(chance, "formats", "keys")
                 asked = _asked(item, fill(form.ask, k=name), chance) if form.ask else item
                 yield from ((asked, made) for made in _told(form, said, name, item, chance))
 
     return make
 
 
-def _told(form: Form, said: tuple[dict[str, str], dict[str, str]], name: str, item: Item, chance: Random) -> Iterator[Made]:
+def _told(form: Form, said: _Said, name: str, item: Item, chance: Random) -> Iterator[Made]:
     """Twins in one form: with an answer, and sometimes with a placeholder instead of it."""
     place = "inside" if "{w}" in form.form or form.ask else chance.choice(("before", "before", "after", "no", "no"))
 
@@ -94,7 +95,7 @@ def _told(form: Form, said: tuple[dict[str, str], dict[str, str]], name: str, it
         yield Made(1, write(said[0], nothing))
 
 
-def _said(bank: Bank, item: Item, chance: Random) -> tuple[dict[str, str], dict[str, str]] | None:
+def _said(bank: Bank, item: Item, chance: Random) -> _Said | None:
     """The slots of the forms for a correct and for an incorrect answer; None where there is no incorrect one."""
     if not item.choices:
         pair = bank.pair(item, chance)
@@ -109,7 +110,7 @@ def _said(bank: Bank, item: Item, chance: Random) -> tuple[dict[str, str], dict[
     return slots(item.place, other), slots(other, item.place)
 
 
-def _reasoning(item: Item, said: tuple[dict[str, str], dict[str, str]], chance: Random) -> str:
+def _reasoning(item: Item, said: _Said, chance: Random) -> str:
     """What a system wrote on the way to its answer, or sentences that weigh both answers, up to some hundred words."""
     if item.solution and chance.random() < 0.9:
         return re.sub(r"\\boxed\{([^{}]*)\}|^(?:Yes|No)[.,;:]\s*", r"\1", item.solution).strip()

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from fractions import Fraction
 from random import Random
 
 from bert_judge.metrics import containment, normalise
 from made import frames
 from made.bank import Bank, Item, Made, differs, split_list
 from made.files import pick, table
-from made.values import Date, Number, ordinal, parse_date, parse_number
+from made.values import Date, Number, abroad, ordinal, parse_date, parse_number
 
 PLACES: dict[str, list[str]] = table("forms")["places"]
 COUNTRY = {city: country for country, cities in PLACES.items() for city in cities}
 _NICKNAMES = [frozenset(pair) for pair in table("forms")["nicknames"]]
 _OPPOSITE = {key: value for pair in table("forms")["opposites"] for key, value in (pair, pair[::-1])}
 _SYNONYM = dict(table("forms")["synonyms"])  # the second can replace the first, not always the other way round
+_IN_WORDS = (*range(21), *range(30, 101, 10))  # the numbers whose words `tables/languages.json` has
+
 _OF_A_PLACE = re.compile(r"\b(where|city|town|place|locat\w+|capital|born)\b", re.IGNORECASE)
 _CITY_REGION = re.compile(r"([A-Z][\w.'’ -]+), ([A-Z][\w.'’ -]+)")
 
@@ -64,7 +65,8 @@ def dates(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         month, day = chance.randint(1, 12), chance.choice((0, chance.randint(1, 28)))
         date, other = Date(date.year, month, day), Date(other.year, month, day)
     for label, value in ((1, date), (0, other)):
-        yield Made(label, framed(chance.choice(value.spellings()), item, chance), references)
+        forms = value.abroad() if chance.random() < 0.3 else value.spellings()
+        yield Made(label, framed(chance.choice(forms), item, chance), references)
 
 
 def lists(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
@@ -164,15 +166,6 @@ def _filled(kind: str, values: dict[str, str]) -> list[str]:
     return [frames.fill(form, **values) for form in table("forms")[kind]]
 
 
-def aliases(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Several references in any order: each of them is correct, a similar answer is not."""
-    references = tuple(chance.sample(item.references, len(item.references)))
-    wrong = bank.wrong(item, chance)
-    if wrong:
-        yield Made(1, framed(chance.choice(references), item, chance), references)
-        yield Made(0, framed(wrong, item, chance), references)
-
-
 def wording(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     """The opposite of a word makes an answer incorrect; a synonym, or a small word less, does not."""
     text = item.right.rstrip(".")
@@ -189,15 +182,6 @@ def wording(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         yield Made(0, framed(wrong, item, chance))
 
 
-def synonyms(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A correct and an incorrect answer, with a word of each replaced by a synonym where there is one."""
-    wrong = bank.wrong(item, chance)
-    right = _reworded(item.right, chance)
-    if wrong and right and len(item.right.split()) > 1:
-        yield Made(1, framed(right, item, chance))
-        yield Made(0, framed(_reworded(wrong, chance) or wrong.rstrip("."), item, chance))
-
-
 def _reworded(text: str, chance: Random) -> str | None:
     words = re.findall(r"\w+|\W+", text.rstrip("."))
     alike = [n for n, word in enumerate(words) if word in _SYNONYM]
@@ -212,17 +196,20 @@ def _replaced(words: list[str], place: int, word: str) -> str:
 
 
 def counted(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A small number as a word of another language, in a frame of that language."""
+    """A number as a word or in the digits and separators of another language, in a frame of that language."""
     number = parse_number(item.right)
-    if not number or number.unit or number.value.denominator != 1 or not 0 <= number.value <= 12:
+    if not number or number.value < 0:
         return
-    language = chance.choice([*table("languages")["numbers"]])
-    counted = table("languages")["numbers"][language]
-    right = int(number.value)
-    wrong = chance.choice([n for n in (right - 1, right + 1, right + 2, right - 3) if 0 <= n <= 12])
-    if any(_same(Number(Fraction(wrong)), text) for text in item.references):
+    language, style = chance.choice([*table("languages")["numbers"]]), chance.randrange(100)
+    words = dict(zip(_IN_WORDS, table("languages")["numbers"][language], strict=True))
+    other = number.other(chance).value
+    if number.value in words and number.unit == "" and chance.random() < 0.7:
+        other = chance.choice([n for n in words if n != number.value and abs(n - number.value) < 11])
+    if other <= 0 or any(_same(Number(other), text) for text in item.references):
         return
+    said = [[words[n]] if n in words and other in words else abroad(n) for n in (number.value, other)]
     around = [frame for frame in table("languages")["frames"][language] if "{x}" in frame]
-    frame = chance.choice(around) if chance.random() < 0.7 else "{x}"
-    for label, n in ((1, right), (0, wrong)):
-        yield Made(label, frames.fill(frame, x=counted[n] if chance.random() < 0.8 else str(n)))
+    frame, unit = chance.choice(around) if chance.random() < 0.6 else "{x}", f" {number.unit}".rstrip()
+    if all(said):
+        for label, forms in zip((1, 0), said, strict=True):
+            yield Made(label, frames.fill(frame, x=forms[style % len(forms)] + unit))

@@ -1,5 +1,5 @@
-"""Rows of quantities as people grade them: converted and rounded ones are correct, but not to too few figures, by a wrong
-factor, in a wrong unit, or to another precision than the question asks for."""
+"""Rows of quantities as people grade them: converted or rounded ones are correct, not to too few figures or other ones
+than the question asks for, nor with a wrong factor or unit."""
 
 from __future__ import annotations
 
@@ -23,11 +23,13 @@ _SYMBOLS: dict[str, str] = table("measures")["symbols"]
 _PLURALS = {unit: table("measures")["plurals"].get(unit, unit + "s") for unit in _SYSTEM}
 _LINEAR = {pair: Fraction(size) for a, b, size in table("measures")["linear"] for pair in ((a, b), (b, a))}
 _BRITISH = re.compile(r"(met|lit)er")
-_NAMED = {_BRITISH.sub(end, form): unit for unit in _SYSTEM for form in (unit, _PLURALS[unit]) for end in (r"\1er", r"\1re")}
+_BY_NAME = [(form, unit) for unit in _SYSTEM for form in (unit, _PLURALS[unit])]
+_NAMED = {_BRITISH.sub(end, form): unit for form, unit in _BY_NAME for end in (r"\1er", r"\1re")}
 _NAMED |= {symbol: unit for unit, symbol in _SYMBOLS.items() if unit != "inch"}
-_MEASURE = re.compile(r"([\d.,]+) ?([A-Za-z]+)")
+_MEASURE = re.compile(r"(?!\d+0s)([\d.,]+) ?([A-Za-z]+)")  # "1980s" are no seconds
 _ASKED = re.compile(r"\bhow many(?: more| fewer| less| total)? ([a-z]+s|feet|dozen)\b", re.IGNORECASE)
-_Size = tuple[Fraction, str]  # a number, and its unit or nothing
+_NO_UNIT = ("number", "part")
+_Size = tuple[Fraction, str]  # a number, and its unit
 
 
 def units(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
@@ -50,18 +52,21 @@ def units(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
 def measured(bank: Bank, chance: Random) -> Rows:
     """Made-up quantities, with and without a precision that is asked for, and quotients of whole numbers."""
     for _ in range(ROUNDS):
-        place = chance.choice([*COUNTRY])
+        place, about = chance.choice([*COUNTRY]), pick(chance, "measures", "about")
         if chance.random() < 0.25:
-            yield from _quotient(place, chance)
+            question, stated, unit = pick(chance, "measures", "quotients")
+            below = chance.randint(3, 40)
+            above = chance.choice([n for n in range(1, below if unit == "part" else 5 * below) if n % below])
+            slots, size = {"p": place, "a": str(above), "b": str(below)}, (Fraction(above, below), unit)
+        else:
+            question, stated, unit, low, high = pick(chance, "measures", "questions")
+            figures = chance.choice((1, 2, 2, 3, 3, 4, 5, 6, 6, 6, 6))
+            slots, size = {"p": place}, (rounded(Fraction(chance.uniform(low, high)), figures), unit)
+        item, stated = Item("measured", frames.fill(question, **slots), ("",)), frames.fill(stated, **slots)
+        if unit in _SYMBOLS and size[0] == rounded(size[0], 6) != rounded(size[0], 5) and chance.random() < 0.8:
+            yield from _precise(item, size, stated, chance)
             continue
-        question, stated, unit, low, high = pick(chance, "measures", "questions")
-        item = Item("measured", frames.fill(question, p=place), ("",))
-        stated = frames.fill(stated, p=place)
-        size = rounded(Fraction(chance.uniform(low, high)), chance.choice((1, 2, 2, 3, 3, 4, 5, 6))), unit
-        if chance.random() < 0.35:
-            yield from _precise(item, rounded(Fraction(chance.uniform(low, high)), 6), unit, stated, chance)
-            continue
-        same, about = _same(size, chance), pick(chance, "measures", "about")
+        same = _same(size, chance)
         # What is about right is not clearly wrong.
         other = _other(size, same, 200 if about == "{x}" else 40, chance)
         right, wrong = (frames.fill(about, x=_written(one, chance)) for one in (same, other))
@@ -82,7 +87,7 @@ def _same(size: _Size, chance: Random) -> _Size:
     value, unit = size
     system = _SYSTEM[unit]
     equal = [(value * system[unit] / other, name) for name, other in system.items()]
-    exact = [(n, name) for n, name in equal if n >= Fraction(1, 100) and n == rounded(n, 6) and name != unit]
+    exact = [(n, name) for n, name in equal if Fraction(1, 100) <= n < 10**7 and n == rounded(n, 6) and name != unit]
     rough = [(n, name) for n, name in equal if Fraction(1, 10) < n < 10**6 and name in _SYMBOLS and n != rounded(n, 4)]
     roll = chance.random()
     if rough and roll < 0.45:
@@ -102,9 +107,9 @@ def _other(size: _Size, same: _Size, nearest: int, chance: Random) -> _Size:
         (n * chance.choice((10, Fraction(1, 10))), name),
         (abs(Number(n).other(chance).value) or Fraction(7), name),
         (_to_step(n, step) + chance.choice((-9, -4, -3, -2, 2, 3, 4, 9)) * step, name),  # wrongly rounded
-        (value, chance.choice([other for other in system if other != unit])),
-        (n, chance.choice([other for other in system if other != name])),
     ]
+    for number, own in ((value, unit), (n, name)) if len(system) > 1 else ():
+        ways += [(number, chance.choice([other for other in system if other != own]))]
     ways += [(n, chance.choice(alike))] * 2 if (alike := table("measures")["look-alikes"].get(name)) else []
     ways += [(value * chance.choice((by, 1 / by)), other) for (one, other), by in _LINEAR.items() if one == unit] * 2
     crude = rounded(n, 1)
@@ -122,9 +127,9 @@ def _equal(one: _Size, two: _Size, nearest: int) -> bool:
     return abs(a - b) * nearest < b
 
 
-def _precise(item: Item, value: Fraction, unit: str, stated: str, chance: Random) -> Rows:
-    """A precision is asked for: the value to that precision is correct; to another one, or wrongly rounded, it is not."""
-    ask, decimals = pick(chance, "measures", "precisions")
+def _precise(item: Item, size: _Size, stated: str, chance: Random) -> Rows:
+    """A precision is asked for: a value to that precision is correct, to another one or wrongly rounded it is not."""
+    (value, unit), (ask, decimals) = size, pick(chance, "measures", "precisions")
     step = Fraction(10) ** -decimals
     best = _to_step(value, step)
     if best == 0 or abs(value / step % 1 - Fraction(1, 2)) < Fraction(1, 50) or not (best / step) % 10 or best == value:
@@ -139,30 +144,6 @@ def _precise(item: Item, value: Fraction, unit: str, stated: str, chance: Random
     right, other = (_written((n, unit), Random(seed), sums=False) for n in (best, wrong))
     raw = wrong != value and chance.random() < 0.3
     yield from _paired(item, _written((value if raw else best, unit), chance, sums=False), right, other, stated, chance)
-
-
-def _quotient(place: str, chance: Random) -> Rows:
-    """A quotient as a fraction, a decimal, a share in per cent: exact or to three figures or more."""
-    question, stated, is_share = pick(chance, "measures", "quotients")
-    below = chance.choice((3, 6, 7, 8, 9, 11, 12, 13, 15, 16, 17, 19, 21, 23, 24, 27, 32, 37, 40))
-    above = chance.choice([n for n in range(1, below if is_share else 5 * below) if n % below])
-    value, seed = Fraction(above, below), chance.random()
-    item = Item("measured", frames.fill(question, p=place, a=str(above), b=str(below)), ("",))
-
-    def write(n: Fraction, chance: Random) -> str:
-        if is_share and chance.random() < 0.5:
-            return decimal(rounded(n * 100, chance.choice((3, 4)))) + chance.choice(("%", " %", " percent", " per cent"))
-        return decimal(rounded(n, chance.choice((3, 3, 4, 5))))
-
-    step = Fraction(10) ** (floor(log10(value)) - 2)
-    ways = [value * 10, value / 10, 1 / value, rounded(value, 3) + step * chance.choice((-4, -3, -2, 2, 3, 4))]
-    ways += [crude := rounded(value, 1)] * (abs(rounded(value, 1) - value) * 20 > value)
-    ways = [way for way in ways if way > 0 and abs(way - value) * 200 > value and not (is_share and way > 1)]
-    wrong = chance.choice(ways)
-    told = decimal(wrong) if wrong == rounded(value, 1) else write(wrong, Random(seed))
-    reference = chance.choice((f"{above}/{below}", str(value), write(value, chance), decimal(rounded(value, 6))))
-    right = str(value) if chance.random() < 0.1 else write(value, Random(seed))
-    yield from _paired(item, reference, right, told, frames.fill(stated, p=place, a=str(above), b=str(below)), chance)
 
 
 def _paired(item: Item, reference: str, right: str, wrong: str, stated: str, chance: Random) -> Rows:
@@ -188,9 +169,11 @@ def _written(size: _Size, chance: Random, sums: bool = True) -> str:
     plural = unit if value == 1 else _PLURALS[unit]
     plural = _BRITISH.sub(r"\1re", plural) if chance.random() < 0.3 else plural
     digits, roll = decimal(value, commas=chance.random() < 0.5), chance.random()
+    if unit in _NO_UNIT:
+        return digits
     if unit == "dollar":
         cents = f"{float(value):.2f}" if value.denominator != 1 or roll < 0.3 else digits
-        return chance.choice((f"${cents}", f"{cents} dollars", f"{digits} dollars" if value.denominator == 1 else f"${cents}"))
+        return f"${cents}" if roll < 0.6 else f"{cents} dollars"
     if sums and roll < 0.3 and (text := _sum(value, unit, short=roll < 0.15)):
         return text
     symbol = _SYMBOLS.get(unit)
