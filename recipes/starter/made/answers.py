@@ -32,7 +32,7 @@ def labelled_pools(folder: Path) -> dict[str, dict[str, list[Item]]]:
 def _chain(source: str, row: dict[str, Any]) -> Item | None:
     """A question with the reasoning of a candidate, and with the answer that it ends with where that is incorrect."""
     found, question, right = _CHAIN.fullmatch(row["candidate"]), row.get("question") or "", row["references"][0]
-    if not found or row["label"] is None or _CODE.search(found["chain"]):
+    if not found or _CODE.search(found["chain"]):
         return None
     said, choices = found["said"].strip("( "), tuple(re.findall(r"^\([A-J]\) (.*)", question, re.MULTILINE))
     if choices:
@@ -44,7 +44,9 @@ def _chain(source: str, row: dict[str, Any]) -> Item | None:
         right_text = right
     else:
         return None
-    wrong = said if not row["label"] and differs(said, [right_text]) else ""
+    wrong = said if differs(said, [right_text]) else ""
+    if row["label"] != (not wrong):
+        return None
     return Item(source, question, (right,), choices, solution=found["chain"].strip(), wrong=wrong)
 
 

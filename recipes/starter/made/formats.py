@@ -84,9 +84,10 @@ def _told(form: Form, said: _Said, name: str, item: Item, chance: Random) -> Ite
         text = fill(form.form, **values)
         return {"before": f"{reasoning}\n\n{text}", "after": f"{text}\n\n{reasoning}"}.get(place, text)
 
-    reasoning = _reasoning(item, said, chance)
+    ahead = place == "after" or re.search(r"\{[xvlt]\}.*\{w\}", form.form, re.DOTALL)
+    seed = chance.random()
     for label, slots in zip((1, 0), said, strict=True):
-        yield Made(label, write(slots, reasoning))
+        yield Made(label, write(slots, _reasoning(item, label, slots, bool(ahead), Random(seed))))
     blank = pick(chance, "formats", "placeholders")
     fits = re.search(r"\{[xv]\}", form.form) and not _LIKE_NOTHING.fullmatch(item.right)
     if chance.random() < 0.3 and fits and normalise(blank) not in map(normalise, item.answers):
@@ -110,15 +111,19 @@ def _said(bank: Bank, item: Item, chance: Random) -> _Said | None:
     return slots(item.place, other), slots(other, item.place)
 
 
-def _reasoning(item: Item, said: _Said, chance: Random) -> str:
-    """What a system wrote on the way to its answer, or sentences that weigh both answers, up to some hundred words."""
-    if item.solution and chance.random() < 0.9:
+def _reasoning(item: Item, label: int, said: dict[str, str], ahead: bool, chance: Random) -> str:
+    """What a system wrote on the way to its answer, or sentences that weigh both answers, up to some hundred words.
+
+    Reasoning that comes after its answer (`ahead`) leads to it: else it would take it back.
+    """
+    leads_to_it = label == (not item.wrong)
+    if item.solution and (leads_to_it or not ahead) and chance.random() < 0.9:
         return re.sub(r"\\boxed\{([^{}]*)\}|^(?:Yes|No)[.,;:]\s*", r"\1", item.solution).strip()
     parts = [draw("considered", chance), draw("rejected", chance), draw("supported", chance)]
     rest = frames.prose(chance.choice((0, 0, 30, 80, 200, 350)), chance, [])
     place = chance.randint(0, len(rest))
     text = " ".join([draw("starts", chance), *rest[:place], *parts, *rest[place:]])
-    b, a = (slots["x"] for slots in (said if chance.random() < 0.6 else said[::-1]))
+    b, a = (said["x"], said["a"]) if ahead or chance.random() < 0.7 else (said["a"], said["x"])
     return filled(text, item, chance, a=a, b=b)
 
 
