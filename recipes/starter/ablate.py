@@ -17,9 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from build import CONFIG, FORM, find_base
+from build import CONFIG, FORM, TEST_SHARE, find_base
 from data import FAMILIES, all_rows, to_learn
-from made.bank import TEST_SHARE
 from measure import RULES, by_source, labels_of, scores_of
 
 from bert_judge import BERTJudge, Sample

@@ -18,9 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from build import divide
+from build import TEST_SHARE, divide
 from data import all_rows
-from made.bank import TEST_SHARE
 from made.choosing import terse_frames
 from made.formats import FORMS
 from made.frames import wordings
@@ -77,8 +76,8 @@ def by_source(rows: Sequence[Sample], scores: Sequence[float], by_rules: Mapping
     groups: dict[str, list[int]] = defaultdict(list)
     for i, row in enumerate(rows):
         source = row.meta["source"]
-        groups[MADE if source.startswith("made:") else source].append(i)
-    labelled = [i for name, places in groups.items() if name != MADE for i in places]
+        groups[MADE if re.match("made:(?!form )", source) else source].append(i)
+    labelled = [i for name, places in groups.items() if not name.startswith("made") for i in places]
     heads = ["source", "rows", "right", *by_rules, "starter", "95 %", "Brier", "ECE"]
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for name, places in [*sorted(groups.items()), ("**all labelled sources**", labelled)]:

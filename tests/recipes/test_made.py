@@ -103,8 +103,12 @@ GRADED = {  # wrong answers and right ones
     ),
     "Why does the spoon sink in the water?": (
         ["because the water is heavier than it", "it is lighter than the water around it"],
-        ["the spoon is denser than the water", "because metal has a greater density than water", "it is more dense"]
-        + ["its density is more than that of water", "a spoon has more mass for its size", "water is not as dense"],
+        [
+            "the spoon is denser than the water",
+            "because metal has a greater density than water",
+            "its density is more than that of water",
+            "a spoon has more mass for its size",
+        ],
     ),
 }
 

@@ -15,7 +15,6 @@ _CHAIN = re.compile(  # reasoning, and the answer that it ends with
     r"|^\**(?:final )?answer:?\**:?|\$*\\boxed\{)\s*(?P<said>[^\n]{1,40}?)[\s.*})$]*",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
-_CODE = re.compile(r'"reasoning"|```')
 _TRUE_ONLY = ("truthfulqa_human",)  # its labels say whether an answer is true
 
 
@@ -32,7 +31,7 @@ def labelled_pools(folder: Path) -> dict[str, dict[str, list[Item]]]:
 def _chain(source: str, row: dict[str, Any]) -> Item | None:
     """A question with the reasoning of a candidate, and with the answer that it ends with where that is incorrect."""
     found, question, right = _CHAIN.fullmatch(row["candidate"]), row.get("question") or "", row["references"][0]
-    if not found or _CODE.search(found["chain"]):
+    if not found or re.search(r'"reasoning"|```', found["chain"]):
         return None
     said, choices = found["said"].strip("( "), tuple(re.findall(r"^\([A-J]\) (.*)", question, re.MULTILINE))
     if choices:

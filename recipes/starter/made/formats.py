@@ -90,7 +90,7 @@ def _told(form: Form, said: _Said, name: str, item: Item, chance: Random) -> Ite
         yield Made(label, write(slots, _reasoning(item, label, slots, bool(ahead), Random(seed))))
     blank = pick(chance, "formats", "placeholders")
     fits = re.search(r"\{[xv]\}", form.form) and not _LIKE_NOTHING.fullmatch(item.right)
-    if chance.random() < 0.3 and fits and normalise(blank) not in map(normalise, item.answers):
+    if chance.random() < 0.2 and fits and normalise(blank) not in map(normalise, item.answers):
         nothing = " ".join(frames.prose(chance.choice((10, 40)), chance, []))
         yield Made(0, write(said[1] | {"x": blank}, nothing))
         yield Made(1, write(said[0], nothing))
