@@ -85,12 +85,12 @@ NO_CHANGE: Mapping[str, int] = {}
 
 
 def made_rows(folder: Path, seed: int = 0, amounts: Mapping[str, int] = NO_CHANGE) -> Iterator[Sample]:
-    """Rows made from the questions of `folder/tasks`, with wrong answers also from `folder/labelled` if it is there.
+    """Rows made from the questions of `folder/tasks`, and from answers of systems in `folder/labelled` if it is there.
 
     `meta` of a row has its source, "made:KIND", and the task of its question. The words of the question are unchanged,
     but for formats that it asks for; it then stays on its side of the splits. `amounts` says for some kinds how many
-    rows are made of them. The same folder and seed give the same rows; where a folder has
-    too few questions for a kind, it has fewer rows.
+    rows are made of them. The same folder and seed give the same rows; where a folder has too few questions for a kind,
+    it has fewer rows.
     """
     bank = read_bank(folder)
     bank.pools.update(labelled_pools(folder))

@@ -158,7 +158,7 @@ def _measure(item: Item) -> _Size | None:
     unit = _NAMED.get(found[2]) if found else _NAMED.get(asked[1].casefold()) if asked else None
     if number and number.unit == "$":
         unit = "dollar"
-    if not number or not unit or number.value <= 0 or number.unit == "%":
+    if not number or not unit or number.value <= 0 or number.unit == "%" or 10**6 % number.value.denominator:
         return None
     return number.value, unit
 

@@ -97,7 +97,7 @@ def graded(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         return
     reference = chance.choice(by_length)
     others = [text for text in item.same if normalise(text) != normalise(reference)]
-    if others and normalise(item.wrong) != normalise(reference):
+    if others and differs(item.wrong, item.same):
         references = (reference,) if chance.random() < 0.7 else tuple(chance.sample((*item.references, reference), 2))
         yield Made(1, chance.choice(others), references)
         yield Made(0, item.wrong, references)
