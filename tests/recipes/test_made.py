@@ -625,3 +625,11 @@ def test_dates_of_other_languages():
     assert {"1918年5月3日", "am 3. Mai 1918", "le 3 mai 1918", "3.5.1918", "3.V.1918", "3 мая 1918"} <= {*date.abroad()}
     assert len(date.abroad()) == len(other.abroad())
     assert "1918年" in Date(1918).abroad()
+
+
+def test_the_tables_of_the_recipe_name_kinds_that_exist():
+    tables = json.loads((RECIPE / "rows.json").read_text("utf-8"))
+    again = {kind for kinds in tables["made again"].values() for kind in kinds}
+    left_out = {source.removeprefix("made:") for family in tables["families"].values() for source in family}
+    assert again | (left_out - {*tables["taken"]}) <= {*KINDS}
+    assert {f"form {family}" for family in FORMS} <= left_out
