@@ -28,7 +28,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from build import CONFIG, FORM, TEST_SHARE, find_base
+from build import CONFIG, FORM, find_base
 from data import TABLES, all_rows, to_learn
 from halves import trials_of
 from measure import FIGURES, MADE, accepted_of, cells, figures, is_made, labels_of, markdown, scores_of

@@ -22,6 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from data import all_rows, rows_again, to_learn
+from made.bank import DEV_SHARE, TEST_SHARE
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.models import STARTER_FOLDER
@@ -44,7 +45,6 @@ FORM = InputForm(
     candidate_tokens=92,
     reference_tokens=45,
 )
-TEST_SHARE = 0.06  # of the questions: they measure the judge, and nothing else
 CONFIG = TrainConfig(
     num_train_epochs=1.25,
     batch_size=48,
@@ -53,7 +53,7 @@ CONFIG = TrainConfig(
     freeze_embeddings=True,
     attention_dropout=0.0,
     question_dropout=0.1,
-    dev_share=0.12,  # with the test questions, which are out already
+    dev_share=DEV_SHARE,  # the test questions are out already
     evaluations=5,
 )
 # From one training to the next an attack is accepted in 0 or in 6 per cent of its trials; the mean of the weights of

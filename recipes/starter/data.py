@@ -10,7 +10,8 @@ Input is a folder with two folders of JSON lines (`.jsonl` or `.jsonl.gz`); a fi
     {"question": "What is the capital of Peru?", "reference": "Lima"}
 
 `rows.json` beside this file says how many rows of each labelled source are taken. For answers of your own put a
-`rows.json` into the folder: `{"NAME": 5000}`. The package `made` makes answers from the questions in `tasks`.
+`rows.json` into the folder: `{"NAME": 5000}`. The package `made` makes answers from the questions in
+`tasks`, and from reasoning and graded answers in `labelled`.
 Everything is deterministic: the same folder and seed give the same rows in the same order.
 """
 

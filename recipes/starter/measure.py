@@ -15,16 +15,19 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from build import TEST_SHARE, divide
+from build import divide
 from data import all_rows
 from halves import HALVES, trials_of, wording_key
+from made.bank import TEST_SHARE
 from made.choosing import terse_frames
+from made.formats import FORMS
 from made.frames import wordings
 
 from bert_judge import BERTJudge, Sample
@@ -117,8 +120,9 @@ def by_source(rows: Sequence[Sample], scores: Sequence[float], by_rules: Mapping
     """A Markdown table by source, and of all labelled ones: accuracies in per cent, the judge's with an interval."""
     groups: dict[str, list[int]] = defaultdict(list)
     for i, row in enumerate(rows):
-        groups[MADE if is_made(row) else row.meta["source"]].append(i)
-    labelled = [i for name, places in groups.items() if name != MADE for i in places]
+        source = row.meta["source"]
+        groups[MADE if re.match("made:(?!form )", source) else source].append(i)
+    labelled = [i for name, places in groups.items() if not name.startswith("made") for i in places]
     lines = []
     for name, places in [*sorted(groups.items()), ("**all labelled sources**", labelled)]:
         own = {rule: [said[i] for i in places] for rule, said in by_rules.items()}
@@ -196,6 +200,7 @@ def measure_families(judge: Judge) -> str:
 def measure_audit(judge: Judge, halves: Sequence[str]) -> str:
     """Rates by attack of accepted trials, also in wordings that no made row has, and by invariance of kept verdicts."""
     lists = [*(wordings(path.stem) for path in (HERE / "made" / "wordings").iterdir()), terse_frames()]
+    lists += [[form.form for form in family] for family in FORMS.values()]
     known = {wording_key(frame) for frames in lists for frame in frames}
     columns = [_rates(assess_trials(trials_of(half), judge), known) for half in halves]
     heads = [head for half in halves for head in (f"half *{half}*", "in new wordings")]

@@ -17,15 +17,19 @@ import pytest
 
 from bert_judge.evidence import name_option
 from bert_judge.metrics import containment, normalise
+from bert_judge.training.rows import is_held_out
 from bert_judge.types import Sample
 
 OWN = ("collected", "expressions", "close_dates", "close_names", "explanations")
+MADE_UP = ("made", "measured", *OWN)
+TASKS = ("open", "options", "yes_no", "reading", "sums", "systems", "pupils")
 RECIPE = Path(__file__).parents[2] / "recipes" / "starter"
 sys.path.insert(0, str(RECIPE))
 
 from made import KINDS, made_rows  # noqa: E402
-from made.bank import differs, split_list  # noqa: E402
-from made.values import Date, Number, parse_date, parse_number  # noqa: E402
+from made.bank import DEV_SHARE, TEST_SHARE, differs, split_list  # noqa: E402
+from made.formats import FORMS  # noqa: E402
+from made.values import Date, Number, abroad, parse_date, parse_number  # noqa: E402
 
 OPEN = """who wrote the war of the worlds|Herbert Wells
 who painted the last supper|Leonard Vincent
@@ -88,6 +92,25 @@ SOLUTIONS = [
     (f"Tom has {a} boxes with {b} pens and loses {c} pens. How many pens are left?", a, b, c)
     for a, b, c in ((3, 12, 4), (7, 9, 5), (11, 6, 20), (15, 4, 7), (8, 14, 3), (5, 25, 11))
 ]
+GRADED = {  # wrong answers and right ones
+    "Why did the bulb go out?": (
+        ["the wire was too hot to carry light", "because the battery was full", "the bulb was closed"],
+        [
+            "there was no closed path with the battery",
+            "the path to the battery was no longer closed",
+            "an open circuit",
+        ],
+    ),
+    "Why does the spoon sink in the water?": (
+        ["because the water is heavier than it", "it is lighter than the water around it"],
+        [
+            "the spoon is denser than the water",
+            "because metal has a greater density than water",
+            "its density is more than that of water",
+            "a spoon has more mass for its size",
+        ],
+    ),
+}
 
 
 def write(folder: Path, name: str, rows: list[dict]) -> None:
@@ -130,7 +153,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(tasks, "sums", solved)
     wrong = {"question": "what is the largest desert", "references": ["Sahara"], "candidate": "Gobi desert", "label": 0}
     write(folder / "labelled", "people", [wrong, wrong | {"candidate": "the Sahara", "label": 1}])
+    write(folder / "labelled", "systems", [reasoned(*sum_, label) for sum_ in SOLUTIONS for label in (0, 1)])
+    graded = [{"question": q, "references": [GRADED[q][1][0]], "label_by": "human"} for q in GRADED]
+    graded = [
+        row | {"candidate": text, "label": label}
+        for row in graded
+        for label, texts in enumerate(GRADED[row["question"]])
+        for text in texts[label:]  # the first right one is the reference
+    ]
+    write(folder / "labelled", "pupils", graded)
     return folder
+
+
+def reasoned(question: str, a: int, b: int, c: int, label: int) -> dict:
+    """An answer of a system, whose reasoning is long enough to be used."""
+    result = a * b - c + (not label) * 10
+    steps = f"There are {a} boxes with {b} pens in each of them, so there are {a} x {b} = {a * b} pens in the boxes. "
+    text = f"{steps}Of these {c} are lost, which leaves {result} pens in all.\nThe answer is {result}."
+    return {"question": question, "references": [str(a * b - c)], "candidate": text, "label": label}
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +195,7 @@ def test_every_kind_has_rows_of_both_labels_in_balance(by_kind, kind):
 
 def test_rows_say_where_they_come_from(rows):
     assert len({row.id for row in rows}) == len(rows)
-    assert {row.meta["task"] for row in rows} == {"open", "options", "yes_no", "reading", "sums", "made", *OWN}
+    assert {row.meta["task"] for row in rows} == {*TASKS, *MADE_UP}
     assert {row.gold for row in rows} == {0, 1}
 
 
@@ -165,7 +205,8 @@ def test_questions_are_those_of_the_tasks(folder, rows):
     for path in (folder / "tasks").iterdir():
         lines = gzip.decompress(path.read_bytes()).decode().splitlines()
         questions |= {json.loads(line)["question"] for line in lines}
-    asked = {row.question for row in rows if row.meta["task"] not in ("made", *OWN)}
+    plain = [row for row in rows if not row.meta["source"].startswith("made:form ")]
+    asked = {row.question for row in plain if row.meta["task"] not in MADE_UP} - {*GRADED}
     assert {re.sub(r"^([A-J])[).:] ", r"(\1) ", question, flags=re.MULTILINE) for question in asked} <= questions
     assert len(asked) > len(asked & questions) > 0
 
@@ -195,13 +236,13 @@ def test_a_kind_left_out_changes_no_other(folder, rows):
     assert len(left) < len(rows)
 
 
-@pytest.mark.parametrize("kind", ["wrapped", "chatty", "hedged", "markup", "aliases", "names", "dates", "solved"])
+@pytest.mark.parametrize("kind", ["wrapped", "hedged", "names", "dates"])
 def test_no_wrong_row_ends_in_a_right_answer(by_kind, kind):
     wrong = [row for row in by_kind[kind] if not row.gold and row.meta["task"] not in ("options", *OWN)]
     assert wrong
     for row in wrong:
-        said = row.candidate.replace(row.question, "").split("\n")[-1 if kind == "solved" else 0 :]
-        assert not any(containment(" ".join(said), reference) for reference in row.references), row
+        said = row.candidate.replace(row.question, "")
+        assert not any(containment(said, reference) for reference in row.references), row
 
 
 def test_no_wrong_row_is_a_reference(rows):
@@ -272,7 +313,7 @@ def test_no_marker_and_no_order_makes_an_explanation_right(by_kind, kind):
 
 
 @pytest.mark.parametrize("task", OWN)
-@pytest.mark.parametrize("kind", ["denied", "terse", "undecided", "reasoned", "empty", "restated", "markup"])
+@pytest.mark.parametrize("kind", ["denied", "terse", "undecided", "reasoned", "empty", "restated", "form json"])
 def test_all_kinds_of_frames_are_made_of_made_up_questions_too(by_kind, kind, task):
     rows = [row for row in by_kind[kind] if row.meta["task"] == task]
     assert {row.gold for row in rows} == {0, 1}
@@ -324,12 +365,6 @@ def test_letter_and_text_of_two_options_are_wrong(by_kind):
         letter, text = re.fullmatch(r"\((.)\) (.+?)\.?", name_option(row.references[0], row.question)).groups()
         named = re.search(r"\b([A-D])\b", row.candidate.replace("I'd", ""))
         assert row.gold == int(named is not None and named[1] == letter and text in row.candidate), row
-
-
-def test_of_options_of_several_parts_the_letter_at_the_end_counts(by_kind):
-    for row in by_kind["options of several parts"]:
-        letter = name_option(row.references[0], row.question)[1]
-        assert row.gold == int(re.findall(r"(?<![A-Za-z])[A-H](?![A-Za-z])", row.candidate)[-1] == letter), row
 
 
 def test_the_type_of_what_is_asked_is_no_answer(by_kind):
@@ -456,3 +491,145 @@ def test_families_are_hedged_answers_of_twenty_questions_never_trained_on(rows):
         assert len({row["candidate"] for row in family}) == 6
     trained = {row.question.casefold() for row in rows}
     assert not trained & {row["question"].casefold() for family in families.values() for row in family}
+
+
+def test_forms_are_of_many_families_and_differ():
+    assert len(FORMS) >= 9
+    assert sum(map(len, FORMS.values())) >= 250
+    for family, forms in FORMS.items():
+        assert len({(form.form, form.ask) for form in forms}) == len(forms) >= 20, family
+        for form in forms:
+            slots = {*re.findall(r"\{([a-z])\}", form.form)}
+            assert slots & set("xvlt") and slots <= set("xvaqwklmt"), form
+            assert form.options or not slots & set("lmt"), form
+            assert "k" not in slots or "{k}" in form.ask, form
+
+
+def test_a_question_that_asks_for_a_format_stays_on_its_side_of_the_splits(rows):
+    asked = 0
+    for row in rows:
+        found = re.search("|".join(re.escape(line.split("|")[0]) for line in OPEN), row.question)
+        if row.meta["source"].startswith("made:form ") and row.meta["task"] == "open" and found:
+            asked += row.question != found[0]
+            for share in (TEST_SHARE, DEV_SHARE):
+                assert is_held_out(row, share) == is_held_out(Sample("", ("",), found[0]), share), row
+    assert asked > 50
+
+
+def test_what_a_json_answer_gives_is_right_if_and_only_if_it_is_the_answer(by_kind):
+    """Whatever else it has: reasoning, an answer that is given up, a placeholder."""
+    read = Counter()
+    for row in by_kind["form json"]:
+        found = re.search(
+            r'"(?:answer|final|result|final_answer|chosen|verdict)": ("[^"]*"|[-\d.]+|null)', row.candidate
+        )
+        if found and row.meta["task"] == "open" and not re.search(r'"(?:answer|final)": [\[{]', row.candidate):
+            given = normalise(str(json.loads(found[1])))
+            assert row.gold == (given in map(normalise, row.references)), row
+            read[row.gold] += 1
+    assert min(read[0], read[1]) > 20
+
+
+def test_reasoning_after_an_answer_does_not_take_it_back(by_kind):
+    """Systems' own: it comes after a right answer where it leads there, and after a wrong one where it does not."""
+    led = Counter()
+    for row in by_kind["form marks"]:
+        if row.meta["task"] == "systems" and (
+            found := re.search(r"which leaves (-?\d+) pens in all\.$", row.candidate)
+        ):
+            assert row.gold == (found[1] == row.references[0]), row
+            led[row.gold] += 1
+    assert led[0] and led[1]
+
+
+_METRES = {
+    "km": 1000,
+    "kilometer": 1000,
+    "kilometre": 1000,
+    "m": 1,
+    "meter": 1,
+    "metre": 1,
+    "mi": 1609.344,
+    "mile": 1609.344,
+}
+_METRES |= {"cm": 0.01, "centimeter": 0.01, "centimetre": 0.01, "foot": 0.3048, "feet": 0.3048, "ft": 0.3048}
+_LENGTH = re.compile(rf"(?:about |≈ |ca\. |around |roughly )?([\d.,]+) ?({'|'.join(_METRES)})s?", re.IGNORECASE)
+
+
+def test_a_length_is_right_in_any_unit_if_it_is_the_same_when_rounded(by_kind):
+    told = Counter()
+    for row in by_kind["measured"]:
+        said, right = (_LENGTH.fullmatch(text) for text in (row.candidate, row.references[0]))
+        if said and right and not re.search(r"[.?] [A-Z]", row.question):
+            size, known = (float(found[1].replace(",", "")) * _METRES[found[2].lower()] for found in (said, right))
+            assert row.gold == (abs(size - known) <= 0.005 * known), row
+            told[row.gold] += 1
+    assert min(told[0], told[1]) > 20
+
+
+def test_a_precision_that_is_asked_for_is_kept_by_right_answers_only(by_kind):
+    told = Counter()
+    for row in by_kind["measured"]:
+        if re.search("two dec|hundredth", row.question) and (
+            found := re.fullmatch(r"([\d,]+(\.\d+)?) ?[^\d]+", row.candidate)
+        ):
+            known = float(re.match(r"[\d,.]+", row.references[0])[0].replace(",", ""))
+            kept = len(found[2] or ".") == 3 and abs(float(found[1].replace(",", "")) - known) <= 0.005
+            assert row.gold == kept, row
+            told[row.gold] += 1
+    assert told[0] and told[1]
+
+
+def test_a_claim_is_right_if_its_passage_has_it(by_kind):
+    for row in by_kind["claims"]:
+        answers = {"who built": "Thomas Grey", "who sold": "Martha Lane", "who pulled": "Peter Hill"}
+        answer = next((name for asked, name in answers.items() if row.question.startswith(asked)), None)
+        if answer:
+            assert row.gold == (answer in row.candidate and answer in row.references[0]), row
+
+
+def test_an_explanation_need_not_say_all_that_a_long_reference_does(by_kind):
+    shorter = 0
+    for row in by_kind["explained at length"]:
+        explained, misled, told = explained_by(row)
+        assert explained if row.gold else misled or told, row
+        shorter += row.gold and len(row.candidate) * 2 < len(row.references[0])
+    assert shorter > len(by_kind["explained at length"]) / 4
+
+
+def test_graded_answers_are_right_ones_beside_wrong_ones_of_the_same_question(by_kind):
+    for row in by_kind["graded"]:
+        wrong, right = GRADED[row.question]
+        assert row.candidate in (right if row.gold else wrong)
+        assert {*row.references} <= {*right} - {row.candidate}
+
+
+@pytest.mark.parametrize(
+    ("number", "among", "not_among"),
+    [
+        ("3.14", ["3,14", "٣.١٤"], ["3.14"]),
+        ("1234567", ["1.234.567", "1 234 567", "1'234'567"], ["1,234,567"]),
+        ("1234.5", ["1.234,5", "1234,5", "1 234,5"], ["1,234.5"]),
+        ("1.234", [], ["1,234"]),
+        ("0.375", ["0,375"], []),
+    ],
+)
+def test_numbers_of_other_languages(number, among, not_among):
+    forms = abroad(Fraction(number))
+    assert {*among} <= {*forms}
+    assert not {*not_among} & {*forms}
+
+
+def test_dates_of_other_languages():
+    date, other = Date(1918, 5, 3), Date(1919, 12, 28)
+    assert {"1918年5月3日", "am 3. Mai 1918", "le 3 mai 1918", "3.5.1918", "3.V.1918", "3 мая 1918"} <= {*date.abroad()}
+    assert len(date.abroad()) == len(other.abroad())
+    assert "1918年" in Date(1918).abroad()
+
+
+def test_the_tables_of_the_recipe_name_kinds_that_exist():
+    tables = json.loads((RECIPE / "rows.json").read_text("utf-8"))
+    again = {kind for kinds in tables["made again"].values() for kind in kinds}
+    left_out = {source.removeprefix("made:") for family in tables["families"].values() for source in family}
+    assert again | (left_out - {*tables["taken"]}) <= {*KINDS}
+    assert {f"form {family}" for family in FORMS} <= left_out

@@ -21,6 +21,8 @@ from made.values import Date, Number, parse_date, parse_number
 
 LETTERS = "ABCDEFGHIJ"
 PASSES = 6  # how often a pool may be gone through; each pass makes other rows
+TEST_SHARE = 0.06  # of the questions: they measure the judge, and nothing else
+DEV_SHARE = 0.12  # of the questions, with the test questions: they calibrate it
 
 _OR = re.compile(r"[,:;]\s*(?P<one>[^,:;?]{2,50}?),? or (?:the )?(?P<two>[^,:;?]{2,50})\?$")
 _NOT_PLAIN = re.compile(r"[\\${}^]")
@@ -345,6 +347,4 @@ POOLS: dict[str, Callable[[Item], bool]] = {
     ),
     "lists": _is_list,
     "people": _is_person,
-    "aliases": lambda item: _is_plain(item) and len(item.references) > 1,
-    "solutions": lambda item: item.solution.count("\n") > 0 and not item.choices and 0 < len(item.references[0]) <= 25,
 }

@@ -240,38 +240,6 @@ def _after_denial(answer: str, other: str, item: Item, chance: Random) -> str:
     return f"{filled(draw('denied', chance), item, chance, x=other)} {frames.whole(answer, item.question, chance)}"
 
 
-def chatty(text: str, item: Item, chance: Random) -> str:
-    """An answer in a paragraph, as a verbose model writes it."""
-    parts = [draw("openers", chance)]
-    parts += [filled(draw("vague", chance), item, chance)] if chance.random() < 0.6 else []
-    own, frame = chance.random() < 0.4, draw("statements", chance)
-    answer = frames.whole(text, item.question, chance) if own else fill(frame, x=text, q=item.question)
-    parts += [frames.sentence(answer)]
-    parts += [draw("neutral", chance)] if chance.random() < 0.6 else []
-    parts += [draw("closers", chance)] if chance.random() < 0.7 else []
-    return chance.choice((" ", " ", "\n\n")).join(parts)
-
-
 def wrapped(text: str, item: Item, chance: Random) -> str:
     """An answer as systems give it."""
     return frames.plain(text, item.question, chance)
-
-
-def solved(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A worked solution with the correct result, with another one, or without a result at the end."""
-    steps = item.solution.split("\n")
-    right = item.references[0]
-    wrong = bank.wrong(item, chance)
-    if not wrong or right not in steps[-1]:
-        return
-    swap = re.compile(rf"(?<![\d.]){re.escape(right)}(?![\d])")
-    whole, end = "\n".join(steps), pick(chance, "solutions", "results")
-    yield Made(1, f"{whole}\n{fill(end, b=right)}")
-    changed = "\n".join([*steps[:-1], swap.sub(lambda found: wrong, steps[-1])]) if chance.random() < 0.6 else whole
-    yield Made(0, f"{changed}\n{fill(end, b=wrong)}")
-    before = steps[: next(n for n, step in enumerate(steps) if right in step)]
-    if before and chance.random() < 0.5:
-        early = [before[0], fill(pick(chance, "solutions", "in passing"), b=wrong), *before[1:]]
-        cut = early if chance.random() < 0.6 else before
-        yield Made(0, "\n".join(cut) + pick(chance, "solutions", "broken off"))
-        yield Made(1, "\n".join([*early, *steps[len(before) :], fill(end, b=right)]))

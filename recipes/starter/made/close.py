@@ -57,6 +57,9 @@ def _day(chance: Random) -> _Dated:
     wrong = _off_date(right, chance)
     asked = chance.choice(("When", "When", "On what date", "On which day, month and year", "On which exact date"))
     question, stated = _event(asked, "on ", chance)
+    if chance.random() < 0.35:
+        style = chance.randrange(len(right.abroad()))
+        return question, chance.choice(right.spellings()[:3]), right.abroad()[style], wrong.abroad()[style], ""
     # The first nine and the last six spellings are the same for every day.
     style = chance.choice(range(-6, 9)) if chance.random() < 0.4 else chance.choice((0, 2, 3, 5, -1, -2, -3))
     if style in (4, 5, 6, 7, 8, -4, -5, -6):
@@ -163,7 +166,7 @@ def close_names(bank: Bank, chance: Random) -> Rows:
 
 def explanations(bank: Bank, chance: Random) -> Rows:
     """A short explanation in other words, and one that gets it the wrong way round."""
-    for item, right, _ in _explained(chance):
+    for item, right, _ in explained(chance):
         said = pick(chance, "close", "explained")
         for label, text in ((1, right), (0, item.wrong)):
             yield item, Made(label, _say(said, text))
@@ -171,7 +174,7 @@ def explanations(bank: Bank, chance: Random) -> Rows:
 
 def beside_the_point(bank: Bank, chance: Random) -> Rows:
     """Text on the topic of a question that explains nothing; with an explanation in it, the explanation counts."""
-    for item, right, points in _explained(chance):
+    for item, right, points in explained(chance):
         said, first = pick(chance, "close", "explained"), chance.random() < 0.5
         texts = chance.sample(points, chance.choice((1, 1, 1, 2)))
         if chance.random() < 0.2:
@@ -190,13 +193,13 @@ def of_explanations(maker: Maker) -> Callable[[Bank, Random], Rows]:
     """A kind of rows: what `maker` makes of questions that ask for an explanation."""
 
     def make(bank: Bank, chance: Random) -> Rows:
-        for item, *_ in _explained(chance):
+        for item, *_ in explained(chance):
             yield from ((item, made) for made in maker(bank, item, chance))
 
     return make
 
 
-def _explained(chance: Random) -> Iterator[tuple[Item, str, list[str]]]:
+def explained(chance: Random) -> Iterator[tuple[Item, str, list[str]]]:
     """Questions that ask for an explanation, with a correct one in other words, and texts that are beside the point.
 
     `explanations.txt` has three lines for each question: itself and correct answers in several wordings;

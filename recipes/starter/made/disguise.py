@@ -41,11 +41,6 @@ def injected(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> I
         yield Made(label, joint.join(part for part in (parts[::-1] if ahead else parts) if part))
 
 
-def marked_up(text: str, item: Item, chance: Random) -> str:
-    """An answer in markup."""
-    return fill(draw("markup", chance), x=text, q=item.question)
-
-
 def noisy(text: str, item: Item, chance: Random) -> str:
     """An answer whose case, spaces or characters are changed, but not its words."""
     changed = chance.choice(NOISES)(text, chance)

@@ -1,35 +1,23 @@
-"""Rows about equal values in other forms, and unequal ones that look alike: numbers, units, dates, lists, names."""
+"""Rows about equal values in other forms, and unequal ones that look alike: numbers, dates, lists, names."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from fractions import Fraction
 from random import Random
 
 from bert_judge.metrics import containment, normalise
 from made import frames
 from made.bank import Bank, Item, Made, differs, split_list
 from made.files import pick, table
-from made.values import Date, Number, decimal, ordinal, parse_date, parse_number
+from made.values import Date, Number, abroad, ordinal, parse_date, parse_number
 
 PLACES: dict[str, list[str]] = table("forms")["places"]
 COUNTRY = {city: country for country, cities in PLACES.items() for city in cities}
 _NICKNAMES = [frozenset(pair) for pair in table("forms")["nicknames"]]
 _OPPOSITE = {key: value for pair in table("forms")["opposites"] for key, value in (pair, pair[::-1])}
 _SYNONYM = dict(table("forms")["synonyms"])  # the second can replace the first, not always the other way round
-_UNITS: list[dict[str, int]] = table("forms")["units"]  # by dimension: each unit in terms of the smallest
-_SHORT: dict[str, str] = table("forms")["short units"]
-_PLURALS: dict[str, str] = table("forms")["plurals"]
-_BRITISH = re.compile(r"(met|lit)er")
-_NAMED = {
-    **{form: unit for system in _UNITS for unit in system for form in (unit, _PLURALS.get(unit, unit + "s"))},
-    **{_BRITISH.sub(r"\1re", form): unit for system in _UNITS for unit in system for form in (unit, unit + "s")},
-    **{short: unit for unit, short in _SHORT.items() if unit != "inch"},
-}
-_HANDY = (1, 2, 4, 5, 10, 100, 1000)  # the denominators of amounts that people write
-_MEASURE = re.compile(r"([\d.,]+) ?([A-Za-z]+)")
-_ASKED = re.compile(r"\bhow many(?: more| fewer| less| total)? ([a-z]+s|feet|dozen)\b", re.IGNORECASE)
+_IN_WORDS = (*range(21), *range(30, 101, 10))  # the numbers whose words `tables/languages.json` has
 
 _OF_A_PLACE = re.compile(r"\b(where|city|town|place|locat\w+|capital|born)\b", re.IGNORECASE)
 _CITY_REGION = re.compile(r"([A-Z][\w.'’ -]+), ([A-Z][\w.'’ -]+)")
@@ -58,64 +46,8 @@ def _same(number: Number, text: str) -> bool:
     return bool(read and read.value == number.value)
 
 
-def units(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A quantity in its own unit, or in another one if the reference has one; incorrect: another number or unit."""
-    measure = _measure(item)
-    if not measure:
-        return
-    value, unit, system = measure
-    size = value * system[unit]
-    sizes = {name: size / one for name, one in system.items()}
-    good = [name for name, n in sizes.items() if n.denominator in _HANDY and Fraction(1, 4) <= n < 100_000]
-    others = [name for name in system if name != unit]
-    written = _written(value, unit, chance)
-    references = (written,) if item.task in ("gsm8k", "svamp", "mawps") and chance.random() < 0.6 else ()
-    bare = not references and parse_number(item.right) is not None
-    name = unit if bare else chance.choice([name for name in good if name != unit] or [unit])
-    yield Made(1, _framed(_written(sizes[name], name, chance), item, chance), references)
-    off = Number(sizes[name]).other(chance).value
-    wrong = chance.choice(
-        (
-            *[_written(value, chance.choice(others), chance)] * 3,
-            _written(abs(off) or Fraction(7), name, chance),
-            _written(abs(Number(value).other(chance).value) or Fraction(7), unit, chance),
-        )
-    )
-    yield Made(0, _framed(wrong, item, chance), references)
-    if chance.random() < 0.3:
-        yield Made(1, _framed(_written(value, unit, chance), item, chance), references)
-        yield Made(0, _framed(_written(abs(off) or Fraction(7), name, chance), item, chance), references)
-
-
-def _measure(item: Item) -> tuple[Fraction, str, dict[str, int]] | None:
-    """The quantity that an item's reference is, with its unit; a bare number takes the unit of its question."""
-    found = _MEASURE.fullmatch(item.right)
-    number = parse_number(found[1] if found else item.right)
-    asked = _ASKED.search(item.question)
-    unit = _NAMED.get(found[2]) if found else _NAMED.get(asked[1].casefold()) if asked else None
-    if number and number.unit == "$":
-        unit = "dollar"
-    if not number or not unit or number.value <= 0 or number.unit == "%":
-        return None
-    return number.value, unit, next(system for system in _UNITS if unit in system)
-
-
-def _written(value: Fraction, unit: str, chance: Random) -> str:
-    plural = unit if value == 1 else _PLURALS.get(unit, unit + "s")
-    plural = _BRITISH.sub(r"\1re", plural) if chance.random() < 0.3 else plural
-    digits = decimal(value, commas=chance.random() < 0.5)
-    if unit == "dollar":
-        cents = f"{float(value):.2f}" if value.denominator != 1 or chance.random() < 0.3 else digits
-        return chance.choice(
-            (f"${cents}", f"{cents} dollars", f"{digits} dollars" if value.denominator == 1 else f"${cents}")
-        )
-    short = f"{digits} {_SHORT[unit]}" if unit in _SHORT else f"{digits} {plural}"
-    return chance.choice(
-        (f"{digits} {plural}", f"{digits} {plural}", short, short.replace(" ", "") if unit in _SHORT else short)
-    )
-
-
-def _framed(text: str, item: Item, chance: Random) -> str:
+def framed(text: str, item: Item, chance: Random) -> str:
+    """A text as it is, or as systems give an answer."""
     return frames.plain(text, item.question, chance) if chance.random() < 0.5 else text
 
 
@@ -133,7 +65,8 @@ def dates(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
         month, day = chance.randint(1, 12), chance.choice((0, chance.randint(1, 28)))
         date, other = Date(date.year, month, day), Date(other.year, month, day)
     for label, value in ((1, date), (0, other)):
-        yield Made(label, _framed(chance.choice(value.spellings()), item, chance), references)
+        forms = value.abroad() if chance.random() < 0.3 else value.spellings()
+        yield Made(label, framed(chance.choice(forms), item, chance), references)
 
 
 def lists(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
@@ -167,12 +100,12 @@ def joined(items: list[str], *kinds: str) -> list[str]:
 
 def _enumerated(items: list[str], item: Item, chance: Random) -> str:
     if len(items) == 1:
-        return _framed(items[0], item, chance)
+        return framed(items[0], item, chance)
     lines, start = pick(chance, "forms", "list marks"), pick(chance, "forms", "list starts")
     listed = start + "\n".join(lines.format(text, n=n) for n, text in enumerate(items, 1))
     kinds = ("answer in a task", "of two" if len(items) == 2 else "of more")
     text = chance.choice([listed, *joined(items, *kinds)])
-    return text if "\n" in text else _framed(text, item, chance)
+    return text if "\n" in text else framed(text, item, chance)
 
 
 def names(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
@@ -191,8 +124,8 @@ def names(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     right, wrong = _filled("person right", values), _filled("person wrong", values)
     wrong = [text for text in wrong if not any(containment(text, name) for name in item.references)]
     case = chance.choice((str, str, str, str.upper, str.lower))
-    yield Made(1, _framed(case(chance.choice(right)), item, chance))
-    yield Made(0, _framed(case(chance.choice(wrong)), item, chance))
+    yield Made(1, framed(case(chance.choice(right)), item, chance))
+    yield Made(0, framed(case(chance.choice(wrong)), item, chance))
 
 
 def specific(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
@@ -213,8 +146,8 @@ def specific(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     if chance.random() < 0.5:
         yield from _broader(item, date, region, chance)
     if all(differs(text, item.references[1:]) for text in wrong):
-        yield Made(1, _framed(chance.choice(right), item, chance))
-        yield Made(0, _framed(chance.choice(wrong), item, chance))
+        yield Made(1, framed(chance.choice(right), item, chance))
+        yield Made(0, framed(chance.choice(wrong), item, chance))
 
 
 def _broader(item: Item, date: Date | None, region: str, chance: Random) -> Iterator[Made]:
@@ -226,20 +159,11 @@ def _broader(item: Item, date: Date | None, region: str, chance: Random) -> Iter
         broad, other = region, chance.choice([name for name in PLACES if name != region])
     form = pick(chance, "forms", "decades" if date else "countries")
     for label, text in ((1, broad), (0, other)):
-        yield Made(label, _framed(frames.fill(form, x=text), item, chance), (broad,))
+        yield Made(label, framed(frames.fill(form, x=text), item, chance), (broad,))
 
 
 def _filled(kind: str, values: dict[str, str]) -> list[str]:
     return [frames.fill(form, **values) for form in table("forms")[kind]]
-
-
-def aliases(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """Several references in any order: each of them is correct, a similar answer is not."""
-    references = tuple(chance.sample(item.references, len(item.references)))
-    wrong = bank.wrong(item, chance)
-    if wrong:
-        yield Made(1, _framed(chance.choice(references), item, chance), references)
-        yield Made(0, _framed(wrong, item, chance), references)
 
 
 def wording(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
@@ -254,17 +178,8 @@ def wording(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
     same = (_reworded(text, chance) if chance.random() < 0.8 else None) or text
     same = re.sub(r"^(the|an|a|to|by|in|it|they) ", "", same) if chance.random() < 0.4 else same
     if not any(containment(wrong, other) for other in item.references):
-        yield Made(1, _framed(same, item, chance))
-        yield Made(0, _framed(wrong, item, chance))
-
-
-def synonyms(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A correct and an incorrect answer, with a word of each replaced by a synonym where there is one."""
-    wrong = bank.wrong(item, chance)
-    right = _reworded(item.right, chance)
-    if wrong and right and len(item.right.split()) > 1:
-        yield Made(1, _framed(right, item, chance))
-        yield Made(0, _framed(_reworded(wrong, chance) or wrong.rstrip("."), item, chance))
+        yield Made(1, framed(same, item, chance))
+        yield Made(0, framed(wrong, item, chance))
 
 
 def _reworded(text: str, chance: Random) -> str | None:
@@ -281,17 +196,20 @@ def _replaced(words: list[str], place: int, word: str) -> str:
 
 
 def counted(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
-    """A small number as a word of another language, in a frame of that language."""
+    """A number as a word or in the digits and separators of another language, in a frame of that language."""
     number = parse_number(item.right)
-    if not number or number.unit or number.value.denominator != 1 or not 0 <= number.value <= 12:
+    if not number or number.value < 0:
         return
-    language = chance.choice([*table("languages")["numbers"]])
-    counted = table("languages")["numbers"][language]
-    right = int(number.value)
-    wrong = chance.choice([n for n in (right - 1, right + 1, right + 2, right - 3) if 0 <= n <= 12])
-    if any(_same(Number(Fraction(wrong)), text) for text in item.references):
+    language, style = chance.choice([*table("languages")["numbers"]]), chance.randrange(100)
+    words = dict(zip(_IN_WORDS, table("languages")["numbers"][language], strict=True))
+    other = number.other(chance).value
+    if number.value in words and number.unit == "" and chance.random() < 0.7:
+        other = chance.choice([n for n in words if n != number.value and abs(n - number.value) < 11])
+    if other <= 0 or any(_same(Number(other), text) for text in item.references):
         return
+    said = [[words[n]] if n in words and other in words else abroad(n) for n in (number.value, other)]
     around = [frame for frame in table("languages")["frames"][language] if "{x}" in frame]
-    frame = chance.choice(around) if chance.random() < 0.7 else "{x}"
-    for label, n in ((1, right), (0, wrong)):
-        yield Made(label, frames.fill(frame, x=counted[n] if chance.random() < 0.8 else str(n)))
+    frame, unit = chance.choice(around) if chance.random() < 0.6 else "{x}", f" {number.unit}".rstrip()
+    if all(said):
+        for label, forms in zip((1, 0), said, strict=True):
+            yield Made(label, frames.fill(frame, x=forms[style % len(forms)] + unit))

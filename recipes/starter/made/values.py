@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 from random import Random
 from typing import NamedTuple
@@ -20,6 +21,7 @@ _NUMBER = re.compile(
     r"(?:\s(?P<scale>thousand|million|billion))?"
     r"(?P<percent>\s?\\?%|\spercent|\sper cent)?"
 )
+_FIRST_DIGITS = (0x0660, 0x06F0, 0x0966, 0xFF10)  # Arabic, Persian, Devanagari, full width
 _DAY = r"(?P<d>\d{1,2})(?:st|nd|rd|th)?"
 _MONTH = rf"(?P<m>{'|'.join(MONTHS)})"
 _YEAR = r"(?P<y>1[0-9]\d\d|20\d\d)"
@@ -97,9 +99,17 @@ class Date(NamedTuple):
 
     def spellings(self) -> list[str]:
         """Ways to write the date, all the same day, month or year."""
+        if self.shape != "ymd":
+            return self._in([self.shape])
+        return self._in(["ymd", *["day after the 12th"] * (self.day > 12), "ymd, too"])
+
+    def abroad(self) -> list[str]:
+        """Ways to write the date in other languages and notations, as many for all dates of the same shape."""
+        return self._in([f"{self.shape} abroad"])
+
+    def _in(self, kinds: Sequence[str]) -> list[str]:
         y, m, d = self
         months = {language: names[m - 1] for language, names in table("dates")["months"].items()}
-        kinds = [self.shape] if self.shape != "ymd" else ["ymd", *["day after the 12th"] * (d > 12), "ymd, too"]
         slots = months | {"short": months["month"][:3], "th": ordinal(d), "words": year_in_words(y)}
         return [form.format(y=y, m=m, d=d, **slots) for kind in kinds for form in table("dates")[kind]]
 
@@ -159,6 +169,21 @@ def decimal(value: Fraction, commas: bool = False) -> str:
         return f"{value.numerator}/{value.denominator}"
     text = f"{float(value):.6f}".rstrip("0").rstrip(".")
     return f"{float(text):,}" if commas and abs(value) >= 1000 else text
+
+
+def abroad(value: Fraction) -> list[str]:
+    """A number of digits as it is written in other languages: a comma before decimals, other groups, other digits."""
+    text = decimal(value)
+    whole, _, part = text.partition(".")
+    if "/" in text or not whole.isdigit():
+        return []
+    forms = [text.translate({ord("0") + n: first + n for n in range(10)}) for first in _FIRST_DIGITS]
+    # "1,234" and "1.234" are read as a decimal by some and as a thousand by others.
+    gaps = (" ", "\u202f", "'", *"." * (value >= 10**6 or len(part) in (1, 2)))
+    groups = [f"{int(whole):,}".replace(",", gap) for gap in gaps]
+    if part:
+        forms += [f"{start},{part}" for start in dict.fromkeys([whole, *groups]) if len(part) != 3 or whole == "0"]
+    return forms + groups if not part and value >= 1000 else forms
 
 
 def in_words(n: int) -> str:

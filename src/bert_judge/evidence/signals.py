@@ -144,7 +144,7 @@ def _values(one: Reading) -> list[Word | Value]:
 
 def _numbers(one: Reading, marks: Sequence[Mark]) -> list[int]:
     """The relations of a text's numbers, quantities and dates."""
-    return [next(mark.relation for mark in marks if mark.start <= value.start < mark.end) for value in _values(one)]
+    return [next(m.relation for m in marks if m.start < value.end and value.start < m.end) for value in _values(one)]
 
 
 def _last_numbers(candidate: str, reference: str, found: Match, best: int) -> tuple[str | None, str | None]:
