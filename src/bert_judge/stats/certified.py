@@ -14,6 +14,7 @@ from bert_judge.stats.arrays import Numbers, np
 from bert_judge.stats.inputs import check_fraction
 
 _STEP = 0.001  # between the targets that `at_least` tries
+_FRESH = 16  # questions that agree after which a stake is computed from scratch; it takes long
 _SEEN = 0.1  # of a question of weight 1 that disagrees as a whole: what is taken as seen before the first one
 
 
@@ -73,9 +74,10 @@ def is_certified(evidence: Evidence, target: float, delta: float) -> bool:
     sizes = (_SEEN + squares) / (_SEEN + lost)
     to_come = (len(before) - before) * (_SEEN + passed) / (_SEEN + before) / sizes
     gains = allowed * evidence.passed - evidence.disagreed
-    won = delta  # the stake as a share of 1 / delta
-    for size, rows, gain in zip(sizes.tolist(), to_come.tolist(), gains.tolist(), strict=True):
-        spare = bdtrik(won, rows, allowed)  # as many disagreements to come would still do
+    stale = (lost > np.roll(lost, 1)) | (before % _FRESH == 0)
+    won, spare = delta, 0.0  # the stake as a share of 1 / delta; as many disagreements to come would still do
+    for size, rows, gain, old in zip(sizes.tolist(), to_come.tolist(), gains.tolist(), stale.tolist(), strict=True):
+        spare = float(bdtrik(won, rows, allowed)) if old else spare
         left = 0.0  # of the stake, after a disagreement
         if 0 < spare < rows:
             none = betainc(rows - 1 - spare, spare + 1, target) if spare < rows - 1 else 1.0
