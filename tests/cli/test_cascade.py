@@ -156,6 +156,15 @@ def test_stages_in_yaml_and_settings_in_a_file(run) -> None:
     assert plan["stages"][0]["judge"]["metric"] == "containment"
 
 
+def test_what_is_certified_is_said_and_stored(run) -> None:
+    write("labelled.jsonl", 400, 1)
+    said = run(main, *stages("containment", "test_cascade:Oracle"), "--certify", "questions")
+    promise = "agree with human labels, each question counting alike,\n         in 90% of calibrations"
+    assert promise in said
+    assert json.loads(Path("cascade.json").read_text())["certifies"] == "questions"
+    assert promise in run(score.main, write("answers.jsonl", 50, 2), *CASCADE)
+
+
 def test_an_encoder_as_a_stage(run, make_judge) -> None:
     write("labelled.jsonl", 200, 1)
     folder = str(make_judge("bert"))

@@ -46,7 +46,7 @@ def stages_document(cascade: Cascade, records: Callable[[], Iterable[Mapping[str
     shown = [place for place in range(len(head)) if any(line[place] != "" for line in body)]
     saving = _saving(counts, cascade.use, plan.abstain)
     table = Table("", [head[place] for place in shown], [[line[place] for place in shown] for line in body], saving)
-    return Document("Stages", [table, f"promised: {_promise(plan)}"], _broken(early_agreement(records(), plan), plan))
+    return Document("Stages", [table, f"promise: {_promise(plan)}"], _broken(early_agreement(records(), plan), plan))
 
 
 _COUNTING = {
