@@ -1,11 +1,12 @@
-"""Does a cascade keep its promise, and what does it save? `python benchmarks/cascade.py --data FOLDER`.
+"""Does a cascade keep its promise, and what does it save? `python benchmarks/cascade.py --data FOLDER`, or `--mixture`.
 
 Stages: containment, the starter judge, and people's labels as the last stage. Over `--splits` random splits of the
-questions, thresholds are found on `--calibration` questions (a row each) and tried on all rows of the others. Prints,
-for each file and for all together:
+questions, thresholds are found on the rows of `--calibration` questions and tried on all rows of the others. Prints,
+for each file and for all together, and for each of `--certify`:
 
-- held: the share of splits in which at least `--target_agreement` of the rows decided early agree with people
-- agree: the agreement of these rows, its mean and its 5 % quantile over splits
+- held: the share of splits in which at least `--target_agreement` of what was decided early agrees with people, where
+  rows count alike, questions, or sources (files); a promise is kept where its own column is at least 1 - `--delta`
+- agree: the agreement of the rows that were decided early, its mean and its 5 % quantile over splits
 - early: the share of rows that never reach the last stage, and by which stage they were decided
 - beside it, over all rows: each judge alone, and the fallback of the paper (arXiv 2604.09497, Table 4), which takes the
   word of a pattern wherever it matches, and asks the encoder where it does not
@@ -13,7 +14,9 @@ for each file and for all together:
 The starter learnt from questions of these sources. `--held_out 0.06` takes those alone that `recipes/starter` keeps
 from it (the files are small then: look at the line of all).
 
-`--data` takes labelled files that `bert-judge score` reads, or folders of them.
+`--data` takes labelled files that `bert-judge score` reads, or folders of them. `--answers 5 2` keeps at most so many
+rows of a question, file by file. `--mixture` needs no files: it draws sources whose questions have 8 answers on which
+two made-up judges are often wrong, or 2 on which they seldom are, so that rows, questions and sources differ.
 """
 
 from __future__ import annotations
@@ -21,64 +24,116 @@ from __future__ import annotations
 import argparse
 import random
 import statistics
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
+from typing import get_args
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.analysis.calibrate import CascadeSettings, find_thresholds
 from bert_judge.analysis.results import Row
+from bert_judge.analysis.thresholds import GROUPS, CascadeSettings, find_thresholds, labelled
 from bert_judge.judges import Judge, RegexJudge
-from bert_judge.judges.cascade import Stage
+from bert_judge.judges.cascade import Counted, Stage
 from bert_judge.sources import open_source
 from bert_judge.training.rows import is_held_out
+from bert_judge.types import Signature
 
 FILES = ("evouna_nq", "evouna_tq", "efficientqa", "mmlu_pro")
 STAGES = ("containment", "starter")
 PARSED = r"answer(?:\s+is|:)\s*(.+)"
 
 
+MIXTURE = {"eight a question": (8, 0.82, 1), "two a question": (2, 0.97, 2), "two, too": (2, 0.97, 1)}
+"""Made-up sources: answers a question, how often the second judge is right, share of the questions."""
+
+
 @dataclass(frozen=True)
 class Rows:
-    """Labelled rows with the scores of the stages, and the rows of each question."""
+    """Labelled rows with the scores of the stages, the rows of each question, and weights by what counts alike."""
 
     name: str
-    golds: Sequence[int]
+    rows: Sequence[Row]
     scores: Sequence[Sequence[float | None]]
     fallback: Sequence[int]
     questions: Sequence[Sequence[int]]
+    weights: Mapping[Counted, Sequence[float]]
+
+    @classmethod
+    def of(
+        cls, name: str, rows: Sequence[Row], scores: Sequence[Sequence[float | None]], fallback: Sequence[int]
+    ) -> Rows:
+        questions: dict[str, list[int]] = {}
+        for number, row in enumerate(rows):
+            questions.setdefault(row.cluster, []).append(number)
+        weights = {}
+        for certify, group_of in GROUPS.items():
+            groups = [group_of(row) for row in rows]
+            sizes = Counter(groups)
+            weights[certify] = [1 / sizes[group] for group in groups]
+        return cls(name, rows, scores, fallback, [*questions.values()], weights)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", nargs="+", required=True, help="labelled files, or folders of them")
+    given = parser.add_mutually_exclusive_group(required=True)
+    given.add_argument("--data", nargs="+", help="labelled files, or folders of them")
+    given.add_argument("--mixture", action="store_true", help="made-up sources with 8 and 2 answers a question")
     parser.add_argument("--files", nargs="+", default=FILES, help=f"files of a folder (default: {' '.join(FILES)})")
     parser.add_argument("--rows", type=int, default=2500, help="rows of each file (default: 2500)")
+    parser.add_argument("--answers", type=int, nargs="+", default=[], help="most rows a question, file by file")
     parser.add_argument(
         "--held_out", type=float, default=1.0, help="only this share of the questions, as training sets them aside"
     )
-    parser.add_argument("--splits", type=int, default=1000, help="random splits (default: 1000)")
+    parser.add_argument("--splits", type=int, default=200, help="random splits (default: 200)")
     parser.add_argument("--calibration", type=float, nargs="+", default=[0.3], help="shares of the questions")
+    parser.add_argument("--certify", nargs="+", choices=get_args(Counted), default=["rows"])
     parser.add_argument("--target_agreement", type=float, default=0.95)
     parser.add_argument("--delta", type=float, default=0.1)
     args = parser.parse_args()
-    files = [read(path, args.rows, args.held_out) for path in paths(args.data, args.files)]
-    files.append(together(files))
+    if args.mixture:
+        files = [mixture(args.rows)]
+    else:
+        found = zip_longest(paths(args.data, args.files), args.answers)
+        files = [read(path, args.rows, most, args.held_out) for path, most in found]
+        files.append(together(files))
     print(f"target {args.target_agreement:g}, delta {args.delta:g}, {args.splits} splits\n")
     print(f"{'':14}{'rows':>6}{'right':>7}{'containment':>13}{'starter':>9}{'fallback':>10}   agreement with people")
     for rows in files:
         print(alone(rows))
-    print(
-        f"\n{'':14}{'calibrated on':>16}{'held':>9}{'agree':>8}{'5 %':>7}{'early':>8}{'containment':>13}{'starter':>9}"
-    )
+    print(f"\n{'':42}held by\n{'':14}{'calibrated on':>16}{'certify':>11}", end="")
+    print(f"{'rows':>8}{'quest.':>8}{'sources':>9}{'agree':>8}{'5 %':>7}{'early':>8}{'containment':>13}{'starter':>9}")
     for rows in files:
         for share in args.calibration:
-            for split_stages in (False, True):
-                settings = CascadeSettings(
-                    target_agreement=args.target_agreement, delta=args.delta, split_stages=split_stages
-                )
-                print(simulated(rows, int(share * len(rows.questions)), args.splits, settings), flush=True)
+            for certify in args.certify:
+                for split_stages in (False, True):
+                    settings = CascadeSettings(
+                        target_agreement=args.target_agreement,
+                        delta=args.delta,
+                        certify=certify,
+                        split_stages=split_stages,
+                    )
+                    print(simulated(rows, int(share * len(rows.questions)), args.splits, settings), flush=True)
+
+
+def mixture(count: int) -> Rows:
+    """Made-up rows. A judge errs less where it is sure, and more on some questions than others."""
+    chance, rows, scores, number = random.Random(0), list[Row](), (list[float](), list[float]()), 0
+    names = [name for name, (_, _, share) in MIXTURE.items() for _ in range(share)]
+    while len(rows) < count:
+        answers, right, _ = MIXTURE[source := names[number % len(names)]]
+        wrong = chance.betavariate(10 * (1 - right), 10 * right)  # on average over rows of this question
+        number += 1
+        for _ in range(answers):
+            gold = int(chance.random() < 0.5)
+            rows.append(Row(None, None, gold=gold, question=f"Question {number}?", meta={"source": source}))
+            for stage, worse in zip(scores, (1.5, 1.0), strict=True):
+                sure = chance.random()
+                agrees = chance.random() >= worse * 2 * wrong * (1 - sure)
+                stage.append(0.5 + sure / 2 if agrees == gold else 0.5 - sure / 2)
+    fallback = [int(score >= 0.5) for score in scores[1]]
+    return Rows.of("mixture", rows, scores, fallback)
 
 
 def paths(given: Sequence[str], names: Sequence[str]) -> list[Path]:
@@ -90,24 +145,24 @@ def paths(given: Sequence[str], names: Sequence[str]) -> list[Path]:
     return found
 
 
-def read(path: Path, count: int, held_out: float) -> Rows:
-    """Rows with a label, spread over the file, judged by every stage."""
-    labelled = [row for row in open_source(path) if row.gold is not None and is_held_out(row, held_out)]
-    samples = random.Random(0).sample(labelled, min(count, len(labelled)))
-    several = any("\n(A)" in (sample.question or "") for sample in samples)
+def read(path: Path, count: int, most: int | None, held_out: float) -> Rows:
+    """Labelled rows of random questions, judged by every stage; `most` is the most rows of a question."""
+    questions: dict[str, list[Sample]] = {}
+    for sample in open_source(path):
+        if sample.gold is not None and is_held_out(sample, held_out):
+            questions.setdefault(Row.unjudged(sample).cluster, []).append(sample)
+    chance, chosen = random.Random(0), list[Sample]()
+    for question in chance.sample(list(questions), len(questions)):
+        rows = questions[question]
+        chosen += chance.sample(rows, min(most or len(rows), len(rows))) if len(chosen) < count else []
+    several = any("\n(A)" in (sample.question or "") for sample in chosen)
     regex = RegexJudge(PARSED, "choice" if several else "exact_match")
-    starter = scores(BERTJudge(), samples)
-    parsed = [verdict.label if verdict.details.get("answer") else None for verdict in regex.assess(samples)]
+    starter = scores(BERTJudge(), chosen)
+    parsed = [verdict.label if verdict.details.get("answer") else None for verdict in regex.assess(chosen)]
     fallback = [int((s or 0) >= 0.5) if label is None else label for label, s in zip(parsed, starter, strict=True)]
-    questions: dict[str, list[int]] = {}
-    for number, sample in enumerate(samples):
-        row = Row(sample.id, None, None, question=sample.question, references=sample.references)
-        questions.setdefault(row.cluster, []).append(number)
     name = path.name.split(".")[0]
-    golds = [sample.gold or 0 for sample in samples]
-    return Rows(
-        name, golds, (scores(RegexJudge("none", "containment"), samples), starter), fallback, [*questions.values()]
-    )
+    judged = [replace(Row.unjudged(sample), meta={"source": name}) for sample in chosen]
+    return Rows.of(name, judged, (scores(RegexJudge("none", "containment"), chosen), starter), fallback)
 
 
 def scores(judge: Judge, samples: Sequence[Sample]) -> list[float | None]:
@@ -116,64 +171,71 @@ def scores(judge: Judge, samples: Sequence[Sample]) -> list[float | None]:
 
 def together(files: Sequence[Rows]) -> Rows:
     """All files as one."""
-    starts = [sum(len(each.golds) for each in islice(files, n)) for n in range(len(files))]
-    return Rows(
+    return Rows.of(
         "all",
-        [gold for each in files for gold in each.golds],
+        [row for each in files for row in each.rows],
         [[score for each in files for score in each.scores[stage]] for stage in range(len(STAGES))],
         [label for each in files for label in each.fallback],
-        [[start + row for row in rows] for each, start in zip(files, starts, strict=True) for rows in each.questions],
     )
 
 
 def alone(rows: Rows) -> str:
     """The agreement of each judge on all rows, and of the fallback."""
     labels = [[int((score or 0) >= 0.5) for score in stage] for stage in rows.scores]
-    shares = [
-        statistics.mean(a == b for a, b in zip(each, rows.golds, strict=True)) for each in (*labels, rows.fallback)
-    ]
+    golds = [row.gold or 0 for row in rows.rows]
+    shares = [statistics.mean(a == b for a, b in zip(each, golds, strict=True)) for each in (*labels, rows.fallback)]
     return (
-        f"{rows.name:14}{len(rows.golds):6}{statistics.mean(rows.golds):7.1%}{shares[0]:13.1%}{shares[1]:9.1%}"
-        f"{shares[2]:10.1%}"
+        f"{rows.name:14}{len(golds):6}{statistics.mean(golds):7.1%}{shares[0]:13.1%}{shares[1]:9.1%}{shares[2]:10.1%}"
     )
 
 
 def simulated(rows: Rows, count: int, splits: int, settings: CascadeSettings) -> str:
     """A line over many splits: thresholds from `count` questions, tried on the others."""
-    held, agreements, early = 0, list[float](), list[tuple[float, ...]]()
+    held, agreements, early = Counter[str](), list[float](), list[tuple[float, ...]]()
     for seed in range(splits):
-        chance = random.Random(seed)
-        questions = chance.sample(rows.questions, len(rows.questions))
-        truth = {row: rows.golds[row] for row in map(chance.choice, questions[:count])}
-        tried = [row for question in questions[count:] for row in question]
-        agreement, shares = outcome(rows, truth, tried, settings)
+        questions = random.Random(seed).sample(rows.questions, len(rows.questions))
+        calibrated, tried = ([row for each in part for row in each] for part in (questions[:count], questions[count:]))
+        agreement, shares = outcome(rows, calibrated, tried, settings)
         early.append(shares)
-        held += agreement is None or agreement >= settings.target_agreement
-        agreements += [] if agreement is None else [agreement]
+        for certify in GROUPS:
+            held[certify] += not agreement or agreement[certify] >= settings.target_agreement
+        agreements += [agreement["rows"]] if agreement else []
     by_stage = [statistics.mean(each) for each in zip(*early, strict=True)]
     lowest = f"{statistics.quantiles(agreements, n=20)[0]:.1%}" if len(agreements) > 1 else "-"
     mean = f"{statistics.mean(agreements):.1%}" if agreements else "-"
     own = " (own)" if settings.split_stages else ""
+    by_count = "".join(f"{held[each] / splits:{width}.1%}" for each, width in zip(GROUPS, (8, 8, 9), strict=True))
     return (
-        f"{rows.name:14}{f'{count}{own}':>16}{held / splits:9.1%}{mean:>8}{lowest:>7}{sum(by_stage):8.1%}"
+        f"{rows.name:14}{f'{count}{own}':>16}{settings.certify:>11}{by_count}{mean:>8}{lowest:>7}{sum(by_stage):8.1%}"
         f"{by_stage[0]:13.1%}{by_stage[1]:9.1%}"
     )
 
 
 def outcome(
-    rows: Rows, truth: Mapping[int, int], tried: Sequence[int], settings: CascadeSettings
-) -> tuple[float | None, tuple[float, ...]]:
-    """The agreement of the rows that are decided early (None: there are none), and the share of each stage in all."""
-    found = find_thresholds(STAGES, lambda stage, asked: [rows.scores[stage][row] for row in asked], truth, settings)
-    left, agreed, counts = list(tried), 0, []
+    rows: Rows, calibrated: Sequence[int], tried: Sequence[int], settings: CascadeSettings
+) -> tuple[Mapping[str, float], tuple[float, ...]]:
+    """The agreement of what is decided early, by what counts alike (nothing where no row is), and the share of each
+    stage in all rows.
+    """
+    golds = [row.gold or 0 for row in rows.rows]
+    truth = labelled([rows.rows[row] for row in calibrated], [golds[row] for row in calibrated], settings.certify)
+    found = find_thresholds(
+        STAGES, lambda stage, asked: [rows.scores[stage][calibrated[row]] for row in asked], truth, settings
+    )
+    left, decided, counts = list(tried), dict[int, int](), list[int]()
     for number, stage in enumerate(found.stages):
-        made = Stage(stage.name, {}, "", stage.high.certificate, stage.low.certificate)
-        decided = {row: label for row in left if (label := made.decide(rows.scores[number][row])) is not None}
-        agreed += sum(rows.golds[row] == label for row, label in decided.items())
-        counts.append(len(decided))
-        left = [row for row in left if row not in decided]
-    total = sum(counts)
-    return agreed / total if total else None, tuple(count / len(tried) for count in counts)
+        made = Stage(stage.name, {}, Signature(""), stage.high.certificate, stage.low.certificate)
+        here = {row: label for row in left if (label := made.decide(rows.scores[number][row])) is not None}
+        counts.append(len(here))
+        decided |= here
+        left = [row for row in left if row not in here]
+    agreement = {
+        certify: sum(weights[row] for row, label in decided.items() if label == golds[row])
+        / sum(weights[row] for row in decided)
+        for certify, weights in rows.weights.items()
+        if decided
+    }
+    return agreement, tuple(count / len(tried) for count in counts)
 
 
 if __name__ == "__main__":

@@ -72,8 +72,8 @@ def test_calibrate_and_score(run) -> None:
     write("labelled.jsonl", 500, 1)
     said = run(main, *stages("exact_match", "containment", "test_cascade:Oracle"), "-o", "cascade.json")
     lines = [" ".join(line.split()) for line in said.splitlines()]
-    assert lines[0].startswith("calibrated on 500 questions, one row of each, from 500 rows in labelled.jsonl; ")
-    assert "promise: 0.95 of the rows decided before the last stage agree with human labels," in lines
+    assert lines[0].startswith("calibrated on 500 labelled rows to 500 questions in labelled.jsonl; ")
+    assert "promise: at least 95% of the rows decided before the last stage agree with human labels," in lines
     assert any(line.startswith("containment correct 500 >= 1 ") for line in lines)
     assert "note: exact_match decides nothing: leave it out, or lower --target_agreement" in lines
     assert any(line.startswith("note: containment judges nothing incorrect: 0.7") for line in lines)
@@ -108,7 +108,7 @@ def test_rows_of_another_kind_are_noticed(run) -> None:
     write_rows("answers.jsonl", [{**row, "label": 0} for row in rows])
     out = run(score.main, "answers.jsonl", *CASCADE)
     assert "note: 0.0% of the" in out
-    assert "were decided early agree, not 0.95; the cascade was calibrated on rows of another kind" in out
+    assert "were decided early agree, not 95%; the cascade was calibrated on rows of another kind" in out
 
 
 def test_what_no_stage_is_sure_of_stays_undecided(run) -> None:
@@ -141,7 +141,7 @@ def test_a_stage_that_dies_midway_loses_nothing(run) -> None:
 def test_agreement_with_the_last_stage(run) -> None:
     write("labelled.jsonl", 300, 1, labels=False)
     said = run(main, *stages("containment", "test_cascade:Oracle"), "--agree_with", "last", "--target-agreement", 0.9)
-    assert "agree with Oracle," in said
+    assert "agree with Oracle,\n" in said
     assert "people" not in Path("cascade.json").read_text()
 
 
@@ -154,6 +154,15 @@ def test_stages_in_yaml_and_settings_in_a_file(run) -> None:
     assert (plan["target"], plan["delta"], plan["calibration"]["questions"]) == (0.9, 0.2, 200)
     assert plan["stages"][0]["name"] == "words"
     assert plan["stages"][0]["judge"]["metric"] == "containment"
+
+
+def test_what_is_certified_is_said_and_stored(run) -> None:
+    write("labelled.jsonl", 400, 1)
+    said = run(main, *stages("containment", "test_cascade:Oracle"), "--certify", "questions")
+    promise = "agree with human labels, each question counting alike,\n         in 90% of calibrations"
+    assert promise in said
+    assert json.loads(Path("cascade.json").read_text())["certifies"] == "questions"
+    assert promise in run(score.main, write("answers.jsonl", 50, 2), *CASCADE)
 
 
 def test_an_encoder_as_a_stage(run, make_judge) -> None:

@@ -11,14 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from bert_judge.analysis.calibrate import (
-    CascadeResult,
-    CascadeSettings,
-    calibrate_cascade,
-    find_thresholds,
-    one_per_question,
-    stage_counts,
-)
+from bert_judge.analysis.calibrate import CascadeResult, calibrate_cascade, early_agreement, stage_counts
+from bert_judge.analysis.results import Row
+from bert_judge.analysis.thresholds import CascadeSettings, Labelled, find_thresholds, labelled
 from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade, CascadePlan, Certificate, Stage
@@ -192,6 +187,15 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
         made.save(path / "below")
 
 
+def test_a_file_from_before_says_that_it_certifies_questions(tmp_path: Path) -> None:
+    made = plan((0.1, 0.9))
+    made.save(tmp_path / "cascade.json")
+    values = json.loads((tmp_path / "cascade.json").read_text())
+    del values["certifies"]
+    (tmp_path / "cascade.json").write_text(json.dumps(values))
+    assert CascadePlan.load(tmp_path / "cascade.json").certifies == "questions"
+
+
 def test_the_signature_changes_with_what_decides(load) -> None:
     base = plan((0.1, 0.9))
     first = load(base)
@@ -227,6 +231,7 @@ def test_a_broken_file_is_told_in_a_sentence(tmp_path: Path, refused: Refused) -
         (edited(stages=[STAGE]), "it has 1 stages"),
         (edited(stages=[{"name": "a"}, STAGE]), "it lacks 'high'"),
         (edited(stages=[STAGE, STAGE], more=1), "more"),
+        (edited(stages=[STAGE, STAGE], certifies="people"), "it certifies 'people'"),
         (edited(stages=[{**STAGE, "high": HIGH, "low": LOW}, STAGE]), "the thresholds of a cross"),
         (edited(stages=[{**STAGE, "high": {**HIGH, "threshold": "x"}}, STAGE]), "is not a cascade"),
         (edited(stages=[{**STAGE, "judge": {"judge_type": "Nobody"}}, STAGE]), "there is no judge 'Nobody'"),
@@ -249,6 +254,31 @@ def test_stages_are_counted_from_the_lines_of_a_result(load) -> None:
     first, last = stage_counts(records, made)
     assert (first.reached, first.decided, first.labelled, first.agreed) == (4, 1, 1, 1)
     assert (last.reached, last.decided, last.labelled, last.agreed) == (3, 2, 1, 0)
+
+
+def test_labels_speak_against_a_promise_by_what_it_certifies() -> None:
+    """One question with fifty wrong rows is one question, and says little of rows, too."""
+    many = [("One?", 0)] * 50
+    others = [(f"Another {number}?", 1) for number in range(60)]
+
+    def agreement(rows: Sequence[tuple[str, int]], certifies: str) -> tuple[float, float] | None:
+        records = [
+            {"id": "", "question": question, "label": 1, "gold": gold, "details": {"stage": "s0"}}
+            for question, gold in rows
+        ]
+        return early_agreement(records, replace(plan((0.1, 0.9)), certifies=certifies))
+
+    rate, most = agreement([*many, *others], "rows") or (0, 0)
+    assert rate == pytest.approx(60 / 110)
+    assert most > 0.95
+    rate, most = agreement([*many, *others], "questions") or (0, 0)
+    assert rate == pytest.approx(60 / 61)
+    rate, most = agreement([(f"{question}{number}", gold) for number, (question, gold) in enumerate(many)], "rows") or (
+        1,
+        1,
+    )
+    assert (rate, most) == (0, 0)
+    assert agreement([], "rows") is None
 
 
 # calibration
@@ -279,6 +309,7 @@ def test_thresholds_are_found_and_keep_what_they_promise(load) -> None:
     assert all(stage.high and stage.low for stage in made.stages[:-1])
     assert (made.stages[-1].high, made.stages[-1].low) == (None, None)
     assert (made.calibration["rows"], made.calibration["questions"]) == (1500, 1500)
+    assert made.certifies == "rows"
     fresh = drawn(1500, 2)
     verdicts = list(load(made).assess(fresh))
     early = [(v.label, s.gold) for v, s in zip(verdicts, fresh, strict=True) if v.details["stage"] != f"{READER}-3"]
@@ -322,7 +353,7 @@ def test_the_promise_is_broken_as_rarely_as_it_is_said_to_be(split_stages: bool)
         found = find_thresholds(
             ("a", "b"),
             lambda stage, asked, rows=rows: [rows[row][stage] for row in asked],
-            {row: each[2] for row, each in enumerate(rows)},
+            {row: Labelled(each[2], row) for row, each in enumerate(rows)},
             settings,
         )
         stages = [Stage("", {}, "", each.high.certificate, each.low.certificate) for each in found.stages]
@@ -332,14 +363,56 @@ def test_the_promise_is_broken_as_rarely_as_it_is_said_to_be(split_stages: bool)
     assert broken / draws <= delta
 
 
-def test_one_row_of_each_question_by_the_seed() -> None:
-    rows = [*drawn(50, 4, answers=3), Sample("1 1", ("r",), "QUESTION 7", "shouted", 1)]
-    chosen = one_per_question(rows, 0)
-    assert len(chosen) == 50
-    assert len({row.question for row in chosen}) == 50
-    assert chosen == one_per_question(rows, 0)
-    assert chosen != one_per_question(rows, 1)
-    assert any(row.id == "shouted" for seed in range(20) for row in one_per_question(rows, seed))
+def unequal(questions: int, seed: int) -> tuple[list[Row], list[float]]:
+    """Rows and their scores: a third of the questions has 8 answers, of which many are judged wrong, others have 2."""
+    chance, rows, scores = random.Random(seed), list[Row](), list[float]()
+    for question in range(questions):
+        answers, wrong = (8, 0.36) if question % 3 == 0 else (2, 0.06)
+        for _ in range(answers):
+            gold, sure = int(chance.random() < 0.5), chance.random()
+            agrees = chance.random() >= 2 * wrong * (1 - sure)
+            source = "long" if answers == 8 else "short"
+            rows.append(Row(None, None, gold=gold, question=f"Question {question}?", meta={"dataset": source}))
+            scores.append(0.5 + sure / 2 if agrees == gold else 0.5 - sure / 2)
+    return rows, scores
+
+
+def test_a_promise_holds_for_what_it_counts_where_sources_differ_in_answers_a_question() -> None:
+    fresh, judged = unequal(1500, 0)
+    broken = {}
+    for certify in ("rows", "questions"):
+        settings, draws = CascadeSettings(target_agreement=0.8, delta=0.2, certify=certify), 20
+        broken[certify] = 0
+        for seed in range(1, draws + 1):
+            rows, scores = unequal(300, seed)
+            truth = labelled(rows, [row.gold for row in rows], certify)
+            (found,) = find_thresholds(
+                ("a",), lambda _, asked, s=scores: [s[row] for row in asked], truth, settings
+            ).stages
+            stage = Stage("", {}, Signature(""), found.high.certificate, found.low.certificate)
+            labels = [(stage.decide(score), row.gold) for row, score in zip(fresh, judged, strict=True)]
+            early = [label == gold for label, gold in labels if label is not None]
+            assert early
+            broken[certify] += sum(early) / len(early) < 0.8
+    assert broken["rows"] <= 0.2 * draws
+    assert broken["questions"] > 0.5 * draws  # which is why it has to be said what is certified
+
+
+def test_what_counts_alike(subtests: pytest.Subtests) -> None:
+    rows = [
+        Row(None, None, question=question, meta={"source": source})
+        for question, source in [("a?", "one"), ("a?", "one"), ("b?", "one"), ("c?", "two"), ("d?", None)]
+    ]
+    for certify, weights in [
+        ("rows", [0.5, 0.5, 0.5, 0.5]),
+        ("questions", [0.5, 0.5, 1.0, 1.0]),
+        ("sources", [1 / 3, 1 / 3, 1 / 3, 1.0]),
+    ]:
+        with subtests.test(certify=certify):
+            made = labelled(rows, [1, 0, 1, 1, None], certify)
+            assert [each.weight for each in made.values()] == pytest.approx(weights)
+            assert [each.label for each in made.values()] == [1, 0, 1, 1]
+            assert len({each.question for each in made.values()}) == 3
 
 
 def test_rows_of_one_question_do_not_count_twice() -> None:
@@ -395,11 +468,14 @@ def test_what_can_t_be_calibrated_is_told_in_a_sentence() -> None:
     assert "1 stage was named; two or more" in refusal(rows, [judge(0)])
     assert "1 stage was named" in refusal(rows, [judge(0)], agree_with="last", abstain=True)
     assert "none of the 400 calibration rows has a label" in refusal([replace(row, gold=None) for row in rows])
-    assert "all 400 labelled questions are labelled correct" in refusal([replace(row, gold=1) for row in rows])
-    assert "all 400 labelled questions are labelled incorrect" in refusal([replace(row, gold=0) for row in rows])
+    assert "all 400 labelled rows are labelled correct" in refusal([replace(row, gold=1) for row in rows])
+    assert "all 400 labelled rows are labelled incorrect" in refusal([replace(row, gold=0) for row in rows])
     assert "there are 20 labelled questions" in refusal(rows[:20])
     assert "needs at least 59" in refusal(rows[:20])
     assert "needs at least 144" in refusal(rows[:100], [judge(0)] * 3, split_stages=True)
+    assert "no row has a column source, dataset or input" in refusal(rows, certify="sources")
+    one = [replace(row, question="The same?") for row in drawn(40, 12)]
+    assert "there are 401 labelled questions of unequal weight, which count as 11," in refusal([*one, *rows])
     assert "the target is 1.5" in refusal(rows, target_agreement=1.5)
     assert "delta is 0" in refusal(rows, delta=0)
     silent = {"judge_type": "test_cascade_judge:Silent", "column": 1}

@@ -1,121 +1,47 @@
-"""Cascades of judges: thresholds that keep a target, found on labelled rows, and what each stage did in a run.
-
-The promise: with confidence 1 - delta, at least the target rate of the rows decided before the last stage have the
-human label (or the last stage's). Each stage and side (correct, incorrect) is certified on its own along one path of
-thresholds that was fixed beforehand (`PATH`), by fixed sequence testing with exact binomial bounds at the level
-delta / (2 * stages); where every part keeps the target, the whole does. After Jung et al., 2024, arXiv 2407.18370.
-
-Which rows reach a later stage depends a little on the labels that the earlier one was tested with. That is not in the
-level, and shows in no simulation (`benchmarks/cascade.py`); with `split_stages` it does not exist.
-"""
+"""Cascades of judges: their calibration on labelled rows, and what each stage did in a run."""
 
 from __future__ import annotations
 
-import random
 import time
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from bert_judge.analysis.results import Row
+from bert_judge.analysis.thresholds import (
+    GROUPS,
+    CascadeSettings,
+    Found,
+    Labelled,
+    StageResult,
+    find_thresholds,
+    labelled,
+)
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges import Judge
-from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
+from bert_judge.judges.cascade import CascadePlan, Stage
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.stats.certified import Counts, fixed_sequence, highest_target, lower_bound, rows_needed
+from bert_judge.stats.arrays import np
+from bert_judge.stats.certified import rows_needed
+from bert_judge.stats.inputs import factorise
+from bert_judge.stats.resampling import draw_clusters
 from bert_judge.types import Sample, Signature, Verdict
 
-PATH = (
-    *(0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15, 0.175, 0.2, 0.225, 0.25),
-    *(0.275, 0.3, 0.325, 0.35, 0.375, 0.4, 0.425, 0.45, 0.475, 0.49),
-)
-"""How far from sure a score may be, from strict to loose: scores up to this are incorrect, from 1 minus it correct."""
-
-Ask = Callable[[int, Sequence[int]], Sequence[float | None]]
-"""From the number of a stage and those of rows to its scores of these rows."""
 Watch = Callable[[str, Iterable[Verdict], int], Iterable[Verdict]]
 """From a judge's name, its verdicts and their number to the same verdicts: shows the progress."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CascadeSettings:
-    """What a cascade is to promise, and how it is calibrated. Raises InputError where a number is out of its range."""
-
-    target_agreement: Annotated[float, "the rate of rows decided early that is to agree"] = 0.95
-    delta: Annotated[float, "how likely the promise may be false"] = 0.1
-    agree_with: Annotated[Literal["people", "last"], "the labels of the file, or those of the last stage"] = "people"
-    abstain: Annotated[bool, "no last stage: every one has thresholds, what none is sure of stays undecided"] = False
-    split_stages: Annotated[bool, "each stage on questions of its own: the promise is exact, but needs more rows"] = (
-        False
-    )
-    seed: Annotated[int, "chooses the row of each question"] = 0
-
-    def __post_init__(self) -> None:
-        rows_needed(self.target_agreement, self.delta)  # tells what is out of range
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One side of a stage on the calibration rows that reach it: how many pass each threshold along `PATH`."""
-
-    label: int
-    reached: int
-    counts: tuple[Counts, ...]
-    target: float
-    level: float
-
-    @property
-    def certificate(self) -> Certificate | None:
-        """The loosest threshold that is certified; of several that the same rows pass, the strictest."""
-        found = fixed_sequence(self.counts, self.target, self.level)
-        if found is None:
-            return None
-        found = self.counts.index(self.counts[found])
-        rows, agreed = self.counts[found]
-        at_least = lower_bound(agreed, rows, self.level)
-        return Certificate(_thresholds(self.label)[found], rows, agreed, round(at_least, 6))
-
-    @property
-    def reachable(self) -> tuple[float, float] | None:
-        """The highest target in whole percents that could be certified, and the rate of rows decided then."""
-        target = highest_target(self.counts, self.level)
-        found = None if target is None else fixed_sequence(self.counts, target, self.level)
-        return None if target is None or found is None else (target, self.counts[found].rows / self.reached)
-
-
-@dataclass(frozen=True, slots=True)
-class StageResult:
-    """A stage on the calibration rows: how many reach it, how many it decides, and how many of these agree."""
-
-    name: str
-    high: Side
-    low: Side
-    asked: int
-    decided: int
-    agreed: int
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What `find_thresholds` found. Of the rows `through` all stages, `decided` have a label before the end."""
-
-    stages: tuple[StageResult, ...]
-    through: tuple[int, ...]
-    decided: Mapping[int, int]
-
-
 @dataclass(frozen=True, slots=True)
 class CascadeResult:
-    """A calibrated cascade: its plan, what was found, how many of these rows were decided early and agree, and the
-    seconds that each judge took for a row.
+    """A calibrated cascade: its plan, what was found, the agreement of what was decided early (by what is certified;
+    None where nothing was), and the seconds that each judge took for a row.
     """
 
     plan: CascadePlan
     found: Found
-    agreed: int
+    agreement: float | None
     seconds: Mapping[str, float]
 
 
@@ -151,14 +77,14 @@ def calibrate_cascade(
             "left (or one, with --abstain and human labels)."
         )
     given = list(rows)
-    chosen = one_per_question([row for row in given if row.gold is not None] if people else given, settings.seed)
-    panel = _Panel(specs, chosen, watch)
-    truth = [row.gold for row in chosen] if people else panel.labels(len(specs) - 1)
-    known = {row: int(label) for row, label in enumerate(truth) if label is not None}
-    _check_labels(known, len(given), len(deciding), settings)
-    found = find_thresholds([spec.name for spec in deciding], panel.scores, known, settings)
+    panel = _Panel(specs, given, watch)
+    labels = [row.gold for row in given] if people else panel.labels(len(specs) - 1)
+    truth = labelled([Row.unjudged(row) for row in given], labels, settings.certify)
+    questions = len({row.question for row in truth.values()})
+    _check_labels(truth, questions, len(given), len(deciding), settings)
+    found = find_thresholds([spec.name for spec in deciding], panel.scores, truth, settings)
     if not any(side.certificate for stage in found.stages for side in (stage.high, stage.low)):
-        raise InputError(_nothing(found.stages, len(known), settings))
+        raise InputError(_nothing(found.stages, questions, settings))
     kept = len(deciding) if settings.abstain else len(deciding) + 1
     plan = CascadePlan(
         tuple(panel.stage(number, found.stages) for number in range(kept)),
@@ -169,47 +95,15 @@ def calibrate_cascade(
         {
             **(origin or {}),
             "rows": len(given),
-            "questions": len(known),
-            "right": sum(known.values()),
+            "labelled": len(truth),
+            "questions": questions,
+            "right": sum(row.label for row in truth.values()),
             "split_stages": settings.split_stages,
             "seed": settings.seed,
         },
+        settings.certify,
     )
-    agreed = sum(known[row] == found.decided[row] for row in found.through if row in found.decided)
-    return CascadeResult(plan, found, agreed, panel.seconds)
-
-
-def find_thresholds(names: Sequence[str], ask: Ask, truth: Mapping[int, int], settings: CascadeSettings) -> Found:
-    """The thresholds of stages on independent rows, whose labels are `truth`; each is asked what the former left."""
-    level = settings.delta / (2 * len(names))
-    waiting, decided, results = list(truth), dict[int, int](), list[StageResult]()
-    tested_at: dict[int, int] = {}  # the stage of each row, where each stage has rows of its own
-    if settings.split_stages:
-        shuffled = random.Random(settings.seed).sample(waiting, len(waiting))
-        tested_at = {row: position % len(names) for position, row in enumerate(shuffled)}
-    last = len(names) - 1
-    through = tuple(row for row in waiting if tested_at.get(row, last) == last)
-    for number, name in enumerate(names):
-        waiting = [row for row in waiting if tested_at.get(row, number) >= number]
-        scores = dict(zip(waiting, ask(number, waiting), strict=True))
-        tested = [(scores[row], truth[row]) for row in waiting if tested_at.get(row, number) == number]
-        high, low = (_side(label, tested, settings.target_agreement, level) for label in (1, 0))
-        stage = Stage(name, {}, Signature(""), high.certificate, low.certificate)
-        labels = {row: label for row in waiting if (label := stage.decide(scores[row])) is not None}
-        agreed = sum(truth[row] == label for row, label in labels.items())
-        results.append(StageResult(name, high, low, len(waiting), len(labels), agreed))
-        decided |= labels
-        waiting = [row for row in waiting if row not in labels]
-    return Found(tuple(results), through, decided)
-
-
-def one_per_question(rows: Sequence[Sample], seed: int) -> list[Sample]:
-    """One row of each question, chosen by the seed: answers to one question are not independent of each other."""
-    clusters: dict[str, list[Sample]] = {}
-    for row in rows:
-        clusters.setdefault(Row.unjudged(row).cluster, []).append(row)
-    chance = random.Random(seed)
-    return [chance.choice(group) for group in clusters.values()]
+    return CascadeResult(plan, found, _agreement(found, truth), panel.seconds)
 
 
 def stage_counts(records: Iterable[Mapping[str, Any]], plan: CascadePlan) -> list[StageCount]:
@@ -229,6 +123,31 @@ def stage_counts(records: Iterable[Mapping[str, Any]], plan: CascadePlan) -> lis
         StageCount(name, rows - earlier, decided[name], labelled[name], agreed[name])
         for name, earlier in zip(names, before, strict=True)
     ]
+
+
+def early_agreement(records: Iterable[Mapping[str, Any]], plan: CascadePlan) -> tuple[float, float] | None:
+    """The agreement, by what the plan certifies, of the rows of a result with a human label that were decided early.
+
+    Beside it its upper bound at the confidence 1 - `plan.delta`, of a bootstrap that draws questions. None for no rows.
+    """
+    names = {stage.name for stage in plan.deciding}
+    sizes, agreed, decided = Counter[str](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for record in records:
+        if "gold" in record:
+            row = Row.of(record)
+            group = GROUPS[plan.certifies](row)
+            sizes[group] += 1
+            if row.label is not None and row.details.get("stage") in names:
+                decided[row.cluster, group] += 1
+                agreed[row.cluster, group] += row.label == row.gold
+    if not decided:
+        return None
+    weights = np.array([1 / sizes[group] for _, group in decided])
+    above, below = (weights * [counts[key] for key in decided] for counts in (agreed, decided))
+    of_key, questions = factorise([cluster for cluster, _ in decided])
+    drawn = (times[of_key] for times in draw_clusters(questions))
+    rates = [times @ above / (times @ below) for times in drawn]
+    return float(above.sum() / below.sum()), float(np.quantile(rates, 1 - plan.delta))
 
 
 class _Panel:
@@ -278,39 +197,33 @@ class _Panel:
         return judge
 
 
-def _side(label: int, tested: Sequence[tuple[float | None, int]], target: float, level: float) -> Side:
-    """Count, for each threshold of the path, the rows that pass it and those of them with the label of the side."""
-    rows, agreed = [0] * (len(PATH) + 1), [0] * (len(PATH) + 1)
-    thresholds = [-each if label else each for each in _thresholds(label)]  # ascending, from strict to loose
-    for score, truth in tested:
-        if score is not None:
-            first = bisect_left(thresholds, -score if label else score)
-            rows[first] += 1
-            agreed[first] += truth == label
-    counts = zip(accumulate(rows[:-1]), accumulate(agreed[:-1]), strict=True)
-    return Side(label, len(tested), tuple(Counts(*each) for each in counts), target, level)
+def _agreement(found: Found, truth: Mapping[int, Labelled]) -> float | None:
+    """The rate, by weight, of the rows through all stages and decided early that have the label."""
+    early = [(truth[row], found.decided[row]) for row in found.through if row in found.decided]
+    whole = sum(row.weight for row, _ in early)
+    return sum(row.weight for row, label in early if row.label == label) / whole if early else None
 
 
-def _thresholds(label: int) -> list[float]:
-    return [round(1 - each, 6) if label else each for each in PATH]
-
-
-def _check_labels(known: Mapping[int, int], rows: int, stages: int, settings: CascadeSettings) -> None:
-    if not known:
+def _check_labels(
+    truth: Mapping[int, Labelled], questions: int, rows: int, stages: int, settings: CascadeSettings
+) -> None:
+    if not truth:
         raise InputError(
             f"none of the {rows} calibration rows has a label; name its column with --map label=COLUMN, or take those "
             "of the last stage with --agree_with last."
         )
-    if len(set(known.values())) == 1:
-        kind = "correct" if 1 in known.values() else "incorrect"
-        raise InputError(f"all {len(known)} labelled questions are labelled {kind}; both were expected.")
+    labels = {row.label for row in truth.values()}
+    if len(labels) == 1:
+        kind = "correct" if 1 in labels else "incorrect"
+        raise InputError(f"all {len(truth)} labelled rows are labelled {kind}; both were expected.")
     needed = rows_needed(settings.target_agreement, settings.delta / (2 * stages))
     needed *= stages if settings.split_stages else 1
-    if len(known) < needed:
+    counted = int(sum(row.weight for row in truth.values()) + 1e-9)
+    if counted < needed:
+        as_if = "" if counted == questions else f" of unequal weight, which count as {counted}"
         raise InputError(
-            f"there are {len(known)} labelled questions (one row of each counts), but a target of "
-            f"{settings.target_agreement:g} with delta {settings.delta:g} needs at least {needed}, better some "
-            "hundreds; label more, or lower the target."
+            f"there are {questions} labelled questions{as_if}, but a target of {settings.target_agreement:g} with "
+            f"delta {settings.delta:g} needs at least {needed}, better some hundreds; label more, or lower the target."
         )
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from bert_judge.analysis.calibrate import CascadeSettings, Watch, calibrate_cascade
+from bert_judge.analysis.calibrate import Watch, calibrate_cascade
+from bert_judge.analysis.thresholds import CascadeSettings
 from bert_judge.cli import log_shown, progress_bar, run, say
 from bert_judge.cli.flags import Parser, add_flags, made
 from bert_judge.cli.inputs import InputOptions, open_input

@@ -86,7 +86,7 @@ def main(arguments: Sequence[str]) -> int:
             for job in (job for job in jobs if job.judge == name):
                 fitted, results[job.name] = _judge(job, judge, options, command)
                 if isinstance(fitted, Cascade) and len(jobs) > 1 and not options.quiet:
-                    say(f"{job.name}\n{stages_document(fitted, results[job.name].records()).text()}\n")
+                    say(f"{job.name}\n{stages_document(fitted, results[job.name].records).text()}\n")
     for job in jobs:
         job.source.release()  # the page holds all rows itself
     if len(jobs) == 1:
@@ -151,7 +151,7 @@ def _say_one(folder: ResultFolder, source: Source, judge: Judge, options: ScoreO
         if explained := first_explained(folder) if options.explain else "":
             say(f"\n{explained}")
         if isinstance(judge, Cascade):
-            say("\n" + stages_document(judge, folder.records()).text())
+            say("\n" + stages_document(judge, folder.records).text())
 
 
 def _say_several(

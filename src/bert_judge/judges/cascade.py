@@ -13,13 +13,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 from bert_judge.artifacts import write_files
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges.base import Costs, Judge, windows_of
 from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.version import __version__
+
+Counted = Literal["rows", "questions", "sources"]
+"""What a promise counts alike."""
 
 _WINDOW = 4096  # rows that are held, so many that the last stage still gets more than a few of them
 _FORMAT = 1
@@ -30,7 +33,7 @@ _MIXED: tuple[Scale, ...] = ("score", "probability", "decision")
 class Certificate:
     """A threshold and its evidence: of `rows` labelled rows beyond it, `agreed` had the label of its side.
 
-    `at_least` is the exact lower bound of that rate, at the level that the plan gives to each test.
+    `at_least` is the lower bound of the rate that the plan certifies, at the level that it gives to each test.
     """
 
     threshold: float
@@ -66,7 +69,8 @@ class Stage:
 class CascadePlan:
     """A cascade as it is stored: its stages, and the guarantee for the rows decided before the last one.
 
-    With confidence 1 - `delta`, at least `target` of them agree with `agree_with` ("people", or the last stage). One
+    With confidence 1 - `delta`, at least `target` of them agree with `agree_with` ("people", or the last stage), where
+    each row counts alike, each question, or each source, as `certifies` says (older files certify questions). One
     that `abstain`s has no last stage: all have thresholds, and rows that none is sure of stay undecided.
     `calibration` describes the rows on which the thresholds were found.
     """
@@ -77,6 +81,7 @@ class CascadePlan:
     agree_with: str = "people"
     abstain: bool = False
     calibration: Mapping[str, Any] = field(default_factory=dict)
+    certifies: Counted = "questions"
 
     @property
     def deciding(self) -> tuple[Stage, ...]:
@@ -114,6 +119,8 @@ class CascadePlan:
         write_files(Path(path).parent, {Path(path).name: text})
 
     def _check(self) -> None:
+        if self.certifies not in get_args(Counted):
+            raise ValueError(f"it certifies {self.certifies!r}")
         if not self.deciding:
             raise ValueError(f"it has {len(self.stages)} stages")
         for stage in self.deciding:

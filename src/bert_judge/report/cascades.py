@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from bert_judge.analysis.calibrate import CascadeResult, CascadeSettings, Side, StageCount, StageResult, stage_counts
+from bert_judge.analysis.calibrate import CascadeResult, StageCount, early_agreement, stage_counts
+from bert_judge.analysis.thresholds import CascadeSettings, Side, StageResult
 from bert_judge.document import Block, Content, Document, Table
 from bert_judge.judges.base import Costs
 from bert_judge.judges.cascade import Cascade, CascadePlan
-from bert_judge.stats.certified import upper_bound
 from bert_judge.wording import SAID, percent
 
 
@@ -16,38 +16,61 @@ def calibration_document(result: CascadeResult, settings: CascadeSettings) -> Do
     """The thresholds of each stage, the rows they were calibrated on, and what is promised."""
     plan, found, seen = result.plan, result.found, result.plan.calibration
     early, through = sum(row in found.decided for row in found.through), len(found.through)
-    end = "the last stage" if plan.last else "the end"
-    whom = "human labels" if plan.agree_with == "people" else plan.agree_with.removeprefix("last: ")
     calibrated = (
-        f"calibrated on {seen['questions']} questions, one row of each, from {seen['rows']} rows in {seen['file']}; "
-        f"{percent(seen['right'] / seen['questions'])} correct"
+        f"calibrated on {seen['labelled']} labelled rows to {seen['questions']} questions in {seen['file']}; "
+        f"{percent(seen['right'] / seen['labelled'])} correct"
     )
     each = 1 - settings.delta / (2 * len(found.stages))
-    promise = (
-        f"promise: {plan.target:.4g} of the rows decided before {end} agree with {whom},\n"
-        f"         with confidence {1 - plan.delta:.4g} ({each:.4g} for each stage and side)"
-    )
+    promise = f"promise: {_promise(plan)} ({_percent(each)} for each stage and side)"
     lines = [line for stage in found.stages for line in _stage_lines(stage, result.seconds)]
     if plan.last:
         took = _milliseconds(result.seconds.get(plan.last.name))
         lines.append([plan.last.name, "the rest", through - early, *[""] * 4, took])
     head = ["stage", "side", "reached", "score", "decided", "agreement", "at least", "ms a row"]
-    agreed = f", of which {percent(result.agreed / early)} agree" if early else ""
-    decided = f"decided before {end}: {early} of {through} rows ({percent(early / through)}){agreed}"
+    agreed = f"; agreement {percent(result.agreement)}{_COUNTING[plan.certifies]}" if early else ""
+    decided = f"decided before {_end(plan)}: {early} of {through} rows ({percent(early / through)}){agreed}"
     parts: list[Block] = [f"{calibrated}\n{promise}", Table("", head, lines), decided]
     return Document("Calibration", parts, [line for stage in found.stages for line in _shortfalls(stage, settings)])
 
 
-def stages_document(cascade: Cascade, records: Iterable[Mapping[str, object]]) -> Document:
-    """What each stage of a cascade did: rows and agreement in the whole result, time and costs of this process."""
-    counts = stage_counts(records, cascade.plan)
+def stages_document(cascade: Cascade, records: Callable[[], Iterable[Mapping[str, object]]]) -> Document:
+    """What each stage of a cascade did: rows and agreement in the whole result, time and costs of this process.
+
+    `records` gives the lines of its `verdicts.jsonl` each time it is called.
+    """
+    plan = cascade.plan
+    counts = stage_counts(records(), plan)
     rows = counts[0].reached
     head = ["stage", "reached", "decided", "of all", "agreement", "seconds", "requests", "money"]
     body = [_use_line(count, use, rows) for count, use in zip(counts, cascade.use, strict=True)]
     shown = [place for place in range(len(head)) if any(line[place] != "" for line in body)]
-    saving = _saving(counts, cascade.use, cascade.plan.abstain)
+    saving = _saving(counts, cascade.use, plan.abstain)
     table = Table("", [head[place] for place in shown], [[line[place] for place in shown] for line in body], saving)
-    return Document("Stages", [table], _broken(counts, cascade.plan))
+    return Document("Stages", [table, f"promise: {_promise(plan)}"], _broken(early_agreement(records(), plan), plan))
+
+
+_COUNTING = {
+    "rows": "",
+    "questions": ", each question counting alike",
+    "sources": ", each source counting alike",
+}
+
+
+def _promise(plan: CascadePlan) -> str:
+    whom = "human labels" if plan.agree_with == "people" else plan.agree_with.removeprefix("last: ")
+    return (
+        f"at least {_percent(plan.target)} of the rows decided before {_end(plan)} agree with {whom}"
+        f"{_COUNTING[plan.certifies]},\n         in {_percent(1 - plan.delta)} of calibrations"
+    )
+
+
+def _end(plan: CascadePlan) -> str:
+    return "the last stage" if plan.last else "the end"
+
+
+def _percent(rate: float) -> str:
+    """A rate that was chosen, in full."""
+    return f"{100 * rate:.4g}%"
 
 
 def _stage_lines(stage: StageResult, seconds: Mapping[str, float]) -> list[list[Content]]:
@@ -56,8 +79,7 @@ def _stage_lines(stage: StageResult, seconds: Mapping[str, float]) -> list[list[
     for side, sign in ((stage.high, ">="), (stage.low, "<=")):
         cells: list[Content] = [None, 0, None, None]
         if found := side.certificate:
-            agreement = percent(found.agreed / found.rows)
-            cells = [f"{sign} {found.threshold:g}", found.rows, agreement, percent(found.at_least)]
+            cells = [f"{sign} {found.threshold:g}", found.rows, percent(side.agreement), percent(found.at_least)]
         lines.append([stage.name, SAID[side.label], side.reached, *cells, _milliseconds(seconds.get(stage.name))])
     lines[1][0] = lines[1][-1] = ""
     return lines
@@ -104,14 +126,12 @@ def _saving(counts: Sequence[StageCount], use: Sequence[Costs], abstain: bool) -
     return said
 
 
-def _broken(counts: Sequence[StageCount], plan: CascadePlan) -> list[str]:
+def _broken(early: tuple[float, float] | None, plan: CascadePlan) -> list[str]:
     """A note where the labels of the rows contradict the promise, at its confidence."""
-    early = counts[: len(plan.deciding)]
-    labelled, agreed = sum(count.labelled for count in early), sum(count.agreed for count in early)
-    if upper_bound(agreed, labelled, plan.delta) >= plan.target:
+    if early is None or early[1] >= plan.target:
         return []
-    said = f"{percent(agreed / labelled)} of the {labelled} rows with labels that were decided early agree"
-    return [f"{said}, not {plan.target:.4g}; the cascade was calibrated on rows of another kind"]
+    said = f"{percent(early[0])} of the rows with labels that were decided early agree{_COUNTING[plan.certifies]}"
+    return [f"{said}, not {_percent(plan.target)}; the cascade was calibrated on rows of another kind"]
 
 
 def _milliseconds(seconds: float | None) -> str:
