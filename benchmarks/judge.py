@@ -8,6 +8,7 @@ Prints, for the starter judge (or `--model_path`) on the same rows, in one run:
 - the share of this machine's matrix-product peak, measured here, that the engine's arithmetic reaches
 - the drift: the largest difference of a score to float32, and the verdicts that flip
 - with `--profile`: which operations of the encoder the time goes to (OpenVINO, one thread)
+- with `--parts`: reading and encoder apart, and the ceiling of a free encoder, with 1, 2 and all cores (`parts.py`)
 - with `--memory`: the peak memory of `bert-judge score` over 1,000, 10,000 and 100,000 distinct rows
 
 On a processor that does not compute bfloat16 natively, where it takes minutes, (a) and the peak are in float32.
@@ -28,15 +29,14 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+from parts import EXAMPLES, distinct_rows, parts, processor
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.models import fastest_dtype, find_model, load_hf_encoder, read_config
 from bert_judge.sources import open_source
-
-EXAMPLES = Path(__file__).parents[1] / "examples" / "answers.jsonl"
 
 
 def main() -> None:
@@ -45,6 +45,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=300, help="rows to time (default: 300)")
     parser.add_argument("--repeats", type=int, default=3, help="rounds (default: 3)")
     parser.add_argument("--model_path", default="starter", help="the judge (default: starter)")
+    parser.add_argument("--parts", action="store_true", help="measure reading and encoder apart, on 1, 2 and all cores")
     parser.add_argument("--memory", action="store_true", help="measure peak memory too (some minutes)")
     parser.add_argument("--profile", action="store_true", help="say which operations take the time")
     parser.add_argument("--memory_rows", type=int, nargs="*", default=[1_000, 10_000, 100_000])
@@ -54,16 +55,10 @@ def main() -> None:
     if args.memory:  # first: on Linux a child's peak starts at its parent's, which is still small here
         memory(args.data, args.memory_rows)
     speed(args.model_path, rows, args.repeats)
+    if args.parts:
+        parts(args.model_path, args.data, args.rows, args.repeats)
     if args.profile:
         profile(args.model_path, rows)
-
-
-def distinct_rows(path: str, count: int) -> list[Sample]:
-    """`count` rows with no two alike; where the file is too short its rows come again with another number in them."""
-    found = list(open_source(path, limit=count))
-    rounds = -(-count // len(found))
-    repeated = [s if n == 0 else replace(s, candidate=f"{s.candidate} ({n})") for n in range(rounds) for s in found]
-    return list(dict.fromkeys(replace(s, id=None, gold=None) for s in repeated))[:count]
 
 
 def speed(model_path: str, rows: Sequence[Sample], repeats: int) -> None:
@@ -246,14 +241,6 @@ def numbered(samples: Sequence[Sample], count: int) -> Iterator[dict[str, object
     for n in range(count):
         sample = samples[n % len(samples)]
         yield {"question": f"{n}?", "references": [sample.references[0][:40]], "candidate": f"{sample.candidate} {n}"}
-
-
-def processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "")
 
 
 if __name__ == "__main__":

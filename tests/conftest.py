@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -127,6 +128,24 @@ def refused(subtests: pytest.Subtests) -> Refused:
             assert str(raised.value).endswith((".", "?"))
 
     return check
+
+
+def running(pid: int) -> bool:
+    """Whether there is such a process, be it as what nobody waited for."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def ended(pids: list[int]) -> bool:
+    """Whether these end, which they may take a while for where nobody ends them but the end of their input."""
+    for _ in range(100):
+        if not any(map(running, pids)):
+            return True
+        time.sleep(0.1)
+    return False
 
 
 @pytest.fixture(scope="session")

@@ -31,6 +31,7 @@ from typing import Any
 from build import CONFIG, FORM, find_base
 from data import TABLES, all_rows, to_learn
 from halves import trials_of
+from made.bank import TEST_SHARE
 from measure import FIGURES, MADE, accepted_of, cells, figures, is_made, labels_of, markdown, scores_of
 
 from bert_judge import BERTJudge, Sample

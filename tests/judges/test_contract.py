@@ -169,6 +169,7 @@ def test_the_signature_is_stable(judge: Judge, name: str) -> None:
     [
         ({"batch_tokens": 64}, False),
         ({"batch_size": 2}, False),
+        ({"workers": 2}, False),
         ({"device": "cpu"}, False),
         ({"threshold": 0.7}, True),
         ({"truncation": "left"}, True),

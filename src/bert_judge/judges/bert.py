@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bert_judge.errors import InputError, ModelError
-from bert_judge.evidence import SIGNALS
+from bert_judge.evidence import SIGNALS, Signals
 from bert_judge.judges.base import FIRST_WINDOW, Judge, make_samples, windows_of
+from bert_judge.judges.reader import Read, Reader, Workers, check_workers, texts_of, usable_cores
 from bert_judge.models import STARTER, find_model, read_config
-from bert_judge.prompt import CONFIG_NAME, InputForm, JudgeConfig, Prompt, PromptEncoder
+from bert_judge.processes import computed_ahead
+from bert_judge.prompt import CONFIG_NAME, InputForm, JudgeConfig, PromptEncoder
 from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.version import __version__
 
@@ -57,11 +60,13 @@ class BERTJudge(Judge):
         batch_tokens: Annotated[int | None, "tokens in a batch (default: what suits the device)"] = None,
         batch_size: Annotated[int | None, "the most rows in a batch (default: no limit)"] = None,
         threshold: Annotated[float | None, "label scores from here on correct (default: the judge's own)"] = None,
+        workers: Annotated[str | int, "processes that read rows ahead of the encoder; 0: a thread does; auto"] = "auto",
     ) -> None:
         from bert_judge.encoder import Engine, load_model
 
         if threshold is not None and not 0 <= threshold <= 1:
             raise InputError(f"threshold is {threshold}; a probability between 0 and 1 was expected.")
+        check_workers(workers)
         self._name = model_path or STARTER
         self._given_threshold = threshold
         self._trust_remote_code = trust_remote_code
@@ -77,6 +82,8 @@ class BERTJudge(Judge):
         self._config = config if threshold is None else replace(config, threshold=threshold)
         self.threshold = self._config.threshold
         self._prompts = PromptEncoder(self._model.tokenizer, form, self._model.max_tokens)
+        self._reader = Reader(self._prompts, signals=config.combiner is not None)
+        self._workers = Workers.of(workers, self._model.runtime.device, usable_cores())
         self._engine = Engine(self._model, batch_tokens, batch_size)
 
     @property
@@ -185,26 +192,26 @@ class BERTJudge(Judge):
         self, samples: Iterable[Sample], batch_size: int | None = None, first: int = FIRST_WINDOW
     ) -> Iterator[Verdict]:
         self._check_trained()
-        warned = False
-        for window in windows_of(samples, _WINDOW, first):
-            warned = warned or self._warn_of_form(window)
-            prompts = self._prompts.encode(window)
-            logits = iter(self._engine.run([p.tokens for group in prompts for p in group], batch_size))
-            for sample, group in zip(window, prompts, strict=True):
-                yield self._verdict(sample, [(prompt, next(logits)) for prompt in group])
+        windows = self._checked(windows_of(map(texts_of, samples), _WINDOW, first))
+        ahead = computed_ahead(self._reader, windows, self._workers.processes, self._workers.here)
+        with closing(ahead):
+            for window, found in ahead:
+                logits = iter(self._engine.run([p.tokens for read in found for p in read.prompts], batch_size))
+                for sample, read in zip(window, found, strict=True):
+                    yield self._verdict(sample, read, [next(logits) for _ in read.prompts])
 
-    def _verdict(self, sample: Sample, passes: Sequence[tuple[Prompt, NDArray[np.float32]]]) -> Verdict:
+    def _verdict(self, sample: Sample, read: Read, passes: Sequence[NDArray[np.float32]]) -> Verdict:
         """The verdict from the best of the passes: one for each reference, or one for all."""
         threshold = self._config.threshold
         if not sample.candidate.strip():
             return Verdict(0.0, int(threshold == 0), "the candidate is empty")
-        margins = [float(logits[1]) - float(logits[0]) for _, logits in passes]
+        margins = [float(logits[1]) - float(logits[0]) for logits in passes]
         if not all(map(math.isfinite, margins)):
             return Verdict(None, None, "the model returned no number")
         best = max(range(len(margins)), key=margins.__getitem__)
-        odds, explanation, details = self._combine(sample, margins[best])
+        odds, explanation, details = self._combine(read.signals, margins[best])
         score = _sigmoid(odds / self._config.temperature)
-        prompt = passes[best][0]
+        prompt = read.prompts[best]
         return Verdict(
             score,
             int(score >= threshold),
@@ -214,15 +221,21 @@ class BERTJudge(Judge):
             details=details,
         )
 
-    def _combine(self, sample: Sample, logit: float) -> tuple[float, str | None, dict[str, Any]]:
+    def _combine(self, signals: Signals | None, logit: float) -> tuple[float, str | None, dict[str, Any]]:
         """The log odds from the logit and, where the judge adds it, the evidence; explanation and details."""
         combiner = self._config.combiner
-        if combiner is None:
+        if combiner is None or signals is None:
             return logit, None, {"logit": logit}
-        signals = self._config.form.signals_of(sample)
         found = {name: round(value, 3) for name, value in zip(SIGNALS, signals.vector(), strict=True) if value}
         details = {"logit": logit, "evidence": found}
         return combiner.combine(logit, signals), f"{signals.describe()}, encoder {_sigmoid(logit):.2f}", details
+
+    def _checked(self, windows: Iterable[list[Sample]]) -> Iterator[list[Sample]]:
+        """The windows, with a warning about the first of rows in a form that the judge was not trained for."""
+        warned = False
+        for window in windows:
+            warned = warned or self._warn_of_form(window)
+            yield window
 
     def _warn_of_form(self, samples: Sequence[Sample]) -> bool:
         """Warn of rows in a form that the judge was not trained for; returns whether there are any."""

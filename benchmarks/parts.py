@@ -1,0 +1,137 @@
+"""Where the time of `BERTJudge` goes, with 1, 2 and all cores: `python benchmarks/parts.py`, or `judge.py --parts`.
+
+Prints milliseconds a row, of the clock and of all processes' processor time, and rows/s, for
+
+- tokenising: the tokenizer alone, on the distinct texts of a window
+- reading: evidence, tokens and prompts, all that is done before the encoder runs
+- encoder: the engine alone, on prompts that are there
+- the whole way from samples to verdicts with `workers` 0 (a thread reads) and with processes that read
+- the same with a runtime that costs nothing: the ceiling of everything around the encoder, on any device
+
+Each is the least of `--repeats` rounds. Every number of cores has a process of its own, which may use these only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from bert_judge import BERTJudge, Sample
+from bert_judge.encoder import Engine
+from bert_judge.encoder.batching import Batch
+from bert_judge.judges.base import windows_of
+from bert_judge.judges.reader import usable_cores
+from bert_judge.sources import open_source
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "answers.jsonl"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", default=str(EXAMPLES), help="a file of answers")
+    parser.add_argument("--rows", type=int, default=2_000, help="rows to time (default: 2000)")
+    parser.add_argument("--repeats", type=int, default=3, help="rounds (default: 3)")
+    parser.add_argument("--model_path", default="starter", help="the judge (default: starter)")
+    parser.add_argument("--cores", type=int, help="measure with so many only, in this process, and print JSON")
+    args = parser.parse_args()
+    if args.cores:
+        print(json.dumps(measure(args.model_path, distinct_rows(args.data, args.rows), args.repeats, args.cores)))
+    else:
+        parts(args.model_path, args.data, args.rows, args.repeats)
+
+
+def parts(model_path: str, data: str, rows: int, repeats: int) -> None:
+    print(f"machine: {platform.machine()}, {usable_cores()} cores, {processor()}")
+    print(f"judge:   {BERTJudge(model_path).signature}")
+    print(f"\n{'':38}{'cores':>6}{'ms a row':>10}{'processor':>11}{'rows/s':>8}")
+    for cores in sorted({1, min(2, usable_cores()), usable_cores()}):
+        options = {"--data": data, "--rows": rows, "--repeats": repeats, "--model_path": model_path, "--cores": cores}
+        command = [sys.executable, __file__, *(str(each) for pair in options.items() for each in pair)]
+        found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout)
+        for name, (wall, spent) in found.items():
+            print(f"{name:38}{cores:6}{wall:10.3f}{spent:11.3f}{1000 / wall:8.0f}")
+
+
+def distinct_rows(path: str, count: int) -> list[Sample]:
+    """`count` rows with no two alike; where the file is too short its rows come again with another number in them."""
+    found = list(open_source(path, limit=count))
+    rounds = -(-count // len(found))
+    repeated = [s if n == 0 else replace(s, candidate=f"{s.candidate} ({n})") for n in range(rounds) for s in found]
+    return list(dict.fromkeys(replace(s, id=None, gold=None) for s in repeated))[:count]
+
+
+def measure(model_path: str, rows: Sequence[Sample], repeats: int, cores: int) -> dict[str, tuple[float, float]]:
+    """Milliseconds a row of each part, by the clock and of processor time, on the first so many cores."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+    judges = {n: BERTJudge(model_path, workers=n) for n in sorted({0, 1, cores})}
+    judge = judges[0]
+    windows = list(windows_of(rows, 1024))
+    texts = [sorted({t for s in w for t in (s.question, s.candidate, *s.references) if t}) for w in windows]
+    tokens = [[p.tokens for read in judge._reader(w) for p in read.prompts] for w in windows]
+    runs: dict[str, Callable[[], object]] = {
+        "tokenising": lambda: [judge._model.tokenizer.encode_batch(t, add_special_tokens=False) for t in texts],
+        "reading, tokenising included": lambda: [judge._reader(window) for window in windows],
+        "encoder": lambda: [judge._engine.run(inputs) for inputs in tokens],
+    }
+    free = {n: without_encoder(BERTJudge(model_path, workers=n)) for n in judges}
+    for kind, each in (("whole", judges), ("encoder for nothing", free)):
+        for n, one in each.items():
+            runs[f"{kind}, workers {n}"] = lambda one=one: list(one.assess(rows))  # type: ignore[misc]
+    used = [*judges.values(), *free.values()]
+    best = dict.fromkeys(runs, (float("inf"), float("inf")))
+    for _ in range(repeats):
+        for name, run in runs.items():
+            for one in used:
+                one._engine.forget()
+            before = seconds()
+            run()
+            spent = (1000 * (now - then) / len(rows) for now, then in zip(seconds(), before, strict=True))
+            best[name] = tuple(map(min, zip(best[name], spent, strict=True)))  # type: ignore[assignment]
+    return best
+
+
+def processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "")
+
+
+def without_encoder(judge: BERTJudge) -> BERTJudge:
+    """The judge with a runtime that costs nothing."""
+    judge._model = replace(judge._model, runtime=FreeRuntime())
+    judge._engine = Engine(judge._model)
+    return judge
+
+
+class FreeRuntime:
+    """The same logits for every input, at once."""
+
+    name, device, dtype, batch_tokens, multiple = "free", "cpu", "float32", 1_024, 4
+
+    def run(self, batches: Sequence[Batch]) -> Iterator[tuple[Batch, np.ndarray]]:
+        for batch in batches:
+            yield batch, np.zeros((len(batch.rows), 2), np.float32)
+
+
+def seconds() -> tuple[float, float]:
+    """The clock, and the processor time of this process and of those that have ended."""
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return time.perf_counter(), sum(each.ru_utime + each.ru_stime for each in spent)
+
+
+if __name__ == "__main__":
+    main()

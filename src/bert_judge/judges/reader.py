@@ -1,0 +1,77 @@
+"""What a judge reads of samples before its encoder runs, beside the encoder: in a thread, or in other processes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from bert_judge.errors import InputError
+from bert_judge.evidence import Signals
+from bert_judge.prompt import Prompt, PromptEncoder
+from bert_judge.types import Sample
+
+_MOST = 8  # processes that "auto" takes: what they read in a second is as much as one process can turn into verdicts
+_CORES = 8  # of a processor, whose encoder needs a process for so many
+_FIRST = 5  # windows, some 2,000 rows, that start no process: there would be little left to gain
+
+
+class Read(NamedTuple):
+    """What was read of a sample: its prompts, and its signals where the judge uses them."""
+
+    prompts: list[Prompt]
+    signals: Signals | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads samples, a window at a time; it can be pickled."""
+
+    prompts: PromptEncoder
+    signals: bool
+
+    def __call__(self, samples: Sequence[Sample]) -> list[Read]:
+        """What is read of each sample; the same for it in any window."""
+        found = self.prompts.encode(samples)
+        return [
+            Read(prompts, self.prompts.form.signals_of(s) if self.signals else None)
+            for s, prompts in zip(samples, found, strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """How many processes read, and how many windows at the start are read without them."""
+
+    processes: int
+    here: int = 0
+
+    @classmethod
+    def of(cls, asked: str | int, device: str, cores: int) -> Workers:
+        """A number, or what suits a device and so many cores ("auto").
+
+        An accelerator is faster than one reader, so all cores but one read for it, up to eight. An encoder on the
+        processor shares the cores with the readers: one process reads for every eight cores, and on fewer a thread,
+        which fills the gaps that the encoder leaves. The first windows are read by a thread on any machine, as
+        processes take a while to start.
+        """
+        if asked != "auto":
+            return cls(int(asked))
+        return cls(min(_MOST, cores // _CORES if device == "cpu" else cores - 1), _FIRST)
+
+
+def usable_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_workers(asked: str | int) -> None:
+    """Raises InputError for what is neither "auto" nor a number of processes."""
+    if asked != "auto" and not str(asked).isdecimal():
+        raise InputError(f"workers is {asked!r}; 'auto', or a number of processes (0: none), was expected.")
+
+
+def texts_of(sample: Sample) -> Sample:
+    """A sample as judges read it: its texts alone, which another process can be given, whatever else it holds."""
+    return Sample(sample.candidate, sample.references, sample.question)

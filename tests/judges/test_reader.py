@@ -1,0 +1,126 @@
+"""Rows read ahead, in a thread or in other processes: the same verdicts, bit for bit, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bert_judge import BERTJudge, Sample
+from bert_judge.judges.reader import Reader, Workers
+from bert_judge.models import STARTER_FOLDER, load_tokenizer
+from bert_judge.processes import computed_ahead
+from bert_judge.prompt import JudgeConfig, PromptEncoder
+from conftest import Refused, ended
+
+
+def numbered(samples: list[Sample], count: int) -> list[Sample]:
+    """Enough rows for several windows, no two alike."""
+    return [
+        replace(samples[n % len(samples)], candidate=f"{samples[n % len(samples)].candidate} {n}") for n in range(count)
+    ]
+
+
+def test_verdicts_are_the_same_with_any_workers(samples: list[Sample]) -> None:
+    rows = numbered([sample for sample in samples if len(sample.candidate) < 100], 500)  # four windows
+    expected = list(BERTJudge(workers=0).assess(rows))
+    for workers in (1, 2, "2", "auto"):
+        assert list(BERTJudge(workers=workers).assess(rows)) == expected
+
+
+def test_any_architecture_is_read_elsewhere(make_judge: Callable[..., Path], samples: list[Sample]) -> None:
+    rows = [sample for sample in samples if sample.question]
+    for architecture in ("bert", "xlm-roberta", "eurobert"):
+        folder = str(make_judge(architecture))
+        here, elsewhere = (BERTJudge(folder, dtype="float32", workers=n).assess(rows) for n in (0, 1))
+        assert list(here) == list(elsewhere)
+
+
+def test_what_a_row_holds_besides_its_texts_stays_here(samples: list[Sample]) -> None:
+    row = replace(samples[0], meta={"made by": lambda: None}, id="a", gold=1)  # can't be given to another process
+    assert list(BERTJudge(workers=1).assess([row])) == list(BERTJudge(workers=0).assess(samples[:1]))
+
+
+def test_a_process_that_reads_imports_no_torch(samples: list[Sample]) -> None:
+    config = JudgeConfig.load(STARTER_FOLDER)
+    reader = Reader(PromptEncoder(load_tokenizer(STARTER_FOLDER), config.form, 512), signals=True)
+    called = f"(load := __import__('pickle').loads)({pickle.dumps(reader)})(load({pickle.dumps(samples)}))"
+    imported = "{'torch', 'transformers', 'numpy', 'openvino'}.intersection(__import__('sys').modules)"
+    (_, read), (_, heavy) = computed_ahead(eval, [called, imported], processes=1)
+    assert read == reader(samples)
+    assert not heavy
+
+
+def test_a_bad_number_of_workers_is_told_in_a_sentence(refused: Refused) -> None:
+    for workers in (-1, 1.5, "many", "", "2 processes", True, None):
+        with refused(f"workers is {workers!r}; 'auto', or a number of processes (0: none), was expected."):
+            BERTJudge(workers=workers)
+
+
+def test_auto_takes_what_suits_device_and_cores(subtests: pytest.Subtests) -> None:
+    for device, cores, processes in [
+        ("cpu", 1, 0),
+        ("cpu", 2, 0),
+        ("cpu", 7, 0),
+        ("cpu", 8, 1),
+        ("cpu", 64, 8),
+        ("cpu", 256, 8),
+        ("cuda", 1, 0),
+        ("cuda", 2, 1),
+        ("mps", 8, 7),
+        ("cuda", 64, 8),
+    ]:
+        with subtests.test(device=device, cores=cores):
+            assert Workers.of("auto", device, cores).processes == processes
+            assert Workers.of(3, device, cores) == Workers.of("3", device, cores) == Workers(3)
+
+
+def children(pid: int) -> list[int]:
+    return [int(child) for path in Path(f"/proc/{pid}/task").glob("*/children") for child in path.read_text().split()]
+
+
+@pytest.fixture
+def judging(tmp_path: Path, samples: list[Sample]) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """A command that judges for long enough, and the processes that read for it."""
+    if not Path("/proc/self/task").exists():
+        pytest.skip("which processes read is seen in /proc")
+    short = [sample for sample in samples if len(sample.candidate) < 100]
+    rows = [{"question": "?", "reference": s.references[0], "candidate": s.candidate} for s in numbered(short, 20_000)]
+    path = tmp_path / "answers.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ["score", path, "--output_dir", tmp_path / "out", "--workers", "2", "--quiet", "--no_report"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "bert_judge", *arguments], stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        while len(found := children(process.pid)) < 2 and process.poll() is None:
+            time.sleep(0.05)
+        yield process, found
+        process.kill()
+
+
+def test_a_killed_reader_ends_the_command_in_a_sentence(judging: tuple[subprocess.Popen[str], list[int]]) -> None:
+    process, (killed, other) = judging
+    os.kill(killed, signal.SIGKILL)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 1
+    said = "a process that reads ahead was killed (signal 9); if memory was short, use fewer --workers, or 0."
+    assert err == f"bert-judge score: {said}\n"
+    assert ended([killed, other])
+
+
+def test_ctrl_c_ends_the_readers(judging: tuple[subprocess.Popen[str], list[int]]) -> None:
+    process, readers = judging
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert ended(readers)
