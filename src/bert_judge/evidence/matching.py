@@ -45,7 +45,7 @@ class Relation(IntEnum):
 
 SAME, VARIANT, ASKED, CONVERTED, ROUNDED, MORE, LESS, OTHER, ALONE = Relation
 AGREEING = frozenset((SAME, VARIANT, CONVERTED, ROUNDED, MORE))
-_SHARE: dict[int, float] = dict.fromkeys(AGREEING, 1.0) | {LESS: 0.5}
+_SHARE: dict[int, float] = {**dict.fromkeys(AGREEING, 1.0), LESS: 0.5}
 _new = tuple.__new__
 _FEWEST_FIGURES = 2
 _EXACT = 15  # figures that a float holds
