@@ -13,7 +13,7 @@ import subprocess
 import sys
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from queue import SimpleQueue
@@ -32,9 +32,11 @@ def computed_ahead(
 
     Without `processes` all items are computed in a thread of this process. Otherwise the first `here` are, and the
     others in so many processes, which start when there is something for them to do, and end when the stream ends or is
-    closed. Function, items and results are pickled for them. Raises what the function raises, from a process with the
-    traceback as a note, and ModelError where a process was ended from outside.
+    closed. Function, items and results are pickled for them. Raises what the stream raises, after the results of what
+    came before; what the function raises, from a process with the traceback as a note; and ModelError where a process
+    was ended from outside.
     """
+    failures: list[Exception] = []
     idle: SimpleQueue[_Process] = SimpleQueue()
 
     def elsewhere(item: T) -> R:
@@ -48,7 +50,7 @@ def computed_ahead(
     under_way: deque[tuple[T, Future[R]]] = deque()
     with ThreadPoolExecutor(1) as computing, ThreadPoolExecutor(processes or 1) as waiting, ExitStack() as ended:
         try:
-            for number, item in enumerate(items):
+            for number, item in enumerate(_until_failure(items, failures)):
                 alone = number < here or not processes
                 if not alone and next(to_start, None) is not None:
                     process = _Process(function)
@@ -59,9 +61,19 @@ def computed_ahead(
                     yield _finished(*under_way.popleft())
             while under_way:
                 yield _finished(*under_way.popleft())
+            if failures:
+                raise failures[0]
         finally:
             for threads in (computing, waiting):
                 threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _until_failure(items: Iterable[T], failures: list[Exception]) -> Iterator[T]:
+    """The items up to where the stream fails, and why it did: what came before is not lost."""
+    try:
+        yield from items
+    except Exception as error:
+        failures.append(error)
 
 
 def _finished(item: T, future: Future[R]) -> tuple[T, R]:

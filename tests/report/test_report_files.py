@@ -73,7 +73,7 @@ def test_all_rows_can_be_read_again(written: Callable[..., Path]):
 
 
 def test_marks_are_the_evidence_of_the_matched_reference(written: Callable[..., Path]):
-    candidate, references = "😀 It was nine, or Cafés, 1,000.0 of them", ("x 1000 y", "the 9 cafe", "nothing")
+    candidate, references = "😀 It was nine, or Cafés, 1,000.0 of them", ("x 1000 z", "the 9 cafe", "nothing")
     samples = [Sample(candidate, references, "q")] * 2
     page = written(samples, [Verdict(1.0, 1, matched_reference=0), Verdict(1.0, 1)])
     told, found = read(page, "texts-0")["marks"]

@@ -15,7 +15,7 @@ from bert_judge import Sample
 from bert_judge.analysis.results import load_run
 from bert_judge.analysis.table import VerdictTable, collect
 from bert_judge.artifacts import write_explanations
-from bert_judge.evidence import match
+from bert_judge.evidence import AGREEING, match
 from bert_judge.judges import BERTScore, RegexJudge
 from bert_judge.judges.occlusion import explain
 from bert_judge.report import write_report
@@ -247,7 +247,7 @@ def test_an_answer_side_by_side(fresh: Any, made: tuple[Path, VerdictTable]):
     assert texts == [row.question, row.references[0], row.candidate]
     found = match(row.candidate, row.references)
     pairs = ((row.references[0], found.references[0]), (row.candidate, found.candidate))
-    marked = [text[span.start : span.end] for text, own in pairs for span in own]
+    marked = [text[span.start : span.end] for text, own in pairs for span in own if span.relation in AGREEING]
     assert marked == ["9", "nine"]
     assert fresh.locator("#detail mark").all_inner_texts() == marked
     assert "logit" in fresh.inner_text("#detail")

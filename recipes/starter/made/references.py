@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from bert_judge.evidence import content_words
+from bert_judge.evidence import read
 from bert_judge.metrics import containment, normalise
 from made import frames
 from made.bank import Bank, Item, Made, Rows, differs, shape
@@ -58,7 +58,7 @@ def _claim(item: Item, answer: str, chance: Random) -> str:
 
 def _is_about(question: str, passage: str) -> bool:
     """Whether a passage has at least half of the words of a question, so that it is likely to hold the fact, too."""
-    asked, told = ({word.key for word in content_words(text)} for text in (question, passage))
+    asked, told = (read(text).keys for text in (question, passage))
     return len(asked & told) * 2 >= len(asked)
 
 

@@ -5,6 +5,7 @@ that judges read which were trained before this one.
 """
 
 from bert_judge.evidence.combiner import Combiner
+from bert_judge.evidence.expressions import CAN_COMPARE
 from bert_judge.evidence.folding import fold
 from bert_judge.evidence.matching import AGREEING, Mark, Match, Relation, compare, match
 from bert_judge.evidence.options import find_options, name_option
@@ -14,6 +15,7 @@ from bert_judge.evidence.values import Amount, Form, Option, Parts, Value, Word
 
 __all__ = [
     "AGREEING",
+    "CAN_COMPARE",
     "SIGNALS",
     "VERSION",
     "Amount",

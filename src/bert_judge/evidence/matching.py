@@ -89,15 +89,9 @@ def match(candidate: str, references: Sequence[str], question: str | None = None
     every = {value[0] for values in theirs for value in values}
     best, bests = _compare_all(said, wanted)
     marks = _marks(ours, every, _stems(wanted), _other_forms(said, wanted, every), asked, best)
+    asked = asked._replace(rivals=frozenset())  # the reference is no rival of itself
     marked = [
-        _marks(
-            values,
-            keys,
-            said.stems,
-            _other_forms(one, (said,), keys),
-            asked if not asked.rivals else asked._replace(rivals=frozenset()),
-            found,
-        )
+        _marks(values, keys, said.stems, _other_forms(one, (said,), keys), asked, found)
         for one, values, found in zip(wanted, theirs, bests, strict=True)
     ]
     if CAN_COMPARE:

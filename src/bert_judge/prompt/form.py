@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from bert_judge.errors import InputError, ModelError
-from bert_judge.evidence import AGREEING, VERSION, Combiner, Relation, Signals, find_signals, first
+from bert_judge.evidence import AGREEING, CAN_COMPARE, VERSION, Combiner, Relation, Signals, find_signals, first
 from bert_judge.types import PARTS, Sample
 
 CONFIG_NAME = "judge.json"
@@ -116,7 +116,8 @@ class InputForm:
         references = f"joined{self.max_references}" if self.references == "joined" else self.references
         flags = [name for name in ("marks", "contrast", "fold", "sanitise", "options") if getattr(self, name)]
         whole = hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:6]
-        evidence = {"evidence": str(self.evidence)} if self.marks or self.candidate_focus else {}
+        compared = "+math-verify" if self.evidence > 1 and CAN_COMPARE else ""
+        evidence = {"evidence": f"{self.evidence}{compared}"} if self.marks or self.candidate_focus else {}
         return {
             "form": f"{'+'.join(['/'.join(self.forms), *flags])}#{whole}",
             "refs": references,
