@@ -50,8 +50,8 @@ Records = Mapping[str, Record]
 # What a training changes: settings of the training ("config") and of the input form, and sources that are left out.
 VARIANTS: dict[str, dict[str, Any]] = {
     "all": {},
-    "no marks": {"form": {"marks": False, "contrast": False}},
-    "no contrast": {"form": {"contrast": False}},
+    "no marks": {"form": {"marks": False}},
+    "first evidence": {"form": {"evidence": 1, "contrast": True}},
     "no made rows": {"without": ["made:"]},
     "evidence combined": {"config": {"combine_evidence": True}},
     "questions kept": {"config": {"question_dropout": 0.0}},

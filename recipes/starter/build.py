@@ -34,7 +34,6 @@ BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 FORM = InputForm(
     forms=("qcr", "cr"),
     marks=True,
-    contrast=True,
     fold=True,
     sanitise=True,
     options=True,

@@ -9,8 +9,9 @@ from bert_judge.evidence import tables
 from bert_judge.evidence.values import Found, Parts, Word
 from bert_judge.evidence.words import DATE, MONTH, NUMBER, TIME
 
-_PASSED = frozenset("the of in de del st nd rd th er".split())  # in a date, between its parts
-_GAP = re.compile(r"[\s,./'-]{0,3}")
+_ENDINGS = frozenset(("st", "nd", "rd", "th"))
+_PASSED = _ENDINGS | frozenset("the of in de del er".split())  # in a date, between its parts
+_GAP = re.compile(r"[ ,./'-]{0,3}")
 _ORDERS = ("DMY", "MDY", "YMD", "MY", "YM", "DM", "MD")
 _HALVES = {"am": 0, "pm": 1}
 
@@ -26,14 +27,12 @@ def date_at(tokens: Sequence[Word], i: int, text: str) -> Found[Parts] | None:
     for order in _ORDERS:
         kinds = [kind for kind, _, _ in places[: len(order)]]
         if len(kinds) == len(order) and all(letter in kind for letter, kind in zip(order, kinds, strict=True)):
-            if order[0] == "Y" and text[places[0][2] : places[0][2] + 1] == ".":
+            if order[0] == "Y" and text[tokens[i].end : tokens[i + 1].start] not in (" ", "-"):
                 continue  # "in 1918. November 11"
             found = {letter: places[n][1] for n, letter in enumerate(order)}
-            last = places[len(order) - 1][2]
-            place = next(n for n, token in enumerate(tokens[i:], i) if token.end >= last) + 1
-            place += (
-                place < len(tokens) and tokens[place].key in ("st", "nd", "rd", "th") and tokens[place].start == last
-            )
+            place = places[len(order) - 1][2] + 1
+            ending = tokens[place] if place < len(tokens) else None
+            place += ending is not None and ending.key in _ENDINGS and ending.start == tokens[place - 1].end
             return _found(tokens, i, place, Parts("date", (found.get("Y"), found.get("M"), found.get("D"))))
     month = _month(tokens[i])
     alone = month and (tokens[i].key in tables.MONTHS_ALONE or tokens[i].key in tables.MONTHS_CAPITALISED)
@@ -66,7 +65,7 @@ def _found(tokens: Sequence[Word], i: int, place: int, what: Parts) -> Found[Par
 
 
 def _parts_from(tokens: Sequence[Word], i: int, text: str) -> list[tuple[str, int, int]]:
-    """Up to three parts of a date from token `i` on: which they can be (of D, M, Y), the number, and where it ends."""
+    """Up to three parts of a date from token `i` on: which they can be (of D, M, Y), the number, and its token."""
     found: list[tuple[str, int, int]] = []
     for place in range(i, min(i + 7, len(tokens))):
         token = tokens[place]
@@ -74,13 +73,13 @@ def _parts_from(tokens: Sequence[Word], i: int, text: str) -> list[tuple[str, in
             break
         month = _month(token)
         if month:
-            found.append(("M", month, token.end))
+            found.append(("M", month, place))
         elif token.what.roles & NUMBER and token.what.text.isdecimal():
             number = int(token.what.text) if len(token.what.text) < 5 else 0
             kind = "D" if 1 <= number <= 31 else "Y" if 1000 <= number <= 2100 else ""
             if not kind:
                 break
-            found.append((kind, number, token.end))
+            found.append((kind, number, place))
         elif token.key not in _PASSED or place == i:
             break
         if len(found) == 3:

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Sequence, Set
 from enum import IntEnum
 from functools import lru_cache
-from itertools import product
+from itertools import islice, product
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -50,7 +50,8 @@ _new = tuple.__new__
 _FEWEST_FIGURES = 2
 _EXACT = 15  # figures that a float holds
 _ANY_LETTER = frozenset("ABCDEFGHIJ")
-_YEARS = range(1_000, 2_101)
+_FIRST_YEAR, _LAST_YEAR = 1_000, 2_100  # that a number alone can be
+_MOST = 200  # different numbers of a text that are compared: long tables would take long
 
 
 class Mark(NamedTuple):
@@ -85,13 +86,20 @@ def match(candidate: str, references: Sequence[str], question: str | None = None
     letters = asked.letters or _letters(candidate, references)
     ours = _with_letters(said, letters)
     theirs = [_with_letters(one, letters) for one in wanted]
+    if any(map(_is_hollow, (said, *wanted))):
+        ours, theirs = (
+            _with_function_words(said, ours, theirs),
+            [_with_function_words(one, values, [ours]) for one, values in zip(wanted, theirs, strict=True)],
+        )
     keys = said.keys if ours is said.values else {value.key for value in ours}
     every = {value[0] for values in theirs for value in values}
     best, bests = _compare_all(said, wanted)
-    marks = _marks(ours, every, _stems(wanted), _other_forms(said, wanted, every), asked, best)
+    if not any(named_letter(one.text) for one in wanted):
+        asked = asked._replace(rivals=frozenset())
+    marks = _marks(ours, every, _stems(wanted, theirs), _other_forms(said, wanted, every), asked, best)
     asked = asked._replace(rivals=frozenset())  # the reference is no rival of itself
     marked = [
-        _marks(values, keys, said.stems, _other_forms(one, (said,), keys), asked, found)
+        _marks(values, keys, _stems([said], [ours]), _other_forms(one, (said,), keys), asked, found)
         for one, values, found in zip(wanted, theirs, bests, strict=True)
     ]
     if CAN_COMPARE:
@@ -135,7 +143,9 @@ class _Asked(NamedTuple):
 def _asked(question: str) -> _Asked:
     stem, options = split_options(question)
     rivals: Set[Hashable] = frozenset().union(*[read(text).keys for text in options.values()])
-    return _Asked(read(stem).keys, rivals, frozenset(options))
+    given = read(stem)
+    plain = {key[0] for key, what in given.told.items() if type(key) is tuple and type(what) is Amount}  # 3 of 3 days
+    return _Asked(given.keys | plain, rivals, frozenset(options))
 
 
 Best = dict[Hashable, Relation]
@@ -145,12 +155,13 @@ def _compare_all(said: Reading, wanted: Sequence[Reading]) -> tuple[Best, list[B
     """The best relation of each of a candidate's numbers and dates to those of the references, and the reverse."""
     best: Best = {}
     bests: list[Best] = []
-    ours = said.told.items()
+    ours = list(islice(said.told.items(), _MOST))
     for one in wanted:
         found: Best = {}
-        for key, their in one.told.items():
+        theirs = one.told
+        for key, their in islice(theirs.items(), _MOST):
             for other, our in ours:
-                relation = Relation.SAME if key == other else compare(our, their)
+                relation = None if other in theirs and key in said.told else compare(our, their)  # both are there
                 if relation:
                     best[other] = min(relation, best.get(other, relation))
                     found[key] = min(relation, found.get(key, relation))
@@ -180,14 +191,19 @@ def _marks(
             relation = OTHER if any(type(other) is Option for other in same) else ALONE
         else:
             relation = best.get(key, ALONE)
-            if relation > ASKED and key in asked.keys:
+            if relation > ASKED and (key in asked.keys or (type(key) is tuple and key[0] in asked.keys)):
                 relation = ASKED
         marks.append(_new(Mark, (start, end, relation)))
     return tuple(marks)
 
 
-def _stems(readings: Sequence[Reading]) -> Set[str]:
-    return readings[0].stems if len(readings) == 1 else frozenset().union(*[one.stems for one in readings])
+def _stems(readings: Sequence[Reading], values: Sequence[Sequence[Word | Value]]) -> Set[str]:
+    """The stems of the words of texts, without letters that name options there."""
+    found = [
+        one.stems if own is one.values else {value.what.stem for value in own if isinstance(value.what, Form)}
+        for one, own in zip(readings, values, strict=True)
+    ]
+    return found[0] if len(found) == 1 else frozenset().union(*found)
 
 
 def _other_forms(one: Reading, others: Iterable[Reading], same: Set[Hashable]) -> set[Hashable]:
@@ -232,7 +248,7 @@ def _amounts(ours: Amount, one: Unit, theirs: Amount, other: Unit) -> Relation |
         return CONVERTED if comparable and ours.number == theirs.number else None
     if one.dimension == other.dimension:
         here, there = ours.number * one.factor + one.offset, theirs.number * other.factor + other.offset
-        if ours.figures <= _EXACT and abs(here - there) <= 1e-9 * abs(there):
+        if max(ours.figures, theirs.figures) <= _EXACT and abs(here - there) <= 1e-9 * abs(there):
             return SAME if one == other else CONVERTED
         if _rounded(here, ours.step * one.factor, ours.figures, there, theirs.step * other.factor, theirs.figures):
             return ROUNDED
@@ -255,7 +271,7 @@ def _as_parts(what: Amount | Parts) -> Parts | None:
     """A date or time; a number may be a year."""
     if isinstance(what, Parts):
         return what
-    year = what.unit is NO_UNIT and what.step == 1 and what.number in _YEARS
+    year = what.unit is NO_UNIT and what.step == 1 and _FIRST_YEAR <= what.number <= _LAST_YEAR
     return Parts("date", (int(what.number), None, None)) if year else None
 
 
@@ -279,8 +295,24 @@ def _letters(candidate: str, references: Sequence[str]) -> Set[str]:
     """
     if not any(read(text).letters for text in references) or not read(candidate).letters:
         return frozenset()
-    named = any(named_letter(text) or lists_letters(text) for text in (candidate, *references))
+    texts = [read(text).text for text in (candidate, *references)]
+    named = any(named_letter(text) or lists_letters(text) for text in texts)
     return _ANY_LETTER if named else frozenset()
+
+
+def _is_hollow(one: Reading) -> bool:
+    """Whether a text has function words only: "The Who"."""
+    return bool(one.values) and all(map(_stops, one.values))
+
+
+def _with_function_words(
+    one: Reading, values: Sequence[Word | Value], others: Sequence[Sequence[Word | Value]]
+) -> Sequence[Word | Value]:
+    """The values of a text, with those of its function words that count on the other side, which has nothing else."""
+    counting = {value.key for found in others for value in found if _stops(value)}
+    starts = {value.start for value in values}
+    more = [token for token in one.tokens if token.key in counting and _stops(token) and token.start not in starts]
+    return sorted([*values, *more], key=attrgetter("start")) if more else values
 
 
 def _stops(value: Word | Value) -> bool:

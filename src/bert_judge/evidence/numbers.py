@@ -13,11 +13,12 @@ from bert_judge.evidence.values import NO_UNIT, Amount, Found, Unit, Word
 from bert_judge.evidence.words import NUMBER, NUMERAL, ROMAN
 
 ORDINAL, ROMAN_NUMERAL = Unit(notation="ordinal"), Unit(notation="Roman")
-_ORDINAL_ENDINGS = frozenset("st nd rd th er re e eme o a".split())  # 1st, 1er, 2ème, 1º
+_ORDINAL_ENDINGS = frozenset("st nd rd th er re eme º ª".split())  # 1st, 1er, 2ème, 1º
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
+_MOST_HAN = 15  # characters
 _LARGEST = 1e30  # more is no sensible number
 _GAPS = frozenset((" ", "-", ""))
-_POWER = re.compile(r"\s?(?:[x×*·⋅]|\\times|\\cdot)\s?10|[eE](?=[+-]?\d)|(?<=10)(?=\^|\*\*|[⁻⁰¹²³⁴-⁹])")
+_POWER = re.compile(r" ?(?:[x×*·⋅]|\\times|\\cdot) ?10|[eE](?=[+-]?\d)|(?<=10)(?=\^|\*\*|[⁻⁰¹²³⁴-⁹])")
 
 
 def number_at(tokens: Sequence[Word], i: int, text: str) -> Found[Amount] | None:
@@ -40,10 +41,10 @@ def _in_digits(tokens: Sequence[Word], i: int, text: str) -> tuple[int, Amount] 
         return i + 1, amount
     after = tokens[i + 1]
     gap = text[tokens[i].end : after.start]
-    if not gap and amount.step == 1 and after.key in _ORDINAL_ENDINGS:
+    if not gap and amount.step == 1 and (after.key in _ORDINAL_ENDINGS or after.what.text in _ORDINAL_ENDINGS):
         return i + 2, amount._replace(unit=ORDINAL)
     if not gap and after.what.text in tables.SUFFIXES:
-        return i + 2, _scaled(amount, tables.SUFFIXES[after.what.text])
+        return i + 2, scaled(amount, tables.SUFFIXES[after.what.text])
     if gap == " " and "/" in after.what.text and amount.step == 1 and after.what.roles & NUMBER:
         share = parse(after.what.text)  # 1 1/2
         if share and 0 < share.number < 1:
@@ -70,9 +71,8 @@ def parse(written: str) -> Amount | None:
     ):
         whole = parse(digits[:-1].rstrip()) if len(digits) > 1 else None  # 1½
         return _checked(sign * ((whole.number if whole else 0) + unicodedata.numeric(digits[-1])), 0, 3)
-    mantissa, _, power = _split_power(digits)
+    mantissa, exponent = _split_power(digits)
     plain = _plain(mantissa)
-    exponent = 0 if power is None else power
     places = len(plain.partition(".")[2])
     figures = len(plain.replace(".", "").lstrip("0")) or 1
     if len(plain) > 300 or abs(exponent) > 300:
@@ -81,16 +81,16 @@ def parse(written: str) -> Amount | None:
     return _checked(number, 10.0 ** (exponent - places), figures)
 
 
-def _split_power(digits: str) -> tuple[str, str, int | None]:
+def _split_power(digits: str) -> tuple[str, int]:
     """The mantissa and the power of ten: 1.5 and 6 of "1.5e6"; 1 and 6 of "10^6"."""
     found = _POWER.search(digits)
     if not found:
-        return digits, "", None
+        return digits, 0
     mantissa, rest = digits[: found.start()], digits[found.end() :]
     power = "".join(str(unicodedata.digit(c)) if c.isdigit() else "-" if c in "-\u207b" else "" for c in rest)
     if not found[0]:  # 10^6
         mantissa = "1"
-    return mantissa, found[0], int(power) if power.strip("-") else 1
+    return mantissa, int(power) if power.strip("-") else 1
 
 
 def _plain(mantissa: str) -> str:
@@ -108,7 +108,8 @@ def _checked(number: float, step: float, figures: int) -> Amount | None:
     return Amount(number, step, figures) if abs(number) < _LARGEST else None
 
 
-def _scaled(amount: Amount, scale: float) -> Amount:
+def scaled(amount: Amount, scale: float) -> Amount:
+    """So many times an amount: 1.5 million."""
     return amount._replace(number=amount.number * scale, step=amount.step * scale)
 
 
@@ -120,7 +121,8 @@ def _roman(text: str) -> int:
 def _in_words(tokens: Sequence[Word], i: int, text: str, first: Amount | None = None) -> tuple[int, Amount] | None:
     """The number that words say together, after a number in digits if there is one ("1.5 million", "2 and a half")."""
     if tokens[i].what.text[0] in tables.HAN_NUMERALS:
-        return i + 1, _han(tokens[i].what.text)
+        han = _han(tokens[i].what.text)
+        return (i + 1, han) if han else None
     # `part` is the number below the next scale, `room` what the next word has to stay below: 10 after tens, 100 after
     # hundreds, and after a thousand 1,000.
     total, part, room = 0.0, first.number if first else None, 0.0 if first else inf
@@ -144,6 +146,8 @@ def _in_words(tokens: Sequence[Word], i: int, text: str, first: Amount | None = 
             step, unit = 1.0, ORDINAL if role == "ordinal" else unit
         else:
             break
+        if total + (part or 0) >= _LARGEST:
+            return None
         place += length
         end = place
     if end == i:
@@ -175,7 +179,8 @@ def _with_share(tokens: Sequence[Word], end: int, text: str, count: Amount) -> t
     if count.step != 1 or count.unit != NO_UNIT:
         return None
     below = tables.SHARES.get(key(end))
-    if below and 0 < count.number < 1000:
+    ordinal = key(end) in tables.NUMERALS and count.number != 1  # "96 fourth-graders" are no 24
+    if below and not ordinal and 0 < count.number < 1000:
         return end + 1, Amount(count.number / below, 0, 3)
     if key(end) in tables.JOINERS:
         above = 1 if key(end + 1) in tables.ARTICLES else tables.NUMERALS.get(key(end + 1), ("", 0))[1]
@@ -185,8 +190,10 @@ def _with_share(tokens: Sequence[Word], end: int, text: str, count: Amount) -> t
     return None
 
 
-def _han(text: str) -> Amount:
+def _han(text: str) -> Amount | None:
     """A number in Han characters: 五十二 is 52."""
+    if len(text) > _MOST_HAN:
+        return None
     total = part = digit = 0
     for character in text:
         if character in tables.HAN["units"]:

@@ -6,18 +6,21 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from bert_judge.evidence import tables
+
 _LABEL = re.compile(r"(?<!\S)\(?(?:([A-J])[).:]|([a-j])\))(?=\s)")
 _INDENT = re.compile(r"^[ \t]*", re.MULTILINE)
-_LINK = re.compile(r"(?:\s+(?:or|and)|[,;])+$")
+_LINK = re.compile(r"(?: (?:or|and)|[,;])+$")
 _LETTER = re.compile(r"\s*(?:(?:option|answer|choice)\s+)?\(?([A-J])[).:]?\s*", re.IGNORECASE)
 _LATIN = r"[^\W_\u3040-\u30ff\u3400-\u9fff]"  # a letter or digit, but for those that need no spaces
 _ALONE = re.compile(
-    rf"(?<!{_LATIN})(?<!\\)(?<![A-Za-z]')([A-J])(?!{_LATIN}|['-][A-Za-z]|\s*[=^+~]| [*/<>] |\.\w)"
+    rf"(?<!{_LATIN})(?<!\\)(?<![A-Za-z]')([A-J])(?!{_LATIN}|['-]\w|\\|\s*[=^+~]| [*/<>] |\.\w)"
     r"|(?<=\()([a-j])(?=\))|(?<=[Oo]ption )([a-j])(?!\w)|^[\W_]*([a-j])[\W_]*$"
 )
 _AND = r"[,;/&+|•*-]|\b(?:and|or)\b"
 _LIST = re.compile(rf"(?<![\w'])[A-J](?:\s*(?:{_AND})(?:\s|{_AND})*[A-J](?![\w']))+")  # "A, C and D"
-_ARTICLE = re.compile(r" (?!(?:is|and|or)\b)[a-z]")  # after an A or I that is no option
+_AFTER = re.compile(r" ([a-z]+)")
+_AFTER_I = frozenset(("is", "and", "or"))
 _WHOLE_BEGIN = re.compile(r"\s*\(([A-J])\)\s")
 _WHOLE = re.compile(r"\s*\(?([A-J])[).:]\s+(.+)", re.DOTALL)
 
@@ -73,8 +76,14 @@ def letters_in(text: str) -> list[tuple[str, int]]:
     return [
         (match[match.lastindex or 0].upper(), match.start(match.lastindex or 0))
         for match in _ALONE.finditer(text)
-        if match[0] not in ("A", "I") or not _ARTICLE.match(text, match.end())
+        if match[0] not in ("A", "I") or not _is_word(match[0], _AFTER.match(text, match.end()))
     ]
+
+
+def _is_word(letter: str, after: re.Match[str] | None) -> bool:
+    """Whether an A is an article, or an I a pronoun, by the word after it: "A is right" names an option."""
+    known = tables.FUNCTION_WORDS if letter == "A" else _AFTER_I
+    return after is not None and after[1] not in known
 
 
 def lists_letters(text: str) -> bool:
@@ -98,7 +107,7 @@ def _listed(found: list[re.Match[str]], question: str) -> Options:
                 break
             end = found[n + 1].start() if n + 1 < len(found) else len(question)
             line = question[found[n].end() : end].strip().split("\n")[0]
-            options[letter] = _LINK.sub("", line.strip())
+            options[letter] = _LINK.sub("", " ".join(line.split()))
         if len(options) > 1 and all(options.values()):
             return Options(question[: found[start].start()], options)
     return Options(question, {})

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
 from bert_judge.evidence import tables
-from bert_judge.evidence.numbers import number_at
-from bert_judge.evidence.values import NO_UNIT, Amount, Dimension, Found, Unit, Word
-from bert_judge.evidence.words import CURRENCY, NUMBER, NUMERAL
+from bert_judge.evidence.numbers import number_at, scaled
+from bert_judge.evidence.values import NO_UNIT, Amount, Found, Unit, Word
+from bert_judge.evidence.words import CURRENCY, NUMBER, NUMERAL, UNIT
 
 _POWERS = {"^2": 2, "^3": 3, "^-1": -1, "^-2": -2, "^-3": -3, "squared": 2, "cubed": 3, "2": 2, "3": 3}
 _POWERS_BEFORE = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
+_SIGNS = {spelling[0] for spelling in tables.UNIT_SYMBOLS if not spelling[0].isalnum()}
 _TIMES = frozenset(("·", "⋅", "*", "-", " * ", " · "))
-_FORMULA = re.compile(r"\s*[$+*/=^\\]")  # after a number that a $ opens a formula before
 
 
 def amount_at(tokens: Sequence[Word], i: int, text: str) -> Found[Amount] | None:
     """The number that begins with token `i`, with its unit if it has one; a currency may stand before it."""
     prefix, start = _currency_before(tokens, i, text)
-    first = i + (tokens[i].what.roles & CURRENCY > 0)
+    named = tokens[i].what.roles & CURRENCY > 0
+    if named and not prefix:
+        return None
+    first = i + named
     found = number_at(tokens, first, text) if first < len(tokens) else None
     if found is None:
         return None
@@ -41,15 +43,11 @@ def _currency_before(tokens: Sequence[Word], i: int, text: str) -> tuple[Unit | 
     """The currency before a number, and where it begins: "$5", "US$ 5", "USD 5"."""
     token = tokens[i]
     if token.what.roles & CURRENCY:
-        after = tokens[i + 1] if i + 1 < len(tokens) else None
-        if after is None or text[token.end : after.start] not in ("", " ", "$", " $", "$ "):
-            return None, 0
-        return tables.CURRENCIES[token.what.text], token.start
+        gap = text[token.end : tokens[i + 1].start] if i + 1 < len(tokens) else "."
+        spelling = token.what.text + gap.strip(" ")
+        return (tables.CURRENCIES.get(spelling), token.start) if len(gap) < 3 else (None, 0)
     at = token.start - 1 if token.start and text[token.start - 1] != " " else token.start - 2
-    if at < 0:
-        return None, 0
-    formula = _FORMULA.match(text, token.end) or token.what.text[0] == "\\"
-    return (None, 0) if formula else (tables.CURRENCIES.get(text[at]), at)
+    return (tables.CURRENCIES.get(text[at]), at) if at >= 0 else (None, 0)
 
 
 def _money(tokens: Sequence[Word], place: int, text: str, start: int, amount: Amount, unit: Unit) -> Found[Amount]:
@@ -57,7 +55,7 @@ def _money(tokens: Sequence[Word], place: int, text: str, start: int, amount: Am
     end = tokens[place - 1].end
     if place < len(tokens) and tokens[place].start == end and tokens[place].what.text in tables.MONEY_SUFFIXES:
         scale = tables.MONEY_SUFFIXES[tokens[place].what.text]
-        amount = amount._replace(number=amount.number * scale, step=amount.step * scale)
+        amount = scaled(amount, scale)
         end, place = tokens[place].end, place + 1
     if start and text[start - 1] == "-" and (start == 1 or text[start - 2].isspace()):
         amount, start = amount._replace(number=-amount.number), start - 1
@@ -92,7 +90,8 @@ def _unit_at(tokens: Sequence[Word], place: int, text: str) -> tuple[int, int, U
     if sign:
         end, unit = sign
         return place + _covered(tokens, place, end), end, unit, ()
-    read = _simple(tokens, place, text)
+    decade = tokens[place - 1].what.text.endswith("0") and text[before : before + 1] == "s"  # the 1940s
+    read = None if decade else _simple(tokens, place, text)
     if read is None:
         return None
     place, end, unit, others = read
@@ -117,13 +116,14 @@ def _sign_after(text: str, at: int) -> tuple[int, Unit] | None:
     begin = at
     while text.startswith(" ", begin):
         begin += 1
+    if text[begin : begin + 1] not in _SIGNS:
+        return None
     for length in (2, 1):
-        spelling = text[begin : begin + length]
-        if spelling == "$" and "$" in text[:at]:
-            return None  # the end of a formula
-        end = begin + len(spelling)
-        if spelling in tables.UNIT_SYMBOLS and not spelling[0].isalnum() and not text[end : end + 1].isalnum():
-            return end, tables.UNIT_SYMBOLS[spelling]
+        end = begin + len(text[begin : begin + length])
+        unit = tables.UNIT_SYMBOLS.get(text[begin:end])
+        after = text[end : end + 2].lstrip(" ") if text[begin:end] in tables.CURRENCIES else text[end : end + 1]
+        if unit and not after[:1].isalnum():  # but "100 $5" is 100, and five dollars
+            return end, unit
     return None
 
 
@@ -136,7 +136,11 @@ def _simple(
     tokens: Sequence[Word], place: int, text: str, *, joined: bool = False
 ) -> tuple[int, int, Unit, tuple[Unit, ...]] | None:
     """One unit with its power: "square metres", "m²", "cm^3"."""
-    if place >= len(tokens) or (not joined and not _near(text[tokens[place - 1].end : tokens[place].start])):
+    if (
+        place >= len(tokens)
+        or not tokens[place].what.roles & UNIT
+        or (not joined and not _near(text[tokens[place - 1].end : tokens[place].start]))
+    ):
         return None
     power = _POWERS_BEFORE.get(tokens[place].key, 1)
     if power > 1:
@@ -158,7 +162,7 @@ def _simple(
 
 def _near(gap: str) -> bool:
     """Whether what stands between a number and a word lets that be its unit."""
-    return not gap or gap == "-" or gap.isspace()
+    return not gap or gap == "-" or (gap.isspace() and "\n" not in gap)
 
 
 def _named(tokens: Sequence[Word], place: int, text: str) -> tuple[int, Unit | None, tuple[Unit, ...]]:
@@ -169,7 +173,9 @@ def _named(tokens: Sequence[Word], place: int, text: str) -> tuple[int, Unit | N
     found: tuple[int, Unit | None, tuple[Unit, ...]] = (0, None, ())
     if token.what.text in tables.UNIT_SYMBOLS:
         found = (1, tables.UNIT_SYMBOLS[token.what.text], tables.UNIT_OTHERS.get(token.what.text, ()))
-    elif token.what.text in tables.UNIT_AMBIGUOUS and _nothing_follows(text, token.end):
+    elif token.what.text in tables.UNIT_AMBIGUOUS and (
+        _nothing_follows(text, token.end) or _is_symbol(tokens, place + 1)
+    ):
         found = (1, tables.UNIT_AMBIGUOUS[token.what.text], ())
     key = ""
     for length, other in enumerate(tokens[place : place + tables.LONGEST_UNIT], 1):
@@ -181,6 +187,10 @@ def _named(tokens: Sequence[Word], place: int, text: str) -> tuple[int, Unit | N
     return found
 
 
+def _is_symbol(tokens: Sequence[Word], place: int) -> bool:
+    return place < len(tokens) and tokens[place].what.text in tables.UNIT_SYMBOLS
+
+
 def _nothing_follows(text: str, end: int) -> bool:
     """Whether the text ends there, or something else than a word follows."""
     return not text[end : end + 2].strip(" ").isalnum()
@@ -188,7 +198,7 @@ def _nothing_follows(text: str, end: int) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _raised(unit: Unit, power: int) -> Unit:
-    return Unit(tuple((base, exponent * power) for base, exponent in unit.dimension), unit.factor**power)
+    return _unit({base: exponent * power for base, exponent in unit.dimension}, unit.factor**power)
 
 
 @lru_cache(maxsize=4_096)
@@ -197,5 +207,9 @@ def _product(one: Unit, other: Unit, power: int) -> Unit:
     exponents = dict(one.dimension)
     for base, exponent in other.dimension:
         exponents[base] = exponents.get(base, 0) + exponent * power
-    dimension: Dimension = tuple(sorted((base, e) for base, e in exponents.items() if e))
-    return Unit(dimension, one.factor * other.factor**power)
+    return _unit(exponents, one.factor * other.factor**power)
+
+
+def _unit(exponents: dict[str, int], factor: float) -> Unit:
+    """A unit; to so many figures that 5 dm³ and 5 litres are of one."""
+    return Unit(tuple(sorted((base, e) for base, e in exponents.items() if e)), float(f"{factor:.12g}"))

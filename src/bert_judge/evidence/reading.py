@@ -24,12 +24,13 @@ RECOGNISERS: tuple[tuple[int, Callable[[Sequence[Word], int, str], Found[Any] | 
 and the first of equals."""
 
 _LABEL = re.compile(
-    r"(?:(?<=[\s,;:])|^)\(?(?:([A-Za-z])|([ivx]{1,4})|(\d\d?))\)(?=\s)|^\s*(?:(\d\d?)|([A-Z]))\.(?=\s)", re.MULTILINE
+    r"(?:(?<=[\s,;:])|^)\(?(?:([A-Za-z])|([ivx]{1,4})|(\d\d?))\)(?=\s)|^[ \t]*(?:(\d\d?)|([A-Z]))\.(?=\s)", re.MULTILINE
 )
 _LATEX = re.compile(  # commands that say how a text looks are no words; a fraction stays
     r"\\[dt]?frac(?:\{\d+\}\{\d+\}|\d\d)|\\(?:math|text)[a-z]*\b|\\(?:left|right|boxed|fbox|quad|rm|bf|it|displaystyle)\b"
-    r"|\\[ ,;:!%$()\[\]{}]|[${}~]"
+    r"|\\[ ,;:!%$()\[\]{}]|[{}~]"
 )
+_FORMULA = re.compile(r"(\${1,2})(?=\S)([^$\n]{0,400}?)(?<=\S)(\${1,2})(?!\d)")  # no amounts of dollars
 _SHORT = 300  # characters of a text that is likely to come again: a question, a reference
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _LONG = 3  # letters of an acronym that is unlikely to stand for words by chance
@@ -42,6 +43,10 @@ def _blank(found: re.Match[str]) -> str:
     if "frac" in found[0]:
         return found[0]
     return f" {found[0][1]}" if found[0] in (r"\%", r"\$") else " " * len(found[0])
+
+
+def _without_dollars(found: re.Match[str]) -> str:
+    return f"{' ' * len(found[1])}{found[2]}{' ' * len(found[3])}"
 
 
 class _Lazy:
@@ -60,10 +65,12 @@ class Reading:
 
     def __init__(self, text: str) -> None:
         text = fold(text)
-        self._text = _LATEX.sub(_blank, text) if "\\" in text else text
-        tokens = tokenise(self._text)
-        found = _values(tokens, self._text)
-        self.values: tuple[Word | Value, ...] = tuple(found or tokens)
+        if "$" in text:
+            text = _FORMULA.sub(_without_dollars, text)
+        self.text = _LATEX.sub(_blank, text) if "\\" in text else text
+        tokens = tokenise(self.text)
+        self.tokens = tokens
+        self.values: tuple[Word | Value, ...] = tuple(_values(tokens, self.text) or tokens)
         self.keys: frozenset[Hashable] = frozenset([value[0] for value in self.values])
 
     @_Lazy
@@ -97,7 +104,7 @@ class Reading:
 
     @_Lazy
     def _initials(self) -> str:
-        text = self._text
+        text = self.text
         return "".join([text[value.start] for value in self.values if type(value.what) is Form])
 
     @_Lazy
@@ -118,9 +125,7 @@ class Reading:
     @_Lazy
     def letters(self) -> tuple[Value, ...]:
         """The letters that can name options."""
-        return tuple(
-            Value(Option(letter), start, start + 1, Option(letter)) for letter, start in letters_in(self._text)
-        )
+        return tuple(Value(Option(letter), start, start + 1, Option(letter)) for letter, start in letters_in(self.text))
 
 
 def read(text: str) -> Reading:
@@ -134,6 +139,9 @@ _read_long = lru_cache(maxsize=64)(Reading)
 
 def _values(tokens: Sequence[Word], text: str) -> list[Word | Value]:
     """The values among the tokens, without function words."""
+    labels = _labels(text)
+    if labels:
+        tokens = [token for token in tokens if token.start not in labels]
     every = 0
     for token in tokens:
         every |= token[3].roles
@@ -142,8 +150,7 @@ def _values(tokens: Sequence[Word], text: str) -> list[Word | Value]:
         found = [token for token in tokens if not token[3].roles & STOP]
     else:
         found = _recognised(tokens, text, [recognise for needed, recognise in RECOGNISERS if every & needed])
-    labels = _labels(text)
-    return [value for value in found if value.start not in labels] if labels else found
+    return found
 
 
 def _recognised(

@@ -49,11 +49,6 @@ class Amount(NamedTuple):
     others: tuple[Unit, ...] = ()
     """Other units that the same word may mean: a pound is a mass or money."""
 
-    @property
-    def size(self) -> float:
-        """The value in SI units."""
-        return self.number * self.unit.factor + self.unit.offset
-
 
 class Parts(NamedTuple):
     """A date (year, month, day) or a time (half of the day, hour, minute), each part a number or absent."""

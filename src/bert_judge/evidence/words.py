@@ -13,14 +13,14 @@ _HAN = "\u3040-\u30ff\u3400-\u9fff"  # kana and han have no spaces: each charact
 _HAN_DIGITS = "〇零一二两三四五六七八九十百千万億亿兆"
 _MARKS = "\u0300-\u036f\u0900-\u0dff\u0e31-\u0e4e"  # combining ones, which are no letters
 _VULGAR, _EXPONENTS = "\u00bc-\u00be\u2150-\u215e", "\u2070\u00b9\u00b2\u00b3\u2074-\u2079"  # ½ …, ² …
-_TEN = rf"\s?(?:[x×*·⋅]|\\times|\\cdot)\s?10(?:\s?(?:\^|\*\*)\s?\{{?\(?[+-]?\d{{1,3}}\)?\}}?|\u207b?[{_EXPONENTS}]+)"
+_TEN = rf" ?(?:[x×*·⋅]|\\times|\\cdot) ?10(?: ?(?:\^|\*\*) ?\{{?\(?[+-]?\d{{1,3}}\)?\}}?|\u207b?[{_EXPONENTS}]+)"
 _GROUPED = "|".join(
     (
-        r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?",
-        r"\d{1,3}(?:'\d{3})+(?!\d)(?:[.,]\d+)?",
+        r"\d{1,3}(?:,\d{3}){1,9}(?!\d)(?:\.\d+)?",
+        r"\d{1,3}(?:'\d{3}){1,9}(?!\d)(?:[.,]\d+)?",
         r"(?<!\d )\d{1,3}(?: \d{3}){1,4}(?! ?\d)(?:[.,]\d+)?",  # but "100 101 102 103 104 105" is a list
-        r"\d{1,3}(?:\.\d{3}){2,}(?!\d)(?:,\d+)?",
-        r"\d{1,2}(?:,\d{2})+,\d{3}(?!\d)(?:\.\d+)?",
+        r"\d{1,3}(?:\.\d{3}){2,9}(?!\d)(?:,\d+)?",
+        r"\d{1,2}(?:,\d{2}){1,9},\d{3}(?!\d)(?:\.\d+)?",
     )
 )
 _COMMA = r"(?<![\d,(\[{])(?:0,\d+|\d+,(?:\d\d?|\d{4,}))(?!\d|,\d|[)\]}])"  # but "(3,4)" and "1,2,3" are lists
@@ -32,10 +32,11 @@ _TOKEN = re.compile(  # the first two parts are for speed: most characters begin
     r"|(?P<date>(?<![\d./-])(?:\d{4}([/-])\d\d?\2\d\d?|\d\d?([./-])\d\d?\3\d{4})(?!\d))"
     r"|(?P<time>(?<![\d:.])\d\d?:[0-5]\d(?::[0-5]\d)?(?![\d:]))"
     rf"|(?P<number>(?:(?<![\w)\]}}.])-)?(?:"
-    r"(?<![\d/.,])\d{1,9}/[1-9]\d{0,8}(?![/.,]?\d)"
+    r"(?<![\d/.,])(?:\d{1,3}|(?!1\d{3}/|20\d\d/)\d{4,9})/[1-9]\d{0,8}(?![/.,]?\d)"  # but 1914/15
     r"|\\[dt]?frac(?:\{\d{1,9}\}\{[1-9]\d{0,8}\}|\d[1-9])"
     rf"|(?:{_GROUPED}|{_COMMA}|\d+(?:\.\d+)?|(?<![\w.])\.\d+)"
-    rf"(?:\s?[{_VULGAR}]|[eE][+-]?\d{{1,3}}(?!\w)|{_TEN}|(?<=10)(?:(?:\^|\*\*)\{{?-?\d\d?\}}?(?!\d)|\u207b?[{_EXPONENTS}]+))?"
+    rf"(?: ?[{_VULGAR}]|[eE][+-]?\d{{1,3}}(?!\w)|{_TEN}"
+    rf"|(?<=10)(?:(?:\^|\*\*)\{{?-?\d\d?\}}?(?!\d)|\u207b?[{_EXPONENTS}]+))?"
     rf"|[{_VULGAR}]))"
     rf"|[\u207b]?[{_EXPONENTS}]+|\^(?:-?\d+|\{{-?\d+\}}|\(-?\d+\))|(?<=[\w)])\*\*-?\d+(?![\d*]))"  # x², x^2, x**2
 )
@@ -46,15 +47,16 @@ _VOWEL = re.compile("[aeiouy]")
 
 
 # What a token can be part of, besides a word; bits of `Form.roles`.
-STOP, NUMBER, DATE, TIME, NUMERAL, ROMAN, MONTH, CURRENCY = (1 << bit for bit in range(8))
+STOP, NUMBER, DATE, TIME, NUMERAL, ROMAN, MONTH, CURRENCY, UNIT = (1 << bit for bit in range(9))
 STARTS = NUMBER | DATE | TIME | NUMERAL | ROMAN | MONTH | CURRENCY  # a value can begin with it
+_ACRONYMS = frozenset(("us", "it", "who"))  # in capitals they are no function words
 _HALVES = frozenset(("am", "pm"))
 _GROUPS = {"number": NUMBER, "date": DATE, "time": TIME}
 _new = tuple.__new__  # a third of the time of Word(...), of which there is one a word
 
 
 def tokenise(text: str) -> list[Word]:
-    """The tokens of a folded text, in order: a value each, as which a word is right already."""
+    """The tokens of a folded text, in order: a `Word` each, which a word is already."""
     return [
         _new(Word, ((form := form_of(found[0])).key, found.start(), found.end(), form))
         for found in _TOKEN.finditer(text)
@@ -71,12 +73,14 @@ def form_of(written: str) -> Form:
         return Form(_exponent(written), written, False, 0, written)
     key = word_key(written)
     acronym = len(key) > 1 and written.replace(".", "").isupper()
-    stops = not acronym and key in tables.FUNCTION_WORDS and (len(key) > 1 or written in "AI" or written.islower())
+    stops = key in tables.FUNCTION_WORDS and not (acronym and key in _ACRONYMS)
+    stops = stops and (len(key) > 1 or written in "AI" or written.islower())
     roles = (
         STOP * stops
         | NUMERAL * (key in tables.NUMERAL_STARTS or written[0] in tables.HAN_NUMERALS)
         | MONTH * (key in tables.MONTHS or written in tables.DATE_MARKS)
-        | CURRENCY * (written in tables.CURRENCIES)
+        | CURRENCY * (written in tables.CURRENCIES or f"{written}$" in tables.CURRENCIES)
+        | UNIT * (written in tables.UNIT_STARTS or key in tables.UNIT_STARTS)
         | TIME * (key in _HALVES)
         | ROMAN * bool(_ROMAN.fullmatch(written))
     )

@@ -12,11 +12,16 @@ from importlib.resources import files
 from itertools import chain
 from typing import Any, NamedTuple
 
-from bert_judge.evidence.values import Unit
+from bert_judge.evidence.values import NO_UNIT, Unit
 
 
 def _load(name: str) -> Any:
     return json.loads((files(__package__) / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def _number(written: str) -> float:
+    """A factor, to so many figures that units of the same size are the same."""
+    return float(f"{float(Fraction(written)):.12g}")
 
 
 class Numeral(NamedTuple):
@@ -58,12 +63,20 @@ MONTHS_CAPITALISED = frozenset(_months["capitalised"])
 DATE_MARKS: dict[str, str] = _months["marks"]
 
 UNITS = {
-    name: Unit(tuple(sorted(raw[1].items())), float(Fraction(raw[0])), float(Fraction(raw[2] if len(raw) > 2 else 0)))
+    name: Unit(tuple(sorted(raw[1].items())), _number(raw[0]), _number(raw[2] if len(raw) > 2 else "0"))
     for name, raw in _units["units"].items()
 }
-UNIT_NAMES = {spelling: UNITS[name] for spelling, name in _units["names"].items()}
-UNIT_SYMBOLS = {spelling: UNITS[name] for spelling, name in _units["symbols"].items()}
-UNIT_AMBIGUOUS = {spelling: UNITS[name] for spelling, name in _units["ambiguous"].items()}
+# "Metres per second squared" is read by the grammar; degrees alone say nothing.
+UNIT_NAMES = {spelling: UNITS[name] for spelling, name in _units["names"].items() if " per " not in spelling}
+UNIT_NAMES |= dict.fromkeys(("degree", "degrees", "deg"), NO_UNIT)
+_symbols = {spelling: UNITS[name] for spelling, name in _units["symbols"].items()} | {"°": NO_UNIT}
+# "Chapter 5 A story": a capital letter is a unit only where no word follows; "3b" is algebra.
+_capitals = {spelling for spelling in _symbols if len(spelling) == 1 and "A" <= spelling <= "Z"}
+UNIT_SYMBOLS = {spelling: unit for spelling, unit in _symbols.items() if spelling not in _capitals}
+UNIT_AMBIGUOUS = {spelling: UNITS[name] for spelling, name in _units["ambiguous"].items() if spelling != "b"}
+UNIT_AMBIGUOUS |= {spelling: _symbols[spelling] for spelling in _capitals}
+UNIT_STARTS = {name.split()[0] for name in UNIT_NAMES} | UNIT_SYMBOLS.keys() | UNIT_AMBIGUOUS.keys()
+UNIT_STARTS |= {"square", "sq", "cubic", "cu"}
 UNIT_OTHERS = {spelling: tuple(UNITS[name] for name in names) for spelling, names in _units["others"].items()}
 _BASES = frozenset(_units["bases"])
 CURRENCIES = {
