@@ -116,7 +116,7 @@ class Verdict:
     counted and shown, never taken as incorrect. `matched_reference` is the index of the best-matching reference.
     `truncated` maps each part that did not fit the judge's input to the number of characters cut. `outside` says why
     the sample is outside of what the judge knows, where it says what that is ("in German", "with a reference of over
-    150 words"); such a score is not to be trusted. `failed` says that the judge itself failed on this row (its endpoint
+    150 words"); such a score is less reliable. `failed` says that the judge itself failed on this row (its endpoint
     gave no reply, say; `explanation` has the cause): the row is undecided, and the next run judges it again.
     """
 

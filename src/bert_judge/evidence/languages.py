@@ -45,7 +45,7 @@ def _find_foreign(text: str, codes: tuple[str, ...]) -> str | None:
         script = _script(text)
         if script is None or script not in known.scripts:
             return script and f"{script} script"
-    words = text.split()
+    words = (text[:1].lower() + text[1:]).split()  # capitals are of names, but for the first
     found = set(words)
     if len(words) < _WORDS or len(found & known.foreign) < _LEAD:
         return None
