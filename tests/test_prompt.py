@@ -16,7 +16,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from bert_judge import BERTJudge, Sample
 from bert_judge.errors import ModelError
 from bert_judge.models import STARTER_FOLDER, load_tokenizer
-from bert_judge.prompt import InputForm, JudgeConfig, Prompt, PromptEncoder
+from bert_judge.prompt import InputForm, JudgeConfig, Prompt, PromptEncoder, Scope
 from conftest import MARKERS, NO_RECORDS, Refused, make_tokenizer
 
 KINDS = {"WordPiece": "bert", "Unigram": "xlm-roberta", "BPE": "roberta"}
@@ -500,7 +500,7 @@ def test_config_round_trip(tmp_path: Path) -> None:
         question_tokens=7,
         truncation="left",
     )
-    config = JudgeConfig(form=form, temperature=1.25)
+    config = JudgeConfig(form=form, temperature=1.25, scope=Scope(("en", "de"), 80))
     config.save(tmp_path)
     assert JudgeConfig.load(tmp_path) == config
     assert json.loads((tmp_path / "judge.json").read_text())["temperature"] == 1.25
@@ -525,6 +525,10 @@ def test_a_broken_config_is_refused(tmp_path: Path, refused: Refused) -> None:
         '{"form": {"forms": ["crq"]}, "temperature": 1}',
         '{"form": {"forms": []}, "temperature": 1}',
         '{"form": {"forms": 3}, "temperature": 1}',
+        '{"form": {}, "temperature": 1, "scope": {"languages": ["Elvish"]}}',
+        '{"form": {}, "temperature": 1, "scope": {"reference_words": "many"}}',
+        '{"form": {}, "temperature": 1, "scope": {"speaks": ["en"]}}',
+        '{"form": {}, "temperature": 1, "scope": null}',
     ]:
         (tmp_path / "judge.json").write_text(text)
         with refused("judge.json", error=ModelError, text=text):

@@ -1,4 +1,4 @@
-"""Make the tables that values in texts are read with: units, numbers in words, months, function words.
+"""Make the tables that values in texts are read with: units, numbers in words, months, function words, languages.
 
     python -m venv build/tables
     build/tables/bin/pip install pint==0.25.3 babel==2.18.0 num2words==0.5.14 wordfreq==3.1.1
@@ -16,6 +16,7 @@ from pathlib import Path
 
 from calendars import month_table
 from counting import number_table
+from languages import language_table
 from measures import unit_table
 from vocabulary import word_table
 
@@ -29,6 +30,7 @@ def main() -> None:
         ("numbers", number_table()),
         ("months", month_table()),
         ("words", word_table()),
+        ("languages", language_table()),
     ):
         text = json.dumps(table, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         (TABLES / f"{name}.json").write_text(text + "\n", encoding="utf-8")

@@ -26,7 +26,7 @@ from made.bank import DEV_SHARE, TEST_SHARE
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.models import STARTER_FOLDER
-from bert_judge.prompt import InputForm, JudgeConfig
+from bert_judge.prompt import InputForm, JudgeConfig, Scope
 from bert_judge.stats import fit_temperature
 from bert_judge.training import TrainConfig, split_by_question, train
 
@@ -44,6 +44,7 @@ FORM = InputForm(
     candidate_tokens=92,
     reference_tokens=45,
 )
+SCOPE = Scope(languages=("en",), reference_words=150)  # 192 tokens hold no longer reference
 CONFIG = TrainConfig(
     num_train_epochs=1.25,
     batch_size=48,
@@ -121,13 +122,13 @@ def average(judges: Sequence[Path], target: Path) -> None:
 
 
 def calibrate(folder: Path, dev: Sequence[Sample]) -> None:
-    """Fit the temperature of a judge again. Empty candidates have no logit, and need none."""
+    """Fit the temperature of a judge again, and write what it knows. Empty candidates have no logit, and need none."""
     verdicts = list(BERTJudge(str(folder)).assess(dev))
     read = [
         (v.details["logit"], int(row.gold or 0)) for v, row in zip(verdicts, dev, strict=True) if "logit" in v.details
     ]
-    config = replace(JudgeConfig.load(folder), temperature=round(fit_temperature(*zip(*read, strict=True)), 4))
-    config.save(folder)
+    temperature = round(fit_temperature(*zip(*read, strict=True)), 4)
+    replace(JudgeConfig.load(folder), temperature=temperature, scope=SCOPE).save(folder)
 
 
 if __name__ == "__main__":

@@ -70,6 +70,7 @@ def verdict_record(sample: Sample, verdict: Verdict, texts: bool = True) -> dict
         "truncated": dict(verdict.truncated) or None,
         "details": dict(verdict.details) or None,
         "failed": verdict.failed or None,
+        "outside": verdict.outside,
     }
     ours = {*record, *optional, "question", "references", "candidate"}
     kept = {

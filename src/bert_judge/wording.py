@@ -10,6 +10,9 @@ from typing import Protocol
 SAID: Mapping[float | None, str] = {1: "correct", 0: "incorrect", None: "undecided"}
 """The word for a label."""
 
+MOST_REASONS = 4
+"""The most reasons that a line names."""
+
 LONGEST, LONGEST_LINE = 400, 120
 """The most characters of an answer's text in a file, and on a terminal."""
 
@@ -53,6 +56,17 @@ def bracketed(
         return shown(value)
     low, high = (shown(end).removesuffix("%") for end in ends)
     return f"{shown(value)} [{low}, {high}]"
+
+
+def rows_outside(reasons: Mapping[str, int]) -> str:
+    """Rows outside: `3, beyond what the judge knows: 2 in German, 1 in Han script`; `-` for none."""
+    if not reasons:
+        return "-"
+    ranked = sorted(reasons.items(), key=lambda item: -item[1])
+    said = [f"{rows:,} {reason}" for reason, rows in ranked[:MOST_REASONS]]
+    others = sum(rows for _, rows in ranked[MOST_REASONS:])
+    said += [f"{others:,} for other reasons"] if others else []
+    return f"{sum(reasons.values()):,}, beyond what the judge knows: {', '.join(said)}"
 
 
 class _Estimate(Protocol):

@@ -13,7 +13,7 @@ from datasets import Dataset, DatasetDict
 
 from bert_judge import BERTJudge
 from bert_judge.errors import InputError, ModelError
-from bert_judge.prompt import JudgeConfig
+from bert_judge.prompt import JudgeConfig, Scope
 from bert_judge.training import TrainConfig
 from test_training import rows, save_encoder
 
@@ -91,14 +91,16 @@ def test_without_questions(encoder: Path, tmp_path: Path) -> None:
     assert asked_and_not[0] == asked_and_not[1]
 
 
-def test_a_judge_is_trained_on_in_the_form_it_has(tmp_path: Path, encoder: Path) -> None:
+def test_a_judge_is_trained_on_in_the_form_and_with_the_scope_it_has(tmp_path: Path, encoder: Path) -> None:
     first = BERTJudge(str(encoder)).fit(nested(), tmp_path / "first", False, **SHORT, config=CONFIG)
     changed = json.loads((tmp_path / "first" / "judge.json").read_text())
     changed["form"]["candidate_head"] = 0.4
+    changed["scope"] = {"languages": ["de"], "reference_words": 20}
     (tmp_path / "first" / "judge.json").write_text(json.dumps(changed))
     before = first.predict(None, ["It is Wien."], ["Wien"])
     second = BERTJudge(str(tmp_path / "first")).fit(nested(), tmp_path / "second", **SHORT, seed=1, config=CONFIG)
     assert JudgeConfig.load(tmp_path / "second").form == JudgeConfig.load(tmp_path / "first").form
+    assert JudgeConfig.load(tmp_path / "second").scope == Scope(("de",), 20)
     assert first.predict(None, ["It is Wien."], ["Wien"]) == before != second.predict(None, ["It is Wien."], ["Wien"])
 
 

@@ -18,10 +18,11 @@ OWN = says(0.9, 0.4, 0.6, 0.1, None)
 
 
 def test_what_a_judge_says_on_the_whole(tmp_path: Path):
-    verdicts = [*OWN[:3], Verdict(0.1, 0, truncated={"candidate": 4}), OWN[4]]
+    verdicts = [*OWN[:3], Verdict(0.1, 0, truncated={"candidate": 4}, outside="in German"), OWN[4]]
     found = find_figures(collect([make_run(tmp_path / "a", FIVE, verdicts, bad_rows=3)]))
     (judge,) = found.judges
     assert (judge.rows, judge.judged, judge.undecided, judge.truncated, judge.bad_rows) == (5, 4, 1, 1, 3)
+    assert judge.outside == {"in German": 1}
     assert judge.mean_score == pytest.approx(0.5)
     assert (judge.right.value, judge.right.low, judge.right.high) == (0.5, *wilson_interval(2, 4))
     assert (judge.right_all.value, judge.right_all.rows) == (0.4, 5)

@@ -19,7 +19,8 @@ from bert_judge.types import Explanation, Sample, Scale, Signature
 
 _PARTIAL = VERDICTS + ".partial"
 _OURS = frozenset(
-    "id score label gold explanation matched_reference truncated details failed question references candidate".split()
+    "id score label gold explanation matched_reference truncated details failed outside question references "
+    "candidate".split()
 )
 
 
@@ -44,6 +45,7 @@ class Row:
     details: Mapping[str, Any] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
     failed: bool = False
+    outside: str | None = None
     why: Explanation | None = None
 
     @property

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from bert_judge.analysis.results import Row
 from bert_judge.errors import InputError
+from bert_judge.evidence import script_of
 
 SMALL_ROWS, SMALL_CLASS = 50, 10
 """A slice with fewer rows than this, or with fewer correct or incorrect ones, is small: its figures say little."""
@@ -113,19 +112,9 @@ def language(row: Row) -> str:
         if text.isascii():
             counts["Latin"] += sum(map(str.isalpha, text[:_SCANNED]))
         else:
-            counts.update(_script(letter) for letter in text[:_SCANNED] if letter.isalpha())
+            counts.update(script_of(letter) for letter in text[:_SCANNED] if letter.isalpha())
     found = counts.most_common(1)
     return f"{found[0][0]} script" if found and found[0][1] else "no letters"
-
-
-@cache
-def _script(letter: str) -> str:
-    """The script of a letter, by the first word of its Unicode name; those of one language together."""
-    first = unicodedata.name(letter, "OTHER").split(" ")[0].split("-")[0]
-    return _SCRIPTS.get(first, first.capitalize())
-
-
-_SCRIPTS = {"CJK": "Han", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean", "FULLWIDTH": "Latin"}
 
 
 def _column(*names: str) -> Callable[[Row], str]:

@@ -45,6 +45,8 @@ def row_lines(row: Row, clipped: int | None = CLIPPED) -> Iterator[str]:
     texts += [("why", because(row.why) if row.why else None)]
     if row.truncated:
         texts.append(("cut", ", ".join(f"{count} characters of the {part}" for part, count in row.truncated.items())))
+    if row.outside:
+        texts.append(("outside", f"{row.outside}: beyond what the judge knows"))
     width = max(40, min(120, shutil.get_terminal_size().columns))
     colours = _COLOURED if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else _PLAIN
     for name, text in texts:

@@ -33,6 +33,7 @@ class Wanted:
     undecided: Annotated[bool, "rows without a verdict"] = False
     disagree: Annotated[bool, "rows where the judge's label and the human label differ"] = False
     truncated: Annotated[bool, "rows that were longer than the judge reads"] = False
+    outside: Annotated[bool, "rows beyond what the judge knows: in another language, say"] = False
     explained: Annotated[bool, "rows of which it is known which words carried the score"] = False
     id: Annotated[str | None, "the row with this id"] = None
 
@@ -43,6 +44,7 @@ _HOLDS: Mapping[str, Callable[[Row], bool]] = {
     "undecided": lambda row: row.score is None,
     "disagree": lambda row: None not in (row.label, row.gold) and row.label != row.gold,
     "truncated": lambda row: bool(row.truncated),
+    "outside": lambda row: row.outside is not None,
     "explained": lambda row: row.why is not None,
 }
 

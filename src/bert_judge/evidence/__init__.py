@@ -7,15 +7,18 @@ that judges read which were trained before this one.
 from bert_judge.evidence.combiner import Combiner
 from bert_judge.evidence.expressions import CAN_COMPARE
 from bert_judge.evidence.folding import fold
+from bert_judge.evidence.languages import find_foreign, script_of
 from bert_judge.evidence.matching import AGREEING, Mark, Match, Relation, compare, match
 from bert_judge.evidence.options import find_options, name_option
 from bert_judge.evidence.reading import Reading, read
 from bert_judge.evidence.signals import SIGNALS, Signals, find_signals
+from bert_judge.evidence.tables import LANGUAGES
 from bert_judge.evidence.values import Amount, Form, Option, Parts, Value, Word
 
 __all__ = [
     "AGREEING",
     "CAN_COMPARE",
+    "LANGUAGES",
     "SIGNALS",
     "VERSION",
     "Amount",
@@ -31,12 +34,14 @@ __all__ = [
     "Value",
     "Word",
     "compare",
+    "find_foreign",
     "find_options",
     "find_signals",
     "fold",
     "match",
     "name_option",
     "read",
+    "script_of",
 ]
 
 VERSION = 2

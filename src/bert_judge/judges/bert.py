@@ -82,7 +82,7 @@ class BERTJudge(Judge):
         self._config = config if threshold is None else replace(config, threshold=threshold)
         self.threshold = self._config.threshold
         self._prompts = PromptEncoder(self._model.tokenizer, form, self._model.max_tokens)
-        self._reader = Reader(self._prompts, signals=config.combiner is not None)
+        self._reader = Reader(self._prompts, config.combiner is not None, config.scope)
         self._workers = Workers.of(workers, self._model.runtime.device, usable_cores())
         self._engine = Engine(self._model, batch_tokens, batch_size)
 
@@ -219,6 +219,7 @@ class BERTJudge(Judge):
             matched_reference=prompt.reference,
             truncated=prompt.truncated,
             details=details,
+            outside=read.outside,
         )
 
     def _combine(self, signals: Signals | None, logit: float) -> tuple[float, str | None, dict[str, Any]]:

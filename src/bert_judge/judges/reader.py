@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from bert_judge.errors import InputError
 from bert_judge.evidence import Signals
-from bert_judge.prompt import Prompt, PromptEncoder
+from bert_judge.prompt import Prompt, PromptEncoder, Scope
 from bert_judge.types import Sample
 
 _MOST = 8  # processes that "auto" takes: what they read in a second is as much as one process can turn into verdicts
@@ -18,10 +18,11 @@ _FIRST = 5  # windows, some 2,000 rows, that start no process: there would be li
 
 
 class Read(NamedTuple):
-    """What was read of a sample: its prompts, and its signals where the judge uses them."""
+    """What was read of a sample: its prompts, its signals where the judge uses them, why it is outside of the scope."""
 
     prompts: list[Prompt]
     signals: Signals | None
+    outside: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +31,13 @@ class Reader:
 
     prompts: PromptEncoder
     signals: bool
+    scope: Scope
 
     def __call__(self, samples: Sequence[Sample]) -> list[Read]:
         """What is read of each sample; the same for it in any window."""
         found = self.prompts.encode(samples)
         return [
-            Read(prompts, self.prompts.form.signals_of(s) if self.signals else None)
+            Read(prompts, self.prompts.form.signals_of(s) if self.signals else None, self.scope.outside(s))
             for s, prompts in zip(samples, found, strict=True)
         ]
 

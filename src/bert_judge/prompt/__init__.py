@@ -9,5 +9,6 @@ do not share a third.
 
 from bert_judge.prompt.form import CONFIG_NAME, InputForm, JudgeConfig
 from bert_judge.prompt.prompts import Prompt, PromptEncoder
+from bert_judge.prompt.scope import Scope
 
-__all__ = ["CONFIG_NAME", "InputForm", "JudgeConfig", "Prompt", "PromptEncoder"]
+__all__ = ["CONFIG_NAME", "InputForm", "JudgeConfig", "Prompt", "PromptEncoder", "Scope"]

@@ -1,15 +1,16 @@
-"""How a judge reads a sample, and what turns its logits into probabilities: what `judge.json` holds."""
+"""How a judge reads a sample, what turns its logits into probabilities, and what it knows: what `judge.json` holds."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Literal
 
 from bert_judge.errors import InputError, ModelError
 from bert_judge.evidence import AGREEING, CAN_COMPARE, VERSION, Combiner, Relation, Signals, find_signals, first
+from bert_judge.prompt.scope import Scope
 from bert_judge.types import PARTS, Sample
 
 CONFIG_NAME = "judge.json"
@@ -128,16 +129,18 @@ class InputForm:
 
 @dataclass(frozen=True, slots=True)
 class JudgeConfig:
-    """What `judge.json` holds: the input form, and what turns logits into probabilities.
+    """What `judge.json` holds: the input form, what turns logits into probabilities, and what the judge knows.
 
-    That is a `combiner` of the logit with the evidence, where there is one, and after it a temperature. A candidate
-    whose score is at least `threshold` is labelled correct.
+    Logits are turned by a `combiner` of the logit with the evidence, where there is one, and after it a temperature. A
+    candidate whose score is at least `threshold` is labelled correct. Verdicts on rows outside of `scope` say so; it
+    changes no score.
     """
 
     form: InputForm = InputForm()
     temperature: float = 1.0
     combiner: Combiner | None = None
     threshold: float = 0.5
+    scope: Scope = field(default_factory=Scope)
 
     def __post_init__(self) -> None:
         if not self.temperature > 0:
@@ -158,12 +161,13 @@ class JudgeConfig:
                 temperature=float(raw["temperature"]),
                 combiner=Combiner(**raw["combiner"]) if raw.get("combiner") else None,
                 threshold=float(raw.get("threshold", 0.5)),
+                scope=Scope(**raw.get("scope", {})),
             )
         except (ValueError, KeyError, TypeError) as error:
             known = ", ".join(field.name for field in fields(InputForm))
             raise ModelError(
-                f"{path} can't be read ({error}); expected: temperature, if wanted threshold and combiner, and form "
-                f"with {known}."
+                f"{path} can't be read ({error}); expected: temperature, if wanted threshold, combiner and scope, "
+                f"and form with {known}."
             ) from error
 
     def save(self, folder: Path) -> None:

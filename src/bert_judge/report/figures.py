@@ -78,8 +78,8 @@ class JudgeFigures:
     """What one judge says of all answers.
 
     `right` is the rate that it labels correct, None where it gives no labels; `right_all` counts undecided rows as
-    incorrect. Times and tokens are sums over its runs, as far as these record them; `money` is in the unit of the
-    prices that were given.
+    incorrect; `outside` counts the rows outside of what the judge knows, by reason. Times and tokens are sums over its
+    runs, as far as these record them; `money` is in the unit of the prices that were given.
     """
 
     name: str
@@ -89,6 +89,7 @@ class JudgeFigures:
     judged: int
     undecided: int
     truncated: int
+    outside: Mapping[str, int]
     bad_rows: int
     mean_score: float | None
     right: Cell | None
@@ -202,6 +203,7 @@ def _judge(judge: JudgeColumn, table: VerdictTable) -> JudgeFigures:
         judged=len(scores),
         undecided=undecided,
         truncated=sum(bool(row.truncated) for row in rows),
+        outside=dict(Counter(row.outside for row in rows if row.outside)),
         bad_rows=sum(map(_bad_rows, runs)),
         mean_score=math.fsum(scores) / len(scores) if len(scores) else None,
         right=Cell.rate(right, labelled) if labelled else None,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from bert_judge.document import BarCell, Block, Chart, Content, Document, Facts, Table
 from bert_judge.report.charts import histogram, reliability
 from bert_judge.report.figures import AgreementFigures, Cell, Cross, Figures, JudgeFigures, Kind
-from bert_judge.wording import duration, interval, number, percent
+from bert_judge.wording import duration, interval, number, percent, rows_outside
 
 INDEPENDENT = "in brackets: 95 % Wilson intervals, which take rows as independent"
 _MEANS = "of a judge without labels: its mean score"
@@ -116,6 +116,7 @@ def _facts(judge: JudgeFigures) -> dict[str, str]:
         "false negatives": f"{counts.false_negative:,}" if counts else "-",
         "undecided": f"{judge.undecided:,}",
         "truncated": f"{judge.truncated:,}",
+        "outside": rows_outside(judge.outside),
         "bad rows set aside": f"{judge.bad_rows:,}" if judge.bad_rows else "-",
         "time": "-" if judge.seconds is None else f"{duration(judge.seconds)}{speed}",
         "tokens": f"{judge.tokens_in:,} in · {judge.tokens_out:,} out" if judge.tokens_in or judge.tokens_out else "-",

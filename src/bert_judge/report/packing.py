@@ -66,6 +66,7 @@ def pack(table: VerdictTable, budget: int = BUDGET) -> Packed:
         ],
         "verdict": ["".join(map(_verdict, judge.verdicts)) for judge in table.judges],
         "why": ["".join("1" if row and row.why else " " for row in judge.verdicts) for judge in table.judges],
+        "outside": ["".join("1" if row and row.outside else " " for row in judge.verdicts) for judge in table.judges],
         "cut": ["".join("1" if row and row.truncated else " " for row in judge.verdicts) for judge in table.judges],
     }
     return Packed(facts, _squeezed(columns), limit, table)
@@ -178,7 +179,8 @@ def _gaps(marks: Sequence[Mark]) -> list[int]:
 
 def _saying(row: Row | None, shared: Any, candidate: str | None, limit: int | None) -> Any:
     """A judge's explanation, matched reference, truncated characters and details, what of the words that candidate and
-    reference share speaks against its verdict, and why the candidate has its score; 0 for none of them.
+    reference share speaks against its verdict, why the candidate has its score, and why the row is outside of what the
+    judge knows; 0 for none of them.
     """
     if row is None:
         return 0
@@ -187,8 +189,8 @@ def _saying(row: Row | None, shared: Any, candidate: str | None, limit: int | No
     match = -1 if row.matched_reference is None else row.matched_reference
     shares = against(shared[1].recall[0], row.label) if shared and shared[0] == match else ""
     why = _why(row.why, candidate, limit) if row.why and candidate else 0
-    said = [explanation, match, row.truncated or 0, details or 0, shares, why]
-    return said if said != ["", -1, 0, 0, "", 0] else 0
+    said = [explanation, match, row.truncated or 0, details or 0, shares, why, row.outside or ""]
+    return said if said != ["", -1, 0, 0, "", 0, ""] else 0
 
 
 def _why(why: Explanation, candidate: str, limit: int | None) -> Any:

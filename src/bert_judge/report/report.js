@@ -92,7 +92,8 @@ function verdict(judge, row) {
 // What is to be seen of a verdict besides itself.
 function flags(judge, row) {
   const said = columns.verdict[judge][row], gold = columns.gold[row];
-  const names = ["01".includes(said) && gold !== " " && gold !== said ? "≠ human label" : "", columns.cut[judge][row] === "1" ? "truncated" : ""];
+  const names = ["01".includes(said) && gold !== " " && gold !== said ? "≠ human label" : "", columns.cut[judge][row] === "1" ? "truncated" : "",
+    columns.outside[judge][row] === "1" ? "outside" : ""];
   return names.filter(Boolean).map((name) => make("span", { className: "flag" }, name));
 }
 
@@ -122,6 +123,7 @@ function tests() {
   if (low !== "") found.push((row) => score[row] !== null && score[row] >= Number(low));
   if (high !== "") found.push((row) => score[row] !== null && score[row] <= Number(high));
   if (part("f-cut").checked) found.push((row) => columns.cut.some((each) => each[row] === "1"));
+  if (part("f-outside")?.checked) found.push((row) => columns.outside.some((each) => each[row] === "1"));
   if (part("f-why")?.checked) found.push((row) => columns.why.some((each) => each[row] === "1"));
   if (part("f-differ")?.checked) found.push(differ);
   return found;
@@ -370,7 +372,7 @@ function reason(words, pieces) {
 }
 
 function saying(found, judge) {
-  const [explanation, matched, cut, details, shares, why] = found.said[judge], { alignment, ...others } = details || {};
+  const [explanation, matched, cut, details, shares, why, outside] = found.said[judge], { alignment, ...others } = details || {};
   const head = make("p", {}, make("b", {}, facts.judges[judge].name), verdict(judge, found.row), ...flags(judge, found.row),
     facts.judges[judge].kind !== facts.judges[judge].name ? make("small", {}, facts.judges[judge].kind) : null);
   const facts_ = {
@@ -378,6 +380,7 @@ function saying(found, judge) {
     ...(explanation ? { says: explanation } : {}),
     ...(matched >= 0 && found.references.length > 1 ? { matched: `reference ${matched + 1} of ${found.references.length}` } : {}),
     ...(cut ? { truncated: Object.entries(cut).map(([name, count]) => `${name}: ${number.format(count)} characters`).join(", ") } : {}),
+    ...(outside ? { outside: `${outside}: beyond what the judge knows` } : {}),
     ...others,
   };
   return make("div", { className: "say" }, head, why ? reason(...why) : null, Object.keys(facts_).length ? pairs(facts_) : null,
@@ -445,6 +448,7 @@ function setUpFilters() {
   if (facts.judges.length > 1) sorts.push(["differ+", "judges differ most"]);
   if (facts.labels) sorts.push(["error+", "farthest from the human label"]);
   controls.push(choice("f-sort", "sort by", sorts), check("f-cut", "truncated"));
+  if (columns.outside.some((each) => each.includes("1"))) controls.push(check("f-outside", "outside"));
   if (columns.why.some((each) => each.includes("1"))) controls.push(check("f-why", "explained"));
   if (facts.judges.length > 1) controls.push(check("f-differ", "judges disagree"));
   controls.push(make("button", { type: "reset" }, "Reset"));

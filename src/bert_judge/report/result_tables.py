@@ -10,7 +10,7 @@ from pathlib import Path
 from bert_judge.artifacts import BAD_ROWS, ResultFolder, write_files
 from bert_judge.document import Content, Facts, Table
 from bert_judge.summary import Summary
-from bert_judge.wording import bracketed, number, percent
+from bert_judge.wording import bracketed, number, percent, rows_outside
 
 _WILSON = "in brackets: 95 % Wilson intervals"
 
@@ -22,11 +22,14 @@ def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
         ("judged", f"{summary.judged}"),
         ("undecided", f"{summary.undecided}" + (f", {summary.failed} as the judge failed" if summary.failed else "")),
         ("truncated", f"{summary.truncated}" + (", inputs longer than the judge reads" if summary.truncated else "")),
+        *([("outside", rows_outside(summary.outside.reasons))] if summary.outside else []),
         ("mean score", number(summary.mean_score)),
         ("accuracy", _with_wilson(summary.accuracy, summary.accuracy_interval)),
     ]
     if summary.undecided:
         facts.append(("", f"{percent(summary.accuracy_all)} with undecided rows as incorrect"))
+    if summary.outside:
+        facts.append(("", f"{percent(summary.outside.accuracy)} without rows outside"))
     agreement = summary.agreement
     if agreement is None:
         return [Facts(facts)]
@@ -36,6 +39,7 @@ def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
         title = f"agreement with {agreement.rows} of the {labels}; the other rows are undecided"
     found = [
         ("accuracy", _with_wilson(agreement.accuracy, agreement.accuracy_interval)),
+        *([("", f"{percent(summary.outside.agreement)} without rows outside")] if summary.outside else []),
         ("F1", number(agreement.f1)),
         ("Cohen's kappa", number(agreement.kappa)),
     ]

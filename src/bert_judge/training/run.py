@@ -56,10 +56,10 @@ def train(
     start as the mean of the words in their names. The loss is the cross-entropy of two logits, against [1 - p, p] where
     a label is a probability p. `training_mix` chooses rows by task and model; the card shows `command`.
 
-    The folder gets weights (safetensors), tokenizer, `judge.json` with the form and the temperature fitted on the
-    held-out questions, a card, and `metrics.json`. A training that was stopped resumes from its last state when it is
-    started again with the same rows and settings; a finished one is not repeated. Under `accelerate launch` or
-    `torchrun`, every process calls this; the first one writes.
+    The folder gets weights (safetensors), tokenizer, `judge.json` with the form, the temperature fitted on the
+    held-out questions and the scope that `model_path` has, a card, and `metrics.json`. A training that was stopped
+    resumes from its last state when it is started again with the same rows and settings; a finished one is not
+    repeated. Under `accelerate launch` or `torchrun`, every process calls this; the first one writes.
 
     Raises InputError for rows or settings that can't be used, OutputError where the folder holds another result,
     ModelError where `model_path` is not an encoder, MissingExtraError where a package is missing; all before the
@@ -165,7 +165,8 @@ class _Training:
                 (path / "training_args.bin").unlink(missing_ok=True)  # a pickle that nobody reads
                 tokenizer.save_pretrained(path)
                 combiner = Combiner(**record["combiner"]) if record["combiner"] else None
-                JudgeConfig(form=form, temperature=record["temperature"], combiner=combiner).save(path)
+                scope = JudgeConfig.load(self.source).scope
+                JudgeConfig(form=form, temperature=record["temperature"], combiner=combiner, scope=scope).save(path)
                 (path / "README.md").write_text(make_card(path.resolve().name, record), encoding="utf-8")
                 self.folder.close(record)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""The tables that reading needs: function words, number words, months and units of many languages.
+"""The tables that reading needs: function words, number words, months, units, and what tells languages apart.
 
 JSON files, made by `recipes/evidence/make_tables.py`; keys are folded as by `words.word_key`, several words are
 joined by a space.
@@ -24,6 +24,14 @@ def _number(written: str) -> float:
     return float(f"{float(Fraction(written)):.12g}")
 
 
+class Language(NamedTuple):
+    """A language: its name, its scripts, and words of grammar, where it has Latin letters."""
+
+    name: str
+    scripts: frozenset[str]
+    words: frozenset[str]
+
+
 class Numeral(NamedTuple):
     """A number word: `role` is "unit" (complete in itself), "ten", "scale", "after" (a scale that follows a number),
     "ordinal" or "share" (a denominator)."""
@@ -32,10 +40,15 @@ class Numeral(NamedTuple):
     value: int
 
 
-_words, _numbers, _months, _units = map(_load, ("words", "numbers", "months", "units"))
+_words, _numbers, _months, _units, _languages = map(_load, ("words", "numbers", "months", "units", "languages"))
 
 FUNCTION_WORDS = frozenset(chain.from_iterable(_words["function"].values()))
 SINGULARS = frozenset(_words["singulars"])
+
+LANGUAGES = {
+    code: Language(raw["name"], frozenset(raw["scripts"]), frozenset(raw["words"])) for code, raw in _languages.items()
+}
+LANGUAGES["en"] = LANGUAGES["en"]._replace(words=FUNCTION_WORDS)
 
 _ROLES = {
     "units": "unit",

@@ -1,0 +1,162 @@
+"""What a judge knows: rows outside of it say so, and are counted, and their scores stay as they are."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bert_judge import BERTJudge, Sample
+from bert_judge.cli import main
+from bert_judge.errors import InputError
+from bert_judge.evidence import LANGUAGES
+from bert_judge.models import STARTER_FOLDER
+from bert_judge.prompt import JudgeConfig, Scope
+from bert_judge.summary import Tally
+from conftest import Refused
+from json_lines import write_rows
+from tables import table
+
+ENGLISH = Scope(("en",), 150)
+GERMAN = "Die Stadt liegt an der Elbe, und sie ist nach Berlin die größte von Deutschland."
+
+
+def test_languages_are_told_by_letters_and_words_of_grammar(subtests: pytest.Subtests) -> None:
+    for expected, text in table("outside")["languages"]:
+        with subtests.test(text=text):
+            assert ENGLISH.outside(Sample(text, ("42",))) == expected
+            assert ENGLISH.outside(Sample("42", (text,))) == expected
+            assert ENGLISH.outside(Sample("42", ("42",), text)) == expected
+
+
+def test_names_numbers_formulas_and_code_are_in_no_other_language(subtests: pytest.Subtests) -> None:
+    for text in table("outside")["inside"]:
+        with subtests.test(text=text):
+            assert ENGLISH.outside(Sample(text, (text or "42",), text)) is None
+
+
+def test_any_of_the_languages_may_be_the_judges(subtests: pytest.Subtests) -> None:
+    codes = {language.name: code for code, language in LANGUAGES.items()}
+    for expected, text in table("outside")["languages"]:
+        name = expected.removeprefix("in ")
+        with subtests.test(text=text):
+            if name in codes:
+                assert Scope(("en", codes[name])).outside(Sample(text, ("42",))) is None
+                assert Scope(("ru",)).outside(Sample(text, ("42",))) == "in Latin script"
+    for codes, text in (
+        (("ru",), "Столица Франции — Париж."),
+        (("ja",), "東京の人口"),
+        (("ru",), "42, x = 5"),
+        (("zh", "en"), "水"),
+    ):
+        assert Scope(codes).outside(Sample(text, ("42",))) is None
+
+
+def test_candidate_and_reference_in_different_scripts() -> None:
+    assert ENGLISH.outside(Sample("Moscow", ("Москва",))) == "in Cyrillic script"
+    assert ENGLISH.outside(Sample("Москва", ("Moscow",))) == "in Cyrillic script"
+
+
+def test_one_reference_that_the_judge_knows_is_enough() -> None:
+    assert ENGLISH.outside(Sample("Moscow", ("Москва", "Moscow"))) is None
+    assert ENGLISH.outside(Sample("Moscow", ("word " * 151, "Moscow"))) is None
+
+
+def test_long_references() -> None:
+    for words, expected in ((150, None), (151, "with a reference of over 150 words")):
+        assert ENGLISH.outside(Sample("yes", ("word " * words, "a " * 200))) == expected
+        assert Scope(("en",)).outside(Sample("yes", ("word " * words,))) is None
+    assert Scope(reference_words=150).outside(Sample(GERMAN, ("42",))) is None
+
+
+def test_a_scope_that_nobody_can_check_is_refused(refused: Refused) -> None:
+    with refused("the language 'xx' can't be told from others; known: ", error=InputError):
+        Scope(("en", "xx"))
+    with refused("reference_words is 0; a number of at least 1 was expected.", error=InputError):
+        Scope(reference_words=0)
+
+
+def test_the_starter_says_which_rows_it_does_not_know(starter: BERTJudge) -> None:
+    rows = [Sample(GERMAN, ("Hamburg",)), Sample("Hamburg", ("Hamburg",)), Sample("Hamburg", ("Hamburg " * 200,))]
+    verdicts = list(starter.assess(rows))
+    assert [verdict.outside for verdict in verdicts] == ["in German", None, "with a reference of over 150 words"]
+    assert all(verdict.score is not None for verdict in verdicts)
+
+
+def test_a_scope_changes_no_score_and_no_signature(make_judge: Callable[..., Path], tmp_path: Path) -> None:
+    folder, rows = Path(shutil.copytree(make_judge("bert"), tmp_path / "judge")), [Sample(GERMAN, ("Hamburg",), "Wo?")]
+    silent = BERTJudge(str(folder))
+    before, signature = list(silent.assess(rows)), silent.signature
+    assert before[0].outside is None
+    JudgeConfig(scope=ENGLISH).save(folder)
+    assert JudgeConfig.load(folder).scope == ENGLISH
+    after = BERTJudge(str(folder))
+    assert after.signature == signature
+    assert list(after.assess(rows)) == [replace(before[0], outside="in German")]
+
+
+def test_the_starter_s_signature_does_not_know_its_scope(tmp_path: Path, starter: BERTJudge) -> None:
+    folder = Path(shutil.copytree(STARTER_FOLDER, tmp_path / "starter"))
+    saved = json.loads((folder / "judge.json").read_text())
+    assert saved.pop("scope") == {"languages": ["en"], "reference_words": 150}
+    (folder / "judge.json").write_text(json.dumps(saved))
+    assert BERTJudge(str(folder)).signature == starter.signature
+
+
+def test_rows_outside_are_counted_with_the_accuracy_of_the_others() -> None:
+    said = [("in German", 1, 0), ("in German", 0, 1), ("in Han script", 1, 1), (None, 1, 1), (None, 0, 0), (None, 1, 0)]
+    records = [
+        {"score": 0.5, "label": label, "gold": gold} | ({"outside": reason} if reason else {})
+        for reason, gold, label in said
+    ]
+    found = Tally(records).summary().outside
+    assert found is not None
+    assert (found.rows, found.reasons) == (3, {"in German": 2, "in Han script": 1})
+    assert (found.accuracy, found.agreement) == (1 / 3, 2 / 3)
+    assert Tally(records[3:]).summary().outside is None
+    alone = Tally([{"score": 0.5, "label": None, "outside": "in German"}]).summary().outside
+    assert alone is not None
+    assert (alone.accuracy, alone.agreement) == (None, None)
+
+
+def test_the_table_run_json_show_and_report_have_them(
+    folder: Path, command: Callable[..., tuple[int, str, str]]
+) -> None:
+    rows = [
+        {"id": "a", "reference": "Hamburg", "candidate": GERMAN, "label": 1},
+        {"id": "b", "reference": "Hamburg", "candidate": "It is Hamburg.", "label": 1},
+        {"id": "c", "reference": "Hamburg", "candidate": "它是汉堡。", "label": 1},
+        {"id": "d", "reference": "Hamburg", "candidate": GERMAN + " Ja.", "label": 1},
+    ]
+    write_rows("rows.jsonl", rows)
+    status, out, _ = command("score", "rows.jsonl", "--output_dir", "out")
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert status == 0
+    assert "outside 3, beyond what the judge knows: 2 in German, 1 in Han script" in lines
+    assert lines.count("100.0% without rows outside") == 2
+    run = json.loads(Path("out/run.json").read_text())
+    assert run["summary"]["outside"]["reasons"] == {"in German": 2, "in Han script": 1}
+    records = [json.loads(line) for line in Path("out/verdicts.jsonl").read_text().splitlines()]
+    assert [record.get("outside") for record in records] == ["in German", None, "in Han script", "in German"]
+    shown = command("show", "out", "--outside")[1]
+    assert "out: 3 of 4 rows (outside)" in shown
+    assert "outside     in German: beyond what the judge knows" in shown
+    assert main(["report", "out", "-o", "page.html", "--quiet"]) == 0
+    assert "3, beyond what the judge knows: 2 in German, 1 in Han script" in Path("page.md").read_text()
+    assert "3, beyond what the judge knows: 2 in German, 1 in Han script" in Path("page.html").read_text()
+
+
+def test_results_of_older_versions_say_nothing_of_it(
+    folder: Path, command: Callable[..., tuple[int, str, str]]
+) -> None:
+    write_rows("rows.jsonl", [{"reference": "Hamburg", "candidate": GERMAN}])
+    assert "in German" in command("score", "rows.jsonl", "--output_dir", "out")[1]
+    record = json.loads(Path("out/run.json").read_text())
+    del record["summary"]["outside"]
+    Path("out/run.json").write_text(json.dumps(record))
+    status, again, _ = command("score", "rows.jsonl", "--output_dir", "out")
+    assert (status, "in German" in again) == (0, False)
