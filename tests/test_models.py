@@ -258,11 +258,12 @@ def test_inputs_of_the_greatest_length_are_read(make_judge: Callable[..., Path],
 
 @pytest.mark.parametrize("architecture", ["bert", "eurobert", "roberta"])
 def test_weights_and_dropout(make_judge: Callable[..., Path], architecture: str) -> None:
-    model = load_hf_encoder(str(make_judge(architecture)), attention_dropout=0.37)
+    model = load_hf_encoder(str(make_judge(architecture)), attention_dropout=0.37, hidden_dropout=0.21)
     assert not model.training
     assert str(model.dtype) == "torch.float32"
     config = model.config.to_dict()
     assert 0.37 in (config.get("attention_dropout"), config.get("attention_probs_dropout_prob"))
+    assert config.get("hidden_dropout_prob", 0.21) == 0.21  # EuroBERT has none
     assert str(load_hf_encoder(str(make_judge(architecture)), dtype="bfloat16").dtype) == "torch.bfloat16"
 
 

@@ -33,7 +33,7 @@ from bert_judge.stats import Confusion, brier, expected_calibration_error, fit_t
 from bert_judge.training import Mix, TrainConfig, TrainResult, read_examples, split_by_question, train
 from bert_judge.training.selection import apply_mix
 from bert_judge.training.trainer import soft_cross_entropy
-from conftest import CORPUS, MARKERS, make_tokenizer
+from conftest import ARCHITECTURES, CORPUS, MARKERS, make_tokenizer
 
 CITIES = "Paris London Berlin Moskau Madrid Rom Wien Bern Oslo Riga".split()
 FORM = InputForm(forms=("qcr", "cr"), marks=True, references="joined", max_tokens=48)
@@ -197,6 +197,26 @@ def test_evidence_can_be_combined_with_what_the_encoder_says(encoder: Path, tmp_
     right = [verdict.label == row.gold for verdict, row in zip(verdicts, held_out, strict=True)]
     assert sum(right) / len(right) == pytest.approx(result.dev_accuracy)
     assert "combined with the evidence" in (result.folder / "README.md").read_text()
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_bfloat16_on_a_processor_learns_the_same(
+    make_judge: Callable[..., Path], architecture: str, tmp_path: Path
+) -> None:
+    """Its attention is computed in another way, of which no trace is left."""
+    config = replace(CONFIG, num_train_epochs=1, attention_dropout=0.0, hidden_dropout=0.0, save_strategy="no")
+    exact, short = (
+        train(
+            str(make_judge(architecture)),
+            rows(),
+            tmp_path / str(bf16),
+            replace(FORM, marks=False),
+            replace(config, bf16=bf16),
+        )
+        for bf16 in (False, True)
+    )
+    assert short.dev_loss == pytest.approx(exact.dev_loss, abs=0.02)
+    assert (short.folder / "config.json").read_text() == (exact.folder / "config.json").read_text()
 
 
 def test_only_safetensors_are_written_as_the_result(trained: TrainResult) -> None:

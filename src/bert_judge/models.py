@@ -29,6 +29,8 @@ _RELATIVE_POSITIONS = frozenset(["t5", "mt5", "umt5", "longt5", "xlnet"])
 _OFFSET_POSITIONS = frozenset(
     "roberta xlm-roberta xlm-roberta-xl camembert mpnet longformer roberta-prelayernorm xmod".split()
 )
+_ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout")
+_HIDDEN_DROPOUT = ("hidden_dropout_prob", "dropout", "mlp_dropout", "embedding_dropout")
 _LAYER_COUNTS = ("encoder_layers", "num_encoder_layers", "num_hidden_layers", "n_layers", "n_layer", "num_layers")
 
 
@@ -78,13 +80,14 @@ def load_hf_encoder(
     *,
     new_head: bool = False,
     attention_dropout: float | None = None,
+    hidden_dropout: float | None = None,
 ) -> PreTrainedModel:
     """Load an encoder with a two-way classification head, in evaluation mode.
 
     `dtype` is a torch name ("float32", "bfloat16", "float16") or "auto" for that of the stored weights. With
     `new_head` a missing head starts at random, for training; otherwise a model without a trained one is refused.
     `trust_remote_code` permits code from the model's folder where transformers lacks the architecture; others are
-    always loaded natively. `attention_dropout` replaces the model's own. Raises ModelError.
+    always loaded natively. `attention_dropout` and `hidden_dropout` replace the model's own. Raises ModelError.
     """
     folder = find_model(path, trust_remote_code)
     config = load_config(folder, trust_remote_code)
@@ -94,9 +97,10 @@ def load_hf_encoder(
             "Is this a reward model or a similarity model?"
         )
     config.num_labels = 2
-    for name in ("attention_probs_dropout_prob", "attention_dropout"):
-        if attention_dropout is not None and hasattr(config, name):
-            setattr(config, name, attention_dropout)
+    for rate, names in ((attention_dropout, _ATTENTION_DROPOUT), (hidden_dropout, _HIDDEN_DROPOUT)):
+        for name in names:
+            if rate is not None and hasattr(config, name):
+                setattr(config, name, rate)
     model, missing = _load_weights(folder, config, "AutoModelForSequenceClassification", dtype, new_head)
     if missing and not new_head:
         raise ModelError(

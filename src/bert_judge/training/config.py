@@ -37,8 +37,9 @@ class TrainConfig:
     lr_scheduler_type: Annotated[str, f"how the learning rate falls: {', '.join(SCHEDULES)}"] = "linear"
     weight_decay: Annotated[float, "decay of the weights (AdamW)"] = 0.0
     freeze_embeddings: Annotated[bool, "leave the embeddings of the tokens as they are"] = False
+    hidden_dropout: Annotated[float | None, "replaces the encoder's own; a tenth quicker at 0"] = None
     attention_dropout: Annotated[
-        float | None, "replaces the encoder's own; 0 lets a processor use its fast attention, about a third quicker"
+        float | None, "replaces the encoder's own; on a processor about a third quicker at 0"
     ] = None
     question_dropout: Annotated[
         float, "fraction of the rows that lose their question, where the judge learns to read with and without one"
@@ -102,6 +103,7 @@ def _limits(c: TrainConfig) -> list[tuple[str, bool, str]]:
         ("learning_rate", c.learning_rate > 0, "a number above 0"),
         ("warmup_ratio", 0 <= c.warmup_ratio < 1, "a fraction from 0 to below 1"),
         ("weight_decay", c.weight_decay >= 0, "0 or more"),
+        ("hidden_dropout", 0 <= (c.hidden_dropout or 0) < 1, "a fraction from 0 to below 1"),
         ("attention_dropout", 0 <= (c.attention_dropout or 0) < 1, "a fraction from 0 to below 1"),
         ("question_dropout", 0 <= c.question_dropout <= 1, "a fraction from 0 to 1"),
         ("dev_share", 0 < c.dev_share < 1, "a fraction between 0 and 1"),

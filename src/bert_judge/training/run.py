@@ -26,6 +26,7 @@ from bert_judge.training.trainer import (
     make_collator,
     prepare_model,
     soft_cross_entropy,
+    speed_up,
     training_arguments,
 )
 from bert_judge.types import Sample
@@ -108,6 +109,7 @@ class _Training:
         tokenizer = AutoTokenizer.from_pretrained(self.source, trust_remote_code=trust_remote_code)
         model = prepare_model(self.source, tokenizer, self.form, self.config, trust_remote_code)
         encoder = PromptEncoder(tokenizer.backend_tokenizer, self.form, max_input_tokens(model.config.to_dict()))
+        speed_up(model, arguments, encoder.form.max_tokens or 0)
         if arguments.should_save:
             self.folder.begin()
         trainer = self._trainer(model, arguments, encoder)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, TrainingArguments
 
 _SORTED_STEPS = 50  # steps whose rows are sorted by length together
+_PLAIN_ATTENTION = 512  # tokens; of longer inputs, all attention weights at once take much memory
 
 
 def prepare_model(
@@ -26,7 +27,12 @@ def prepare_model(
 ) -> PreTrainedModel:
     """The encoder in float32, with a head of two outputs and the markers of the form."""
     model = load_hf_encoder(
-        str(source), trust_remote_code, "float32", new_head=True, attention_dropout=config.attention_dropout
+        str(source),
+        trust_remote_code,
+        "float32",
+        new_head=True,
+        attention_dropout=config.attention_dropout,
+        hidden_dropout=config.hidden_dropout,
     )
     if config.gradient_checkpointing and not model.supports_gradient_checkpointing:
         raise InputError(f"{source} can't do gradient_checkpointing; train it without, in smaller batches.")
@@ -74,6 +80,16 @@ def _add_token_types(model: PreTrainedModel, wanted: int) -> None:
                 new.weight[: old.num_embeddings] = old.weight
             module.token_type_embeddings = new
             model.config.type_vocab_size = wanted
+
+
+def speed_up(model: PreTrainedModel, arguments: TrainingArguments, max_tokens: int) -> None:
+    """Have the model compute the same in less time, for inputs of at most `max_tokens`."""
+    from bert_judge.encoder.modules import first_token_only
+    from bert_judge.training.attention import use_plain_attention
+
+    first_token_only(model)
+    if arguments.use_cpu and arguments.bf16 and max_tokens <= _PLAIN_ATTENTION:
+        use_plain_attention(model)
 
 
 def encode(encoder: PromptEncoder, examples: Sequence[Sample]) -> list[dict[str, Any]]:
