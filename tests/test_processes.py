@@ -93,14 +93,15 @@ def test_an_error_of_the_function_comes_out_as_it_is(subtests: pytest.Subtests) 
                 assert "in serve" in raised.value.__notes__[0]  # where it came from
 
 
-def test_an_error_of_the_input_ends_the_processes() -> None:
+def test_an_error_of_the_input_comes_after_the_results_before_it_and_ends_the_processes() -> None:
     def items() -> Iterator[str]:
-        yield from [PID, PID, PID, SLEEP]
+        yield from [PID, PID, PID, PID]
         raise KeyError("row 4")
 
     found: list[int] = []
     with pytest.raises(KeyError, match="row 4"):
         found.extend(pid for _, pid in computed_ahead(eval, items(), processes=2))
+    assert len(found) == 4
     assert ended(found)
 
 
