@@ -339,7 +339,7 @@ def test_a_stream_is_judged_in_constant_memory(make_judge: Callable[..., Path]) 
         most_live = max(most_live, live)
     assert produced == consumed == 3000
     assert most_ahead < 2 * 1024  # the window that is judged, and the next, which is read
-    assert 64 <= most_live <= 3 * 1024 + 1
+    assert most_live <= 3 * 1024 + 1
     assert live == 0
 
 
