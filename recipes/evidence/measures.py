@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from itertools import zip_longest
+from string import ascii_uppercase
 from typing import Any
 
 import pint
@@ -241,16 +242,16 @@ def cases(units: Units) -> None:
 
 
 def set_apart(units: Units) -> None:
-    """Move symbols that are function words to the ambiguous ones, and those that seldom are units: 3 pm, 2b + 3y."""
-    for spelling in units.symbols.keys() & {
-        "pm",
-        "b",
-        "d",
-        "u",
-        "y",
-        *(word for word in FUNCTION_WORDS if len(word) > 1),
-    }:
+    """Move symbols that are function words to the ambiguous ones, and those that are seldom units: 3 pm, 3y, 5 A.
+
+    Names with "per" go, as the reader composes them, and so does "b": in "2b + 3" it is no bit.
+    """
+    del units.symbols["b"]
+    seldom = {"pm", "d", "u", "y", *ascii_uppercase, *(word for word in FUNCTION_WORDS if len(word) > 1)}
+    for spelling in units.symbols.keys() & seldom:
         units.ambiguous[spelling] = units.symbols.pop(spelling)
+    for name in [name for name in units.names if " per " in name]:
+        del units.names[name]
 
 
 def unit_table() -> dict[str, Any]:

@@ -72,7 +72,7 @@ def _until_failure(items: Iterable[T], failures: list[Exception]) -> Iterator[T]
     """The items up to where the stream fails, and why it did: what came before is not lost."""
     try:
         yield from items
-    except Exception as error:
+    except Exception as error:  # whatever it is, it is raised once they are through
         failures.append(error)
 
 

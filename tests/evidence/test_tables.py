@@ -29,7 +29,7 @@ EQUALITIES = """
 1 long ton = 2240 pounds, 1 carat = 200 mg, 1 ounce = 437.5 grains,
 1 minute = 60 s, 1 h = 60 min, 1 day = 24 hrs, 1 week = 7 days, 1 fortnight = 2 weeks, 1 year = 12 months,
 4 years = 1461 days, 1 decade = 10 years, 1 century = 10 decades, 1 millennium = 1000 yr, 3 millennia = 30 centuries,
-1 mph = 1.609344 kmh, 36 kph = 10 metres per second, 1 knot = 1.852 kilometers per hour, 60 rpm = 1 Hz,
+1 mph = 1.609344 kmh, 100 kph = 62.1371192237334 mph, 1 knot = 1.852 kph, 60 rpm = 1 Hz,
 1 atm = 101325 Pa, 1 bar = 1000 mbar, 760 torr = 1 atm, 1 kWh = 3.6 MJ, 1 kcal = 4184 J, 1 cal = 4.184 joules,
 1 MW = 1000000000 mW, 1 mAh = 3.6 coulombs, 1 T = 10000 gauss, 1 newton = 100000 dynes, 1 molar = 1000 mM,
 1000 μF = 1 mF, 1 farad = 1000000 uF, 600 μC = 0.6 mC, 60 arcseconds = 1 arcminute, 1 kVA = 1 kW,

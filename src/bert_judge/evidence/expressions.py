@@ -35,7 +35,7 @@ class Expression(NamedTuple):
     end: int
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=512)  # candidates may be long
 def find_expression(text: str) -> Expression | None:
     """The whole text where that is mathematics, else its last formula; None where it has none, or only a number."""
     text = fold(text)

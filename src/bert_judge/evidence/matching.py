@@ -13,7 +13,7 @@ from typing import NamedTuple
 from bert_judge.evidence.expressions import CAN_COMPARE, Expression, equal, find_expression
 from bert_judge.evidence.options import lists_letters, named_letter, split_options
 from bert_judge.evidence.reading import Reading, read
-from bert_judge.evidence.values import NO_UNIT, Amount, Form, Option, Parts, Unit, Value, Word
+from bert_judge.evidence.values import EXACT, NO_UNIT, Amount, Form, Option, Parts, Unit, Value, Word
 from bert_judge.evidence.words import STOP
 
 
@@ -48,7 +48,6 @@ AGREEING = frozenset((SAME, VARIANT, CONVERTED, ROUNDED, MORE))
 _SHARE: dict[int, float] = {**dict.fromkeys(AGREEING, 1.0), LESS: 0.5}
 _new = tuple.__new__
 _FEWEST_FIGURES = 2
-_EXACT = 15  # figures that a float holds
 _ANY_LETTER = frozenset("ABCDEFGHIJ")
 _FIRST_YEAR, _LAST_YEAR = 1_000, 2_100  # that a number alone can be
 _MOST = 200  # different numbers of a text that are compared: long tables would take long
@@ -97,9 +96,9 @@ def match(candidate: str, references: Sequence[str], question: str | None = None
     if not any(named_letter(one.text) for one in wanted):
         asked = asked._replace(rivals=frozenset())
     marks = _marks(ours, every, _stems(wanted, theirs), _other_forms(said, wanted, every), asked, best)
-    asked = asked._replace(rivals=frozenset())  # the reference is no rival of itself
+    asked, stems = asked._replace(rivals=frozenset()), _stems([said], [ours])  # a reference is no rival of itself
     marked = [
-        _marks(values, keys, _stems([said], [ours]), _other_forms(one, (said,), keys), asked, found)
+        _marks(values, keys, stems, _other_forms(one, (said,), keys), asked, found)
         for one, values, found in zip(wanted, theirs, bests, strict=True)
     ]
     if CAN_COMPARE:
@@ -248,7 +247,7 @@ def _amounts(ours: Amount, one: Unit, theirs: Amount, other: Unit) -> Relation |
         return CONVERTED if comparable and ours.number == theirs.number else None
     if one.dimension == other.dimension:
         here, there = ours.number * one.factor + one.offset, theirs.number * other.factor + other.offset
-        if max(ours.figures, theirs.figures) <= _EXACT and abs(here - there) <= 1e-9 * abs(there):
+        if max(ours.figures, theirs.figures) <= EXACT and abs(here - there) <= 1e-9 * abs(there):
             return SAME if one == other else CONVERTED
         if _rounded(here, ours.step * one.factor, ours.figures, there, theirs.step * other.factor, theirs.figures):
             return ROUNDED

@@ -11,7 +11,6 @@ from bert_judge.evidence.values import NO_UNIT, Amount, Found, Unit, Word
 from bert_judge.evidence.words import CURRENCY, NUMBER, NUMERAL, UNIT
 
 _POWERS = {"^2": 2, "^3": 3, "^-1": -1, "^-2": -2, "^-3": -3, "squared": 2, "cubed": 3, "2": 2, "3": 3}
-_POWERS_BEFORE = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
 _SIGNS = {spelling[0] for spelling in tables.UNIT_SYMBOLS if not spelling[0].isalnum()}
 _TIMES = frozenset(("·", "⋅", "*", "-", " * ", " · "))
 
@@ -89,9 +88,8 @@ def _unit_at(tokens: Sequence[Word], place: int, text: str) -> tuple[int, int, U
     sign = _sign_after(text, before)
     if sign:
         end, unit = sign
-        return place + _covered(tokens, place, end), end, unit, ()
-    decade = tokens[place - 1].what.text.endswith("0") and text[before : before + 1] == "s"  # the 1940s
-    read = None if decade else _simple(tokens, place, text)
+        return place + sum(token.start < end for token in tokens[place : place + 2]), end, unit, ()
+    read = None if _is_decade(tokens, place) else _simple(tokens, place, text)
     if read is None:
         return None
     place, end, unit, others = read
@@ -127,9 +125,11 @@ def _sign_after(text: str, at: int) -> tuple[int, Unit] | None:
     return None
 
 
-def _covered(tokens: Sequence[Word], place: int, end: int) -> int:
-    """How many tokens from `place` on begin before the character `end`."""
-    return sum(1 for token in tokens[place : place + 2] if token.start < end)
+def _is_decade(tokens: Sequence[Word], place: int) -> bool:
+    """Whether an s that stands right after a number makes it a decade: "the 1940s", "the 60s"."""
+    number, after = tokens[place - 1], tokens[place] if place < len(tokens) else None
+    tens = number.what.text.endswith("0") and len(number.what.text) in (2, 4)
+    return tens and after is not None and after.what.text == "s" and after.start == number.end
 
 
 def _simple(
@@ -142,7 +142,7 @@ def _simple(
         or (not joined and not _near(text[tokens[place - 1].end : tokens[place].start]))
     ):
         return None
-    power = _POWERS_BEFORE.get(tokens[place].key, 1)
+    power = tables.UNIT_POWERS.get(tokens[place].key, 1)
     if power > 1:
         place += 1
     length, unit, others = _named(tokens, place, text)

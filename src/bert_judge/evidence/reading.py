@@ -12,7 +12,7 @@ from bert_judge.evidence.dates import date_at, time_at
 from bert_judge.evidence.folding import fold
 from bert_judge.evidence.options import letters_in
 from bert_judge.evidence.quantities import amount_at
-from bert_judge.evidence.values import NO_UNIT, Amount, Form, Found, Option, Parts, Value, Word
+from bert_judge.evidence.values import EXACT, NO_UNIT, Amount, Form, Found, Option, Parts, Value, Word
 from bert_judge.evidence.words import CURRENCY, DATE, MONTH, NUMBER, NUMERAL, ROMAN, STARTS, STOP, TIME, tokenise
 
 RECOGNISERS: tuple[tuple[int, Callable[[Sequence[Word], int, str], Found[Any] | None]], ...] = (
@@ -35,7 +35,6 @@ _SHORT = 300  # characters of a text that is likely to come again: a question, a
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _LONG = 3  # letters of an acronym that is unlikely to stand for words by chance
 _JOINED = 6  # letters that a word of two has at least
-_EXACT = 15  # figures that a float holds
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -68,9 +67,8 @@ class Reading:
         if "$" in text:
             text = _FORMULA.sub(_without_dollars, text)
         self.text = _LATEX.sub(_blank, text) if "\\" in text else text
-        tokens = tokenise(self.text)
-        self.tokens = tokens
-        self.values: tuple[Word | Value, ...] = tuple(_values(tokens, self.text) or tokens)
+        self.tokens = tokenise(self.text)
+        self.values: tuple[Word | Value, ...] = tuple(_values(self.tokens, self.text) or self.tokens)
         self.keys: frozenset[Hashable] = frozenset([value[0] for value in self.values])
 
     @_Lazy
@@ -145,12 +143,9 @@ def _values(tokens: Sequence[Word], text: str) -> list[Word | Value]:
     every = 0
     for token in tokens:
         every |= token[3].roles
-    found: list[Word | Value]
     if not every & STARTS:
-        found = [token for token in tokens if not token[3].roles & STOP]
-    else:
-        found = _recognised(tokens, text, [recognise for needed, recognise in RECOGNISERS if every & needed])
-    return found
+        return [token for token in tokens if not token[3].roles & STOP]
+    return _recognised(tokens, text, [recognise for needed, recognise in RECOGNISERS if every & needed])
 
 
 def _recognised(
@@ -183,7 +178,7 @@ def _key(found: Found[Any], text: str) -> Hashable:
     what = found.what
     if isinstance(what, Parts):
         return what
-    number = f"{what.number:.12g}" if what.figures <= _EXACT else text[found.start : found.end]
+    number = f"{what.number:.12g}" if what.figures <= EXACT else text[found.start : found.end]
     return number if what.unit == NO_UNIT else (number, what.unit)
 
 

@@ -37,6 +37,9 @@ class Unit(NamedTuple):
 
 NO_UNIT = Unit()
 
+EXACT = 15
+"""Figures that a float holds."""
+
 
 class Amount(NamedTuple):
     """A number with its unit. `step` is the value of its last written figure, 0 where it is exact; `figures` how many

@@ -56,7 +56,7 @@ _new = tuple.__new__  # a third of the time of Word(...), of which there is one 
 
 
 def tokenise(text: str) -> list[Word]:
-    """The tokens of a folded text, in order: a `Word` each, which a word is already."""
+    """The tokens of a folded text, in order; each is a word until a recogniser makes another value of it."""
     return [
         _new(Word, ((form := form_of(found[0])).key, found.start(), found.end(), form))
         for found in _TOKEN.finditer(text)
@@ -73,8 +73,8 @@ def form_of(written: str) -> Form:
         return Form(_exponent(written), written, False, 0, written)
     key = word_key(written)
     acronym = len(key) > 1 and written.replace(".", "").isupper()
-    stops = key in tables.FUNCTION_WORDS and not (acronym and key in _ACRONYMS)
-    stops = stops and (len(key) > 1 or written in "AI" or written.islower())
+    grammar = key in tables.FUNCTION_WORDS and not (acronym and key in _ACRONYMS)
+    stops = grammar and (len(key) > 1 or written in "AI" or written.islower())
     roles = (
         STOP * stops
         | NUMERAL * (key in tables.NUMERAL_STARTS or written[0] in tables.HAN_NUMERALS)

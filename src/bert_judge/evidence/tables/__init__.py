@@ -79,17 +79,13 @@ UNITS = {
     name: Unit(tuple(sorted(raw[1].items())), _number(raw[0]), _number(raw[2] if len(raw) > 2 else "0"))
     for name, raw in _units["units"].items()
 }
-# "Metres per second squared" is read by the grammar; degrees alone say nothing.
-UNIT_NAMES = {spelling: UNITS[name] for spelling, name in _units["names"].items() if " per " not in spelling}
-UNIT_NAMES |= dict.fromkeys(("degree", "degrees", "deg"), NO_UNIT)
-_symbols = {spelling: UNITS[name] for spelling, name in _units["symbols"].items()} | {"°": NO_UNIT}
-# "Chapter 5 A story": a capital letter is a unit only where no word follows; "3b" is algebra.
-_capitals = {spelling for spelling in _symbols if len(spelling) == 1 and "A" <= spelling <= "Z"}
-UNIT_SYMBOLS = {spelling: unit for spelling, unit in _symbols.items() if spelling not in _capitals}
-UNIT_AMBIGUOUS = {spelling: UNITS[name] for spelling, name in _units["ambiguous"].items() if spelling != "b"}
-UNIT_AMBIGUOUS |= {spelling: _symbols[spelling] for spelling in _capitals}
-UNIT_STARTS = {name.split()[0] for name in UNIT_NAMES} | UNIT_SYMBOLS.keys() | UNIT_AMBIGUOUS.keys()
-UNIT_STARTS |= {"square", "sq", "cubic", "cu"}
+UNIT_NAMES = {spelling: UNITS[name] for spelling, name in _units["names"].items()}
+UNIT_NAMES |= dict.fromkeys(("degree", "degrees", "deg"), NO_UNIT)  # 90 degrees are 90
+UNIT_SYMBOLS = {spelling: UNITS[name] for spelling, name in _units["symbols"].items()} | {"°": NO_UNIT}
+UNIT_AMBIGUOUS = {spelling: UNITS[name] for spelling, name in _units["ambiguous"].items()}
+UNIT_POWERS = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
+"""What stands before a unit and raises it."""
+UNIT_STARTS = {name.split()[0] for name in UNIT_NAMES}.union(UNIT_SYMBOLS, UNIT_AMBIGUOUS, UNIT_POWERS)
 UNIT_OTHERS = {spelling: tuple(UNITS[name] for name in names) for spelling, names in _units["others"].items()}
 _BASES = frozenset(_units["bases"])
 CURRENCIES = {
