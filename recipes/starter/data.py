@@ -33,11 +33,12 @@ from bert_judge.types import Sample
 # "taken": rows of each source. Human labels and hard negatives get the weight; sources whose labels a program made from
 # the string itself get little. `truthfulqa_human` is left out: its labels say "true", not "matches the reference".
 # "learnt at most": of some sources only so many are trained on, and the others measure: more add nothing (RESULTS.md).
-# "made again": what the judge still gets wrong after the first round, in which the next ones make more rows of it.
+# "made again": what a judge still gets wrong after its first training; the further ones make more rows of it.
 # "families": sources of one kind, and attacks that they imitate; a training without them shows what the judge is worth
 # on kinds that it has not seen (ablate.py). "left out together": the families that one training goes without.
 TABLES = json.loads((Path(__file__).parent / "rows.json").read_text(encoding="utf-8"))
-LABELLED_AGAIN = 24_000
+LABELLED_AGAIN = 13_000
+MADE_AGAIN = 29_000
 # Their human labels say whether an answer is correct, not whether it agrees with the reference: correct ones that have
 # no word of it would teach a judge to accept anything.
 BEYOND_REFERENCES = ("efficientqa", "sas_nq")
@@ -63,7 +64,7 @@ def to_learn(rows: Iterable[Sample]) -> Iterator[Sample]:
 
 
 def rows_again(folder: Path, seed: int) -> Iterator[Sample]:
-    """The rows of a further round: some of the labelled ones, and new ones made in code with a seed of their own.
+    """The rows of a further training: some of the labelled ones, and new ones made in code with a seed of their own.
 
     More are made of what the judge still gets wrong; a fifth of the other kinds is enough to keep what it knows.
     """
@@ -72,7 +73,8 @@ def rows_again(folder: Path, seed: int) -> Iterator[Sample]:
     amounts = {kind: wanted // 5 for kind, (_, wanted) in KINDS.items()}
     for kinds in TABLES["made again"].values():
         amounts |= kinds
-    yield from made_rows(folder, seed, amounts=amounts)
+    made = list(made_rows(folder, seed, amounts=amounts))
+    yield from random.Random(seed).sample(made, min(MADE_AGAIN, len(made)))
 
 
 def labelled_rows(folder: Path, seed: int = 0) -> Iterator[Sample]:

@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser
 from bert_judge.errors import BertJudgeError
-from bert_judge.models import cache_folder, has_native_bf16
+from bert_judge.models import cache_folder, has_native_bf16, hides_amx
 from bert_judge.version import __version__
 
 _EXAMPLES = """examples:
@@ -65,7 +65,8 @@ def _devices() -> Iterator[str]:
     import torch
 
     native = "with" if has_native_bf16() else "without"
-    yield f"cpu          {platform.machine()}, {os.cpu_count()} cores, {native} native bfloat16"
+    slow = " (slower than float32, as this virtual machine hides AMX)" if hides_amx() else ""
+    yield f"cpu          {platform.machine()}, {os.cpu_count()} cores, {native} native bfloat16{slow}"
     for index in range(torch.cuda.device_count()):
         memory = torch.cuda.get_device_properties(index).total_memory / 2**30
         yield f"cuda:{index}       {torch.cuda.get_device_name(index)}, {memory:.0f} GiB"

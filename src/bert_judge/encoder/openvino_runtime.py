@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from bert_judge.encoder.batching import Batch
 from bert_judge.errors import InputError
-from bert_judge.models import cache_folder, quiet_transformers
+from bert_judge.models import cache_folder, hides_amx, quiet_transformers
 from bert_judge.version import __version__
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class OpenVinoRuntime:
         """`name` is that of the converted model in the cache: it depends on weights and output."""
         core = ov.Core()
         native = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-        wanted = ("bfloat16" if "BF16" in native else "float32") if dtype == "auto" else dtype
+        wanted = ("bfloat16" if "BF16" in native and not hides_amx() else "float32") if dtype == "auto" else dtype
         if wanted == "float16" and "FP16" not in native:
             raise InputError("this processor does not compute float16 natively; use --dtype bfloat16 or float32.")
         self.name = f"openvino-{ov.__version__.split('-')[0]}"
