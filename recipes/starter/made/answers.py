@@ -34,6 +34,8 @@ def _chain(source: str, row: dict[str, Any]) -> Item | None:
     if not found or re.search(r'"reasoning"|```', found["chain"]):
         return None
     said, choices = found["said"].strip("( "), tuple(re.findall(r"^\([A-J]\) (.*)", question, re.MULTILINE))
+    if len(choices) == 1:
+        return None  # no answer is incorrect
     if choices:
         place = LETTERS.find(said[:1])
         if not (0 <= place < len(choices) and re.match(r"\([A-J]\) .", right) and right[4:] in choices):
