@@ -11,6 +11,8 @@ _ALIKE = str.maketrans(
     "АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁɡԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανρ",
     "ABESIJKMHOPCTYXaesijopcyxhdgqwABEZHIKMNOPTYXoavp",
 )
+_LOOK_ALIKE = re.compile(f"[{''.join(map(chr, _ALIKE))}]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LATIN = re.compile(r"[A-Za-z]")
 _KEPT = frozenset(("super", "sub", "fraction"))  # x² is not x2
@@ -29,8 +31,8 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text
-    folded = "".join(map(_fold_character, text))
-    return _WORD.sub(_fold_word, folded)
+    folded = _NOT_ASCII.sub(lambda found: _fold_character(found[0]), text)
+    return _WORD.sub(_fold_word, folded) if _LOOK_ALIKE.search(folded) else folded
 
 
 @lru_cache(maxsize=4_096)

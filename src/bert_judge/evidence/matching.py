@@ -93,12 +93,11 @@ def match(candidate: str, references: Sequence[str], question: str | None = None
     keys = said.keys if ours is said.values else {value.key for value in ours}
     every = {value[0] for values in theirs for value in values}
     best, bests = _compare_all(said, wanted)
-    if not any(named_letter(one.text) for one in wanted):
-        asked = asked._replace(rivals=frozenset())
-    marks = _marks(ours, every, _stems(wanted, theirs), _other_forms(said, wanted, every), asked, best)
-    asked, stems = asked._replace(rivals=frozenset()), _stems([said], [ours])  # a reference is no rival of itself
-    marked = [
-        _marks(values, keys, stems, _other_forms(one, (said,), keys), asked, found)
+    rivals = asked.rivals if any(named_letter(one.text) for one in wanted) else frozenset[Hashable]()
+    marks = _marks(ours, every, _stems(wanted, theirs), _other_forms(said, wanted, every), asked.keys, rivals, best)
+    stems = _stems([said], [ours])
+    marked = [  # a reference is no rival of itself
+        _marks(values, keys, stems, _other_forms(one, (said,), keys), asked.keys, frozenset(), found)
         for one, values, found in zip(wanted, theirs, bests, strict=True)
     ]
     if CAN_COMPARE:
@@ -157,10 +156,10 @@ def _compare_all(said: Reading, wanted: Sequence[Reading]) -> tuple[Best, list[B
     ours = list(islice(said.told.items(), _MOST))
     for one in wanted:
         found: Best = {}
-        theirs = one.told
-        for key, their in islice(theirs.items(), _MOST):
-            for other, our in ours:
-                relation = None if other in theirs and key in said.told else compare(our, their)  # both are there
+        new = [(key, our) for key, our in ours if key not in one.told]
+        for key, their in islice(one.told.items(), _MOST):
+            for other, our in new if key in said.told else ours:  # what both have needs no comparison
+                relation = compare(our, their)
                 if relation:
                     best[other] = min(relation, best.get(other, relation))
                     found[key] = min(relation, found.get(key, relation))
@@ -173,7 +172,8 @@ def _marks(
     same: Set[Hashable],
     stems: Set[str],
     forms: Set[Hashable],
-    asked: _Asked,
+    asked: Set[Hashable],
+    rivals: Set[Hashable],
     best: Best,
 ) -> tuple[Mark, ...]:
     """The values of a text with their relations to the other side."""
@@ -185,12 +185,12 @@ def _marks(
             if what[1] in stems or key in forms:
                 relation = VARIANT
             else:
-                relation = ASKED if key in asked.keys else OTHER if key in asked.rivals else ALONE
+                relation = ASKED if key in asked else OTHER if key in rivals else ALONE
         elif type(what) is Option:
             relation = OTHER if any(type(other) is Option for other in same) else ALONE
         else:
             relation = best.get(key, ALONE)
-            if relation > ASKED and (key in asked.keys or (type(key) is tuple and key[0] in asked.keys)):
+            if relation > ASKED and (key in asked or (type(key) is tuple and key[0] in asked)):
                 relation = ASKED
         marks.append(_new(Mark, (start, end, relation)))
     return tuple(marks)
@@ -323,14 +323,15 @@ def _with_letters(one: Reading, letters: Set[str]) -> Sequence[Word | Value]:
     """The values of a text, with the letters that name options as such."""
     if not letters:
         return one.values
-    starts = [value.start for value in one.values]
-    named = {}
-    for letter in one.letters:
-        place = bisect_right(starts, letter.start) - 1
-        inside = place >= 0 and one.values[place].start < letter.start < one.values[place].end  # the C of "25 °C"
-        if letter.what.letter in letters and not inside:
-            named[letter.start] = letter
+    named = [each for each in one.letters if each.what.letter in letters and not _is_inside(one.values, each.start)]
     if not named:
         return one.values
-    kept = [value for value in one.values if value.start not in named and not _stops(value)]
-    return sorted([*kept, *named.values()], key=attrgetter("start"))
+    starts = {letter.start for letter in named}
+    kept = [value for value in one.values if value.start not in starts and not _stops(value)]
+    return sorted([*kept, *named], key=attrgetter("start"))
+
+
+def _is_inside(values: Sequence[Word | Value], at: int) -> bool:
+    """Whether a character is one of a value, but not its first: the C of "25 °C"."""
+    place = bisect_right(values, at, key=attrgetter("start")) - 1
+    return place >= 0 and values[place].start < at < values[place].end

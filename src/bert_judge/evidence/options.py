@@ -13,10 +13,12 @@ _INDENT = re.compile(r"^[ \t]*", re.MULTILINE)
 _LINK = re.compile(r"(?: (?:or|and)|[,;])+$")
 _LETTER = re.compile(r"\s*(?:(?:option|answer|choice)\s+)?\(?([A-J])[).:]?\s*", re.IGNORECASE)
 _LATIN = r"[^\W_\u3040-\u30ff\u3400-\u9fff]"  # a letter or digit, but for those that need no spaces
-_ALONE = re.compile(
-    rf"(?<!{_LATIN})(?<!\\)(?<![A-Za-z]')([A-J])(?!{_LATIN}|['-]\w|\\|\s*[=^+~]| [*/<>] |\.\w)"
-    r"|(?<=\()([a-j])(?=\))|(?<=[Oo]ption )([a-j])(?!\w)|^[\W_]*([a-j])[\W_]*$"
+_ALONE = re.compile(  # the letter comes first, and what is before it after that, for speed
+    rf"[A-Ja-j](?!{_LATIN})(?:"
+    rf"(?<=[A-J])(?<!{_LATIN}.)(?<!\\.)(?<![A-Za-z]'.)(?!['-]\w|\\|\s*[=^+~]| [*/<>] |\.\w)"
+    r"|(?<=\([a-j])(?=\))|(?<=[Oo]ption [a-j])(?!\w))"
 )
+_ONLY = re.compile(r"[\W_]*([a-j])[\W_]*")
 _AND = r"[,;/&+|•*-]|\b(?:and|or)\b"
 _LIST = re.compile(rf"(?<![\w'])[A-J](?:\s*(?:{_AND})(?:\s|{_AND})*[A-J](?![\w']))+")  # "A, C and D"
 _AFTER = re.compile(r" ([a-z]+)")
@@ -73,8 +75,11 @@ def split_options(question: str) -> Options:
 
 def letters_in(text: str) -> list[tuple[str, int]]:
     """The letters of a text that can name options, upper case, and where they stand; no articles or pronouns."""
+    only = _ONLY.fullmatch(text)
+    if only:
+        return [(only[1].upper(), only.start(1))]
     return [
-        (match[match.lastindex or 0].upper(), match.start(match.lastindex or 0))
+        (match[0].upper(), match.start())
         for match in _ALONE.finditer(text)
         if match[0] not in ("A", "I") or not _is_word(match[0], _AFTER.match(text, match.end()))
     ]

@@ -24,8 +24,9 @@ RECOGNISERS: tuple[tuple[int, Callable[[Sequence[Word], int, str], Found[Any] | 
 and the first of equals."""
 
 _LABEL = re.compile(
-    r"(?:(?<=[\s,;:])|^)\(?(?:([A-Za-z])|([ivx]{1,4})|(\d\d?))\)(?=\s)|^[ \t]*(?:(\d\d?)|([A-Z]))\.(?=\s)", re.MULTILINE
+    r"(?<![^\s,;:])(?:\(?(?:([A-Za-z])|([ivx]{1,4})|(\d\d?))\)|(?<![^\n])[ \t]*(?:(\d\d?)|([A-Z]))\.)(?=\s)"
 )
+_SECOND_LABEL = re.compile(r"\)(?<=[Bbi\d]\))\s|\n[ \t]*(?:\d\d?|[A-Z])\.\s")  # quick to look for; no list lacks it
 _LATEX = re.compile(  # commands that say how a text looks are no words; a fraction stays
     r"\\[dt]?frac(?:\{\d+\}\{\d+\}|\d\d)|\\(?:math|text)[a-z]*\b|\\(?:left|right|boxed|fbox|quad|rm|bf|it|displaystyle)\b"
     r"|\\[ ,;:!%$()\[\]{}]|[{}~]"
@@ -85,7 +86,7 @@ class Reading:
         """The values that are no words, by their keys."""
         if len(self._forms) == len(self.values):
             return {}
-        return {value.key: value.what for value in self.values if isinstance(value.what, Amount | Parts)}
+        return {value.key: value.what for value in self.values if type(value.what) is not Form}
 
     @_Lazy
     def words(self) -> tuple[str, ...]:
@@ -184,7 +185,7 @@ def _key(found: Found[Any], text: str) -> Hashable:
 
 def _labels(text: str) -> frozenset[int]:
     """Where the labels of a list's parts stand: "a) … b) …", "(i) … (ii) …", "1. …" at the start of lines."""
-    if ")" not in text and "\n" not in text:
+    if not _SECOND_LABEL.search(text):
         return frozenset()
     runs: dict[int, list[int]] = {}
     for match in _LABEL.finditer(text):

@@ -72,9 +72,14 @@ class PromptEncoder:
             return [((i,), self._match(row, (i,)) if marked else None) for i in everyone]
         if len(everyone) == 1:
             return [(everyone, self._match(row, everyone) if marked else None)]
-        recall = self._match(row, everyone).recall
-        group = tuple(sorted(everyone, key=lambda i: -recall[i])[: form.max_references])
-        return [(group, self._match(row, group) if marked else None)]
+        found = self._match(row, everyone)
+        group = tuple(sorted(everyone, key=lambda i: -found.recall[i])[: form.max_references])
+        if len(group) < len(everyone):  # the candidate's marks may be of a reference that is left out
+            found = self._match(row, group)
+        else:
+            references = tuple([found.references[i] for i in group])
+            found = Match(found.candidate, references, tuple([found.recall[i] for i in group]))
+        return [(group, found if marked else None)]
 
     def _match(self, row: _Texts, group: Sequence[int]) -> Match:
         references = [row.references[i] for i in group]

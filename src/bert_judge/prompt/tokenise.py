@@ -48,9 +48,11 @@ class TextTokenizer:
             if len(pair) == 2 and min(len(encoding) for encoding in found) <= self._room:
                 # Tokens longer than we took them for: the ends do not hold all that could be kept.
                 pair, found = (text,), [self._tokenizer.encode(text, add_special_tokens=False)]
-            ids = [i for encoding in found for i in encoding.ids]
-            starts = (0, len(text) - len(pair[-1]))
-            offsets = [(at + s, at + e) for at, part in zip(starts, found, strict=False) for s, e in part.offsets]
+            ids, offsets = found[0].ids, found[0].offsets
+            if len(pair) == 2:
+                at = len(text) - len(pair[1])
+                ids = ids + found[1].ids
+                offsets = offsets + [(at + start, at + end) for start, end in found[1].offsets]
             if not self._forbidden.isdisjoint(ids):
                 ids, offsets = self._without_specials(ids, offsets)
             yield text, Piece(ids, offsets, [0] * len(ids), len(text))

@@ -26,11 +26,14 @@ class Piece(NamedTuple):
         for start, end, relation in marks:
             kinds[start:end] = _FILLS[relation] * (end - start)
         # A token may begin with a space, before its word.
-        return self._replace(types=[kinds[start] or kinds[end - 1] for start, end in self.offsets])
+        types = [kinds[start] or kinds[end - 1] for start, end in self.offsets]
+        return Piece(self.ids, self.offsets, types, self.characters)
 
 
 def joined(pieces: Sequence[Piece], separator: Piece) -> Piece:
     """Several texts as one, with a separator between them."""
+    if len(pieces) == 1:
+        return pieces[0]
     ids: list[int] = []
     offsets: list[tuple[int, int]] = []
     types: list[int] = []
