@@ -1,0 +1,75 @@
+"""Saved runs of other tools: what was found, and their own scores beside a judge's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bert_judge.analysis.harness import HarnessFound
+from bert_judge.document import Content, Document, Table
+from bert_judge.sources import FoundRun
+from bert_judge.types import Signature
+from bert_judge.wording import bracketed, clipped, percent, points
+
+MOST_RUNS = 40
+"""The most tasks and models of a run that a terminal shows; `run.json` has all."""
+
+_MOST_NAMES = 3
+_LONGEST_FILE = 40
+
+
+def found_table(found: Sequence[FoundRun], unread: Sequence[str]) -> Table:
+    """What was read of saved runs: a line for each file, task and model."""
+    body: list[list[Content]] = [
+        [run.tool, run.task, run.model, run.rows, ", ".join(f"{n:,} {reason}" for reason, n in run.aside.items())]
+        for run in found[:MOST_RUNS]
+    ]
+    below = []
+    if left := found[MOST_RUNS:]:
+        below.append(f"and {len(left):,} more, with {sum(run.rows for run in left):,} rows (run.json has all)")
+    if unread:
+        names = ", ".join(unread[:_MOST_NAMES]) + (", …" if len(unread) > _MOST_NAMES else "")
+        below.append(f"not read: {len(unread):,} other file{'s' * (len(unread) > 1)} there ({names})")
+    return Table("", ["tool", "task", "model", "rows", "not judged"], body, "\n".join(below), left=(0, 1, 2, 4))
+
+
+def harness_document(found: HarnessFound, judge: Signature) -> Document:
+    """The tool's scores and the judge's labels, side by side."""
+    files = any(line.metric.file for line in found.lines)
+    partial = any(line.partial for line in found.lines)
+    head = ["model", "task", *(["file"] * files), "metric", "rows", "theirs", "ours", "ours minus theirs"]
+    head += ["only ours right", "only theirs right", *(["partial"] * partial)]
+    body: list[list[Content]] = [
+        [
+            line.metric.model or None,
+            line.metric.task or None,
+            *([clipped(line.metric.file, _LONGEST_FILE) if line.metric.file else None] * files),
+            line.metric.name,
+            line.rows,
+            percent(line.theirs),
+            percent(line.ours),
+            bracketed(line.ours - line.theirs, line.interval, points),
+            line.only_ours,
+            line.only_theirs,
+            *([line.partial] * partial),
+        ]
+        for line in found.lines
+    ]
+    below = "theirs: the mean of the tool's own scores; ours: the rate that the judge calls correct; in brackets: 95 % "
+    below += "intervals, in points, by questions"
+    left = (0, 1, 2, 3) if files else (0, 1, 2)
+    parts = [Table("The tool's own scores and the judge's", head, body, below, left=left)] if body else []
+    return Document("The tool's own scores and the judge's", parts, _notes(found), [("", judge)])
+
+
+def _notes(found: HarnessFound) -> list[str]:
+    notes = []
+    if undecided := sum(line.undecided for line in found.lines):
+        notes.append(f"{undecided:,} scores are of rows that the judge left undecided; they are in no figure.")
+    if found.unscaled:
+        notes.append(f"{', '.join(found.unscaled)}: values outside of 0 to 1, so no rate of correct answers.")
+    if found.repeats:
+        notes.append(
+            f"{found.repeats:,} rows are answers of which several have one score together; they are judged, and "
+            "compared with nothing."
+        )
+    return notes
