@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from bert_judge.analysis.harness import HarnessFound, beside_harness, difference_record, harness_differences
 from bert_judge.analysis.results import Row
+from bert_judge.analysis.several import SeveralLine, several_answers
 from bert_judge.artifacts import RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder, write_files
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, made
@@ -61,11 +61,13 @@ def main(arguments: Sequence[str]) -> int:
     fitted, folder = open_result(source, judge, output_dir, settings, options.overwrite)
     command = ["bert-judge", "rejudge", *arguments]
     judge_rows(source, fitted, folder, "judging", texts=True, quiet=options.quiet, command=command)
+    signature = Signature.of(fitted.signature)
     found = beside_harness(map(Row.of, folder.records()))
-    _check(found, folder, Signature.of(fitted.signature))
-    _write(found, folder)
+    several = several_answers(map(Row.of, folder.records()))
+    _check(found, several, folder, signature)
+    _write(found, several, folder)
     if not options.quiet:
-        say(harness_document(found, Signature.of(fitted.signature)).text())
+        say(harness_document(found, several, signature).text())
         say(f"\nfiles  {output_dir}/: {VERDICTS}, {SCORES}, {RUN}, {REJUDGE}, {DIFFERENCES}")
     return say_failed([folder], "bert-judge rejudge")
 
@@ -87,9 +89,9 @@ def _parse(arguments: Sequence[str]) -> tuple[JudgeSpec, RejudgeOptions, list[st
     return specs[0], made(RejudgeOptions, values), values["files"]
 
 
-def _check(found: HarnessFound, folder: ResultFolder, judge: Signature) -> None:
+def _check(found: HarnessFound, several: Sequence[SeveralLine], folder: ResultFolder, judge: Signature) -> None:
     """Raise InputError where there is nothing to compare."""
-    if found.lines or found.repeats:
+    if found.lines or (found.repeats and several):
         return
     if all(record["label"] is None for record in folder.records()):
         raise InputError(
@@ -102,15 +104,22 @@ def _check(found: HarnessFound, folder: ResultFolder, judge: Signature) -> None:
     )
 
 
-def _write(found: HarnessFound, folder: ResultFolder) -> None:
+def _write(found: HarnessFound, several: Sequence[SeveralLine], folder: ResultFolder) -> None:
+    """Write the tables as data, and the answers on which the tool and the judge differ."""
     lines: list[dict[str, Any]] = []
     for line in found.lines:
         record = asdict(line)
         lines.append({**line.metric._asdict(), **{name: value for name, value in record.items() if name != "metric"}})
-    record = {"version": __version__, "lines": lines, "unscaled": list(found.unscaled), "repeats": found.repeats}
+    record = {
+        "version": __version__,
+        "lines": lines,
+        "several": [asdict(line) for line in several],
+        "unscaled": list(found.unscaled),
+        "repeats": found.repeats,
+    }
     differences = harness_differences(map(Row.of, folder.records()))
     write_files(
-        Path(folder.folder),
+        folder.folder,
         {
             REJUDGE: json.dumps(record, ensure_ascii=False, indent=1) + "\n",
             DIFFERENCES: (json.dumps(difference_record(each), ensure_ascii=False) + "\n" for each in differences),

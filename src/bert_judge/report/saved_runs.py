@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bert_judge.analysis.harness import HarnessFound
+from bert_judge.analysis.several import SeveralLine
 from bert_judge.document import Content, Document, Table
 from bert_judge.sources import FoundRun
 from bert_judge.types import Signature
@@ -32,7 +33,7 @@ def found_table(found: Sequence[FoundRun], unread: Sequence[str]) -> Table:
     return Table("", ["tool", "task", "model", "rows", "not judged"], body, "\n".join(below), left=(0, 1, 2, 4))
 
 
-def harness_document(found: HarnessFound, judge: Signature) -> Document:
+def harness_document(found: HarnessFound, several: Sequence[SeveralLine], judge: Signature) -> Document:
     """The tool's scores and the judge's labels, side by side."""
     files = any(line.metric.file for line in found.lines)
     partial = any(line.partial for line in found.lines)
@@ -58,7 +59,26 @@ def harness_document(found: HarnessFound, judge: Signature) -> Document:
     below += "intervals, in points, by questions"
     left = (0, 1, 2, 3) if files else (0, 1, 2)
     parts = [Table("The tool's own scores and the judge's", head, body, below, left=left)] if body else []
+    parts += [_several_table(several)] if several else []
     return Document("The tool's own scores and the judge's", parts, _notes(found), [("", judge)])
+
+
+def _several_table(lines: Sequence[SeveralLine]) -> Table:
+    head = ["model", "task", "questions", "k", "accuracy", "pass@k", "majority@k", "all k"]
+    body: list[list[Content]] = [
+        [
+            line.model or None,
+            line.task or None,
+            line.questions,
+            line.answers,
+            bracketed(line.accuracy, line.interval),
+            *map(percent, (line.any_correct, line.majority, line.all_correct)),
+        ]
+        for line in lines
+    ]
+    below = "by the judge, over questions with k answers each; in brackets: 95 % bootstrap intervals, by questions; "
+    below += "pass@k: one answer is correct, majority@k: more than half are, all k: all are"
+    return Table("Several answers to a question", head, body, below, left=(0, 1))
 
 
 def _notes(found: HarnessFound) -> list[str]:

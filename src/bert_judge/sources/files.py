@@ -12,6 +12,7 @@ import tempfile
 import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -256,7 +257,8 @@ def _saved_run(folder: Path) -> list[InputFile]:
     for path in files_below(folder):
         with readable(str(path)), path.open("rb") as stream:
             start = stream.read(MAGIC_BYTES)
-        found.append(_saved_file(str(path), path, packing_of(path, start)))
+        with suppress(InputError):  # a name that does not fit its packing: no file of a run
+            found.append(_saved_file(str(path), path, packing_of(path, start)))
     return [file for file in found if file]
 
 

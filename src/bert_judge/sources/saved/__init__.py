@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from bert_judge.artifacts import RUN, VERDICTS
-from bert_judge.errors import InputError
 from bert_judge.sources.saved import every_eval_ever, helm, inspect_ai, lighteval, lm_eval, opencompass, paper
 from bert_judge.sources.saved.files import SavedFile
 from bert_judge.sources.saved.rows import HARNESS
@@ -85,7 +84,7 @@ def recognised(file: SavedFile) -> Reader | None:
             ),
             None,
         )
-    except (InputError, zipfile.BadZipFile):
+    except (ValueError, OSError, NotImplementedError, zipfile.BadZipFile):
         return None  # whoever reads it next says what is wrong
 
 

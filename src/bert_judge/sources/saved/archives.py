@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Final
 
+from bert_judge.errors import first_line
 from bert_judge.sources.streams import CHUNK, unpack_zstd
 from bert_judge.sources.texts import parsed
 
@@ -35,13 +36,12 @@ def members(
                     yield info.filename, None, f"is larger than {largest >> 20:,} MB when it is unpacked"
                 else:
                     yield info.filename, parsed(data.decode("utf-8")), ""
-            except (zipfile.BadZipFile, zlib.error, OSError, EOFError) as error:
-                yield info.filename, None, f"can't be unpacked ({error})"
-            except (NotImplementedError, RuntimeError) as error:  # another compression; a password
-                yield info.filename, None, f"can't be unpacked ({error})"
             except (ValueError, RecursionError) as error:
                 cause = error.msg if isinstance(error, json.JSONDecodeError) else "not UTF-8, or nested too deeply"
                 yield info.filename, None, f"is not valid JSON ({cause})"
+            # The last two are of another compression, and of a password.
+            except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError) as error:
+                yield info.filename, None, f"can't be unpacked ({first_line(error)})"
 
 
 def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, largest: int) -> bytes:

@@ -75,17 +75,17 @@ def _row(
         if "correct" in listed(reference.get("tags")):
             right.append(text)
     question = first_text(mapping(instance.get("input")), ["text"])
-    trial, changed = values.get("train_trial_index"), first_text(mapping(values.get("perturbation")), ["name"])
+    trial, changed = str(values.get("train_trial_index")), first_text(mapping(values.get("perturbation")), ["name"])
     scores = {name: value for name, value in mapping(values.get("stats")).items() if _SCORE.search(name)}
     (row,) = answers(
         line,
         whose,
-        sample_id="_".join(str(part) for part in (values.get("instance_id"), changed, trial or None) if part),
+        sample_id="_".join(filter(None, (str(values.get("instance_id")), changed, trial if trial != "0" else None))),
         question=with_options(question, options) if lettered else question,
         references=right,
         candidates=[str(values.get("truncated_predicted_text") or values.get("predicted_text") or "")],
         scores=grades(scores),
-        more={"trial": trial, "perturbation": changed},
+        more={"trial": values.get("train_trial_index"), "perturbation": changed},
     )
     return row
 

@@ -33,27 +33,22 @@ def read(file: SavedFile) -> Iterator[RawRow]:
     """The answers of a log: several of a document where it was sampled several times."""
     model = _model(file)
     for raw in read_parquet(file.location, file.name):
-        values = raw.values or {}
-        yield from _rows(raw.line, *(mapping(values.get(name, values.get(f"__{name}__"))) for name in _COLUMNS), model)
+        yield from _rows(raw, model)
 
 
-def _rows(
-    line: int,
-    doc: Mapping[str, object],
-    metric: Mapping[str, object],
-    response: Mapping[str, object],
-    model: str | None,
-) -> list[RawRow]:
+def _rows(raw: RawRow, model: str | None) -> list[RawRow]:
+    values = raw.values or {}
+    doc, metric, response = (mapping(values.get(name, values.get(f"__{name}__"))) for name in _COLUMNS)
     whose = Whose(first_text(doc, ["task_name"]), model)
     replies = texts(response.get("text_post_processed")) or texts(response.get("text"))
     if not replies and listed(response.get("logprobs")):
-        return [aside(line, whose, LOG_LIKELIHOOD)]
+        return [aside(raw.line, whose, LOG_LIKELIHOOD)]
     choices = texts(doc.get("choices"))
     golds = [gold for gold in listed(doc.get("gold_index")) if isinstance(gold, int) and 0 <= gold < len(choices)]
     return answers(
-        line,
+        raw.line,
         whose,
-        sample_id=doc.get("id") or line,
+        sample_id=doc.get("id") or raw.line,
         question=first_text(doc, ["original_query", "query"]),
         references=[choices[gold].strip() for gold in golds],
         candidates=replies or [""],

@@ -80,8 +80,7 @@ def _scores(values: Mapping[str, object]) -> dict[str, float]:
 
 def _rows(raw: RawRow, values: Mapping[str, object], whose: Whose) -> list[RawRow]:
     prompt, settings = _request(values.get("arguments"))
-    replies = listed(values["resps"])
-    replies = listed(replies[0]) if replies else []
+    replies = [reply for request in listed(values["resps"]) for reply in listed(request)]
     generated = isinstance(settings, Mapping) if settings is not None else values.get("arguments") is None
     if not generated or any(isinstance(reply, list) for reply in replies):
         return [aside(raw.line, whose, LOG_LIKELIHOOD)]
