@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
+from bert_judge.judges import Judge
+from bert_judge.types import Sample, Verdict
 from json_lines import read_rows
 
 pytestmark = pytest.mark.usefixtures("folder")
 LOGS = Path(__file__).parents[1] / "logs"
+SAMPLE = {"doc_id": 0, "doc": {"question": "Q?"}, "target": "r", "resps": [["c"]], "filtered_resps": ["c"]}
 Command = Callable[..., tuple[int, str, str]]
 BY_WORDS = ("--judge", "containment")
+
+
+class Unlabelled(Judge):
+    """Gives scores that mean nothing more."""
+
+    scale = "score"
+    variant = "unlabelled"
+    signature = "Unlabelled"
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        return (Verdict(0.5) for _ in samples)
 
 
 def test_score_says_what_a_folder_holds_and_keeps_the_scores_of_the_tool(command: Command) -> None:
@@ -78,6 +92,8 @@ def test_what_rejudge_refuses(complaint: Callable[..., str], command: Command) -
     assert "one judge was expected, not starter, containment" in complaint(
         "rejudge", "x", "--judge", "starter,containment", status=2
     )
-    path = LOGS / "inspect" / "graded.eval"
-    status, _, err = command("rejudge", path, "--judge", "token_f1", "--output_dir", "out", "--quiet")
-    assert (status, "says of no row whether it is correct" in err) in [(0, False), (1, True)]
+    said = complaint("rejudge", LOGS / "inspect" / "mc.json", "--judge", "test_rejudge:Unlabelled", "--quiet")
+    assert "Unlabelled says of no row whether it is correct, so there is nothing to compare; take a judge with" in said
+    Path("samples.jsonl").write_text(json.dumps({**SAMPLE, "metrics": ["bleu"], "bleu": 31.0}) + "\n")
+    said = complaint("rejudge", "samples.jsonl", *BY_WORDS, "--output_dir", "other", "--quiet")
+    assert "the run has no scores of its own between 0 and 1" in said

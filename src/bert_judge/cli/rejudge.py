@@ -25,14 +25,15 @@ from bert_judge.types import Signature
 from bert_judge.version import __version__
 
 DIFFERENCES, REJUDGE = "differences.jsonl", "rejudge.json"
+_TOOLS = ", ".join(dict.fromkeys(reader.tool for reader in READERS[:-1]))  # the last only says what to do instead
 _EXAMPLES = f"""examples:
   bert-judge rejudge results/ --output_dir rejudged          # all tasks and models of a folder of lm-eval
   bert-judge rejudge logs/2026-11-21_gsm8k.eval --judge starter
   bert-judge rejudge samples_gsm8k.jsonl --judge LLMJudge --model_path Qwen/Qwen3-8B
 
-Read are saved runs of {", ".join(dict.fromkeys(reader.tool for reader in READERS[:-1]))}. The folder then has the
-files of `score` ({VERDICTS}, {SCORES}, {RUN}), {REJUDGE} with the table and {DIFFERENCES} with the answers on which the
-tool and the judge differ; `score` judges such runs, too, and writes a report.
+Saved runs of {_TOOLS} are read.
+The folder then has the files of score ({VERDICTS}, {SCORES}, {RUN}), {REJUDGE} with the
+tables, and {DIFFERENCES} with the answers on which the tool and the judge differ. score judges such runs, too.
 """
 
 
@@ -47,9 +48,8 @@ def main(arguments: Sequence[str]) -> int:
     output_dir = check_folder(options.output_dir)
     source = open_input(files, options)
     if not source.found:
-        known = ", ".join(dict.fromkeys(reader.tool for reader in READERS[:-1]))
         raise InputError(
-            f"{source.path} is no saved run of a tool that is known here ({known}), so it has no scores to compare "
+            f"{source.path} is no saved run of a tool that is known here ({_TOOLS}), so it has no scores to compare "
             "with; bert-judge score judges its answers."
         )
     settings = {**input_settings(options), "no_texts": False}  # as score has them: either goes on with the other's

@@ -166,10 +166,8 @@ def _say_several(
     page = _page(list(results.values()), path.with_name(f"{path.stem}.html"), rows * models, options, load)
     if options.quiet:
         return
-    say(
-        Document("", _what_was_read(jobs[0].source, options, *dict.fromkeys(job.source for job in jobs[1:]))).text()
-        + "\n"
-    )
+    sources = dict.fromkeys(job.source for job in jobs)
+    say(Document("", _what_was_read(options, *sources)).text() + "\n")
     if models > 1 and rows * len(jobs) <= PAGE_ROWS:
         say(_comparison(jobs, results, load))
         say(f"\nbert-judge compare {jobs[0].folder} {jobs[1].folder} shows the answers in which they differ")
