@@ -68,6 +68,10 @@ def test_several_answers_to_a_question() -> None:
     assert (line.accuracy, line.any_correct, line.majority, line.all_correct) == (0.5, 0.75, 0.5, 0.25)
     low, high = line.interval or (0, 0)
     assert 0 <= low < 0.5 < high <= 1
+    assert [each.file for each in several_answers(row(1, 1, epoch=n, file=file) for file in "ab" for n in (1, 2))] == [
+        "a",
+        "b",
+    ]
     (fewer,) = several_answers([*rows, *(row(5, label, epoch=n) for n, label in enumerate([1, 0]))])
     # Of four answers with one right, two drawn have it half of the time.
     assert fewer.answers == 2

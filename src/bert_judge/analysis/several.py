@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import comb
@@ -20,11 +21,13 @@ class SeveralLine:
     `answers` is k, the number that each question has at least. `accuracy` is the mean over questions, with the 95 %
     interval of a bootstrap of questions. `any_correct` is pass@k, the chance that one of k answers is correct (the
     unbiased estimate of Chen et al., 2021, where a question has more); `all_correct` the chance that all k are;
-    `majority` the rate of questions of whose answers more than half are correct.
+    `majority` the rate of questions of whose answers more than half are correct. `file` is empty where the task of a
+    model lies in one file alone.
     """
 
     model: str
     task: str
+    file: str
     questions: int
     answers: int
     accuracy: float
@@ -43,10 +46,15 @@ def several_answers(rows: Iterable[Row]) -> list[SeveralLine]:
             questions = counts.setdefault(of, {})
             answers, correct = questions.get(row.cluster, (0, 0))
             questions[row.cluster] = answers + 1, correct + (row.label == 1)
-    return [_line(*of[:2], list(own.values())) for of, own in counts.items() if max(own.values())[0] > 1]
+    files = Counter(of[:2] for of in counts)
+    return [
+        _line(model, task, file if files[model, task] > 1 else "", list(own.values()))
+        for (model, task, file), own in counts.items()
+        if max(own.values())[0] > 1
+    ]
 
 
-def _line(model: str, task: str, questions: list[tuple[int, int]]) -> SeveralLine:
+def _line(model: str, task: str, file: str, questions: list[tuple[int, int]]) -> SeveralLine:
     import numpy as np
 
     k, count = min(answers for answers, _ in questions), len(questions)
@@ -54,6 +62,7 @@ def _line(model: str, task: str, questions: list[tuple[int, int]]) -> SeveralLin
     return SeveralLine(
         model,
         task,
+        file,
         count,
         k,
         float(rates.mean()),

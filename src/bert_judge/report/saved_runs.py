@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from bert_judge.analysis.harness import HarnessFound
 from bert_judge.analysis.several import SeveralLine
@@ -20,8 +21,16 @@ _LONGEST_FILE = 40
 
 def found_table(found: Sequence[FoundRun], unread: Sequence[str]) -> Table:
     """What was read of saved runs: a line for each file, task and model."""
+    files = len({(run.task, run.model) for run in found}) < len(found)
     body: list[list[Content]] = [
-        [run.tool, run.task, run.model, run.rows, ", ".join(f"{n:,} {reason}" for reason, n in run.aside.items())]
+        [
+            run.tool,
+            run.task,
+            run.model,
+            *([clipped(Path(run.file).name, _LONGEST_FILE)] * files),
+            run.rows,
+            ", ".join(f"{count:,} {reason}" for reason, count in run.aside.items()),
+        ]
         for run in found[:MOST_RUNS]
     ]
     below = []
@@ -30,7 +39,8 @@ def found_table(found: Sequence[FoundRun], unread: Sequence[str]) -> Table:
     if unread:
         names = ", ".join(unread[:_MOST_NAMES]) + (", …" if len(unread) > _MOST_NAMES else "")
         below.append(f"not read: {len(unread):,} other file{'s' * (len(unread) > 1)} there ({names})")
-    return Table("", ["tool", "task", "model", "rows", "not judged"], body, "\n".join(below), left=(0, 1, 2, 4))
+    head = ["tool", "task", "model", *(["file"] * files), "rows", "not judged"]
+    return Table("", head, body, "\n".join(below), left={*range(3 + files), 4 + files})
 
 
 def harness_document(found: HarnessFound, several: Sequence[SeveralLine], judge: Signature) -> Document:
@@ -57,18 +67,19 @@ def harness_document(found: HarnessFound, several: Sequence[SeveralLine], judge:
     ]
     below = "theirs: the mean of the tool's own scores; ours: the rate that the judge calls correct; in brackets: 95 % "
     below += "intervals, in points, by questions"
-    left = (0, 1, 2, 3) if files else (0, 1, 2)
-    parts = [Table("The tool's own scores and the judge's", head, body, below, left=left)] if body else []
+    parts = [Table("The tool's own scores and the judge's", head, body, below, left=range(3 + files))] if body else []
     parts += [_several_table(several)] if several else []
     return Document("The tool's own scores and the judge's", parts, _notes(found), [("", judge)])
 
 
 def _several_table(lines: Sequence[SeveralLine]) -> Table:
-    head = ["model", "task", "questions", "k", "accuracy", "pass@k", "majority@k", "all k"]
+    files = any(line.file for line in lines)
+    head = ["model", "task", *(["file"] * files), "questions", "k", "accuracy", "pass@k", "majority@k", "all k"]
     body: list[list[Content]] = [
         [
             line.model or None,
             line.task or None,
+            *([clipped(line.file, _LONGEST_FILE) if line.file else None] * files),
             line.questions,
             line.answers,
             bracketed(line.accuracy, line.interval),
@@ -78,7 +89,7 @@ def _several_table(lines: Sequence[SeveralLine]) -> Table:
     ]
     below = "by the judge, over questions with k answers each; in brackets: 95 % bootstrap intervals, by questions; "
     below += "pass@k: one answer is correct, majority@k: more than half are, all k: all are"
-    return Table("Several answers to a question", head, body, below, left=(0, 1))
+    return Table("Several answers to a question", head, body, below, left=range(2 + files))
 
 
 def _notes(found: HarnessFound) -> list[str]:

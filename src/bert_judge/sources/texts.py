@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import codecs
 import csv
-import io
 import json
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
@@ -66,6 +66,38 @@ def read_members(stream: BinaryIO, name: str, lists: Collection[str] = ()) -> It
     buffer = _JsonBuffer(stream, name)
     if buffer.peek() != "{":
         raise buffer.broken("an object was expected")
+    yield from _members(buffer, lists)
+    if buffer.peek():
+        raise buffer.broken("there is more after the end of the object")
+
+
+def first_values(stream: BinaryIO, name: str) -> Iterator[tuple[Literal["{", "["], Mapping[str, object]]]:
+    """What JSON begins with: the members of its first object, one more each time, or the first element of its list.
+
+    A first element that is no object is called "". Nothing where it is not JSON. Raises InputError where it is broken,
+    and where the object is too large to show what wrote it.
+    """
+    buffer = _JsonBuffer(stream, name, most=_FIRST_BYTES)
+    mark = buffer.peek()
+    if mark == "{":
+        found: dict[str, object] = {}
+        for key, value in _members(buffer):
+            found[key] = value
+            yield "{", found
+    elif mark == "[":
+        for value, _ in _elements(buffer):
+            yield "[", value if isinstance(value, Mapping) else {"": value}
+            return
+
+
+def parsed(text: str) -> object:
+    """The value of a JSON text, with numbers spelled as they are there. Raises ValueError or RecursionError."""
+    value: object = _DECODER.decode(text)
+    return value
+
+
+def _members(buffer: _JsonBuffer, lists: Collection[str] = ()) -> Iterator[tuple[str, object]]:
+    """The members of an object, at whose beginning the window is, as `read_members` yields them."""
     buffer.take()
     mark = buffer.peek()
     if mark == "}":
@@ -84,33 +116,6 @@ def read_members(stream: BinaryIO, name: str, lists: Collection[str] = ()) -> It
         if mark not in (",", "}"):
             raise buffer.broken("',' or '}' was expected" if mark else "the object has no end")
         buffer.take()
-    if buffer.peek():
-        raise buffer.broken("there is more after the end of the object")
-
-
-def first_values(stream: BinaryIO, name: str) -> Iterator[tuple[Literal["{", "["], Mapping[str, object]]]:
-    """What JSON begins with: the members of its first object, one more each time, or the first element of its list.
-
-    A first element that is no object is called "". Nothing where it is not JSON. Raises InputError where that ends.
-    """
-    start = stream.read(_FIRST_BYTES)
-    buffer = _JsonBuffer(io.BytesIO(start), name)
-    mark = buffer.peek()
-    if mark == "{":
-        found: dict[str, object] = {}
-        for key, value in read_members(io.BytesIO(start), name):
-            found[key] = value
-            yield "{", found
-    elif mark == "[":
-        for value, _ in _elements(buffer):
-            yield "[", value if isinstance(value, Mapping) else {"": value}
-            return
-
-
-def parsed(text: str) -> object:
-    """The value of a JSON text, with numbers spelled as they are there. Raises ValueError or RecursionError."""
-    value: object = _DECODER.decode(text)
-    return value
 
 
 def _elements(buffer: _JsonBuffer) -> Iterator[tuple[object, str]]:
@@ -247,10 +252,11 @@ class _TextLines:
 
 
 class _JsonBuffer:
-    """A window on a JSON text that grows until the value at its start is complete."""
+    """A window on a JSON text that grows until the value at its start is complete; it ends after `most` bytes."""
 
-    def __init__(self, stream: BinaryIO, name: str) -> None:
+    def __init__(self, stream: BinaryIO, name: str, most: float = math.inf) -> None:
         self._stream = stream
+        self._left = most
         self._name = name
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self._text = ""
@@ -261,7 +267,8 @@ class _JsonBuffer:
         """Drop what was used and read on; returns whether there was more."""
         kept = self._text[self._at :]
         # The window doubles, so that a large value is not parsed over and over.
-        data = self._stream.read(max(_CHUNK, len(kept)))
+        data = self._stream.read(int(min(max(_CHUNK, len(kept)), self._left)))
+        self._left -= len(data)
         try:
             read = self._decoder.decode(data, final=not data)
         except UnicodeDecodeError as error:

@@ -100,7 +100,7 @@ def files_below(folder: Path) -> list[Path]:
             continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         paths = (Path(place, name) for name in sorted(names) if not name.startswith("."))
-        found += [path for path in paths if any(ending in path.suffixes[-2:] for ending in _ENDINGS)]
+        found += [path for path in paths if any(end in path.suffixes[-2:] for end in _ENDINGS) and path.is_file()]
     return found
 
 

@@ -50,9 +50,9 @@ def read(file: SavedFile) -> Iterator[RawRow]:
     known = {_key(mapping(each), "id"): mapping(each) for each in instances}
     spec = mapping(file.read_beside(BESIDE[1]))
     adapter = mapping(spec.get("adapter_spec"))
-    name = first_text(spec, ["name"]) or file.place.parent.name
-    model = first_text(adapter, ["model", "model_deployment"]) or (re.findall(r"\bmodel=([^,]*)", name) or [None])[0]
-    whose = Whose(_MODEL.sub("", name) or None, model)
+    run = first_text(spec, ["name"]) or file.place.parent.name
+    model = first_text(adapter, ["model", "model_deployment"]) or (re.findall(r"\bmodel=([^,]*)", run) or [None])[0]
+    whose = Whose(_MODEL.sub("", run) or None, model)
     method = str(adapter.get("method", ""))
     with file.stream() as stream:
         for raw in read_json_list(stream, file.name):
@@ -61,7 +61,8 @@ def read(file: SavedFile) -> Iterator[RawRow]:
             elif method.startswith("multiple_choice_separate"):
                 yield aside(raw.line, whose, LOG_LIKELIHOOD)
             else:
-                instance = known.get(_key(raw.values, "instance_id"), {})
+                name, changed = _key(raw.values, "instance_id")
+                instance = known.get((name, changed), known.get((name, None), {}))
                 yield _row(raw.line, raw.values, instance, whose, method == "multiple_choice_joint")
 
 

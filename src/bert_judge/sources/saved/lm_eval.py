@@ -87,6 +87,8 @@ def _rows(raw: RawRow, values: Mapping[str, object], whose: Whose) -> list[RawRo
     document, references = mapping(values["doc"]), _references(values.get("target"))
     question = first_text(document, COLUMN_NAMES["question"]) or _question(prompt)
     options = texts(mapping(document.get("choices")).get("text") or document.get("choices") or document.get("options"))
+    # Objects and lists are kept in no result, but columns can be named inside them (--map).
+    inside = {name: value for name, value in values.items() if isinstance(value, list | Mapping)}
     return answers(
         raw.line,
         whose,
@@ -96,10 +98,8 @@ def _rows(raw: RawRow, values: Mapping[str, object], whose: Whose) -> list[RawRo
         references=references,
         candidates=texts(replies) or [""],
         scores={},
-        # Lists and objects are kept in no result, but columns can be named inside them (--map).
-        more={**{name: value for name, value in values.items() if isinstance(value, list | Mapping)},
-              "target": [values.get("target")]},
-    )  # fmt: skip
+        more={**inside, "target": [values.get("target")]},
+    )
 
 
 def _request(arguments: object) -> tuple[object, object]:
