@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "judge": {
-        "score": "judge files of answers",
+        "score": "judge files of answers, and saved runs of other tools",
+        "rejudge": "set the scores that another tool gave its run beside a judge's verdicts",
         "audit": "attack a judge, and vary what should not matter",
     },
     "see what came out": {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from bert_judge.sources import FORMATS, HELD_BYTES, ColumnMap, Source, open_source
 
@@ -20,6 +20,11 @@ class InputOptions:
     limit: Annotated[int | None, "only the first N rows"] = None
     skip_bad_rows: Annotated[bool, "set unreadable rows aside instead of stopping"] = False
     numbers_as_text: Annotated[bool, "read numbers in text columns as text, exactly as written"] = False
+
+
+def input_settings(options: InputOptions) -> dict[str, Any]:
+    """The options that change which rows are judged, and how they are read."""
+    return {name: getattr(options, name) for name in ("map", "limit", "skip_bad_rows", "numbers_as_text")}
 
 
 def open_input(

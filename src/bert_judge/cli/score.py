@@ -16,11 +16,11 @@ from bert_judge.analysis.table import Part, tabulate
 from bert_judge.artifacts import EXPLANATIONS, REPORT, RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, columns_in, made, peek
-from bert_judge.cli.inputs import InputOptions, open_input
+from bert_judge.cli.inputs import InputOptions, input_settings, open_input
 from bert_judge.cli.judging import add_judges, chosen_judges, explain_rows, judge_rows, say_failed
 from bert_judge.cli.outputs import VerdictOptions
 from bert_judge.cli.rows import first_explained, where_explained
-from bert_judge.document import Document
+from bert_judge.document import Block, Document
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade
@@ -30,6 +30,7 @@ from bert_judge.report import write_report
 from bert_judge.report.cascades import stages_document
 from bert_judge.report.comparison import Compared, comparison_document
 from bert_judge.report.result_tables import result_facts, suite_table, write_columns
+from bert_judge.report.saved_runs import found_table
 from bert_judge.sources import HELD_BYTES, Source
 from bert_judge.summary import Summary
 from bert_judge.types import Signature
@@ -37,6 +38,7 @@ from bert_judge.types import Signature
 PAGE_ROWS = 100_000
 _EXAMPLES = """examples:
   bert-judge score answers.jsonl --output_dir out
+  bert-judge score results/                                   # saved runs of lm-eval, inspect, lighteval …
   bert-judge score answers.csv --map question=q,reference=gold,candidate=out
   zcat answers.jsonl.gz | bert-judge score - --output_dir out --limit 1000
   bert-judge score answers.csv --candidates model_a,model_b   # a column for each model: all scored, and compared
@@ -147,7 +149,7 @@ def _judge(job: _Job, judge: Judge, options: ScoreOptions, command: list[str]) -
 def _say_one(folder: ResultFolder, source: Source, judge: Judge, options: ScoreOptions) -> None:
     page = _page([folder], folder.folder / REPORT, len(source), options)
     if not options.quiet:
-        say(_report(folder, source, Signature.of(judge.signature), page))
+        say(_report(folder, source, Signature.of(judge.signature), page, options))
         if explained := first_explained(folder) if options.explain else "":
             say(f"\n{explained}")
         if isinstance(judge, Cascade):
@@ -164,7 +166,8 @@ def _say_several(
     page = _page(list(results.values()), path.with_name(f"{path.stem}.html"), rows * models, options, load)
     if options.quiet:
         return
-    say(f"{_columns_read(*dict.fromkeys(job.source for job in jobs))}\n")
+    sources = dict.fromkeys(job.source for job in jobs)
+    say(Document("", _what_was_read(options, *sources)).text() + "\n")
     if models > 1 and rows * len(jobs) <= PAGE_ROWS:
         say(_comparison(jobs, results, load))
         say(f"\nbert-judge compare {jobs[0].folder} {jobs[1].folder} shows the answers in which they differ")
@@ -215,7 +218,7 @@ def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ScoreOptions
         "files",
         nargs="+",
         metavar="FILE",
-        help="JSON lines, JSON, CSV, TSV, parquet, a folder of these or of datasets, or -",
+        help="JSON lines, JSON, CSV, TSV, parquet, a saved run of another tool, a folder of these or of datasets, or -",
     )
     parser.flags("reading and writing", ScoreOptions)
     read_judges = None if suite else add_judges(parser, chosen_judges(arguments), several="several, a folder each")
@@ -225,16 +228,24 @@ def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ScoreOptions
 
 def _what_is_written(options: ScoreOptions, column: str, source: Source) -> dict[str, Any]:
     """The options that change the files: two runs that differ in them are not the same."""
-    names = ("limit", "skip_bad_rows", "numbers_as_text", "no_texts")
-    asked = {**(options.map or {}), "candidate": source.columns["candidate"]} if column else options.map
-    return {"map": asked, **{name: getattr(options, name) for name in names}}
+    settings = {**input_settings(options), "no_texts": options.no_texts}
+    return (
+        {**settings, "map": {**(options.map or {}), "candidate": source.columns["candidate"]}} if column else settings
+    )
 
 
-def _report(folder: ResultFolder, source: Source, signature: Signature, page: str) -> str:
+def _report(folder: ResultFolder, source: Source, signature: Signature, page: str, options: ScoreOptions) -> str:
     """The table that a person reads."""
     facts = result_facts(Summary.of(folder), len(source.bad_rows))
     files = f"files  {folder.folder}/: {VERDICTS}, {SCORES}, {RUN}{page}"
-    return Document("", [_columns_read(source), *facts], judges=[("", signature)]).text() + f"\n{files}"
+    return Document("", [*_what_was_read(options, source), *facts], judges=[("", signature)]).text() + f"\n{files}"
+
+
+def _what_was_read(options: ScoreOptions, *sources: Source) -> list[Block]:
+    """The columns that were read; of saved runs of other tools what was found, and columns where some were named."""
+    found: list[Block] = [found_table(sources[0].found, sources[0].unread)] if sources[0].found else []
+    named = options.map or options.candidates or not found
+    return [*found, *([_columns_read(*sources)] if named else [])]
 
 
 def _columns_read(*sources: Source) -> str:

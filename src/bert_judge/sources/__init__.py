@@ -6,12 +6,14 @@
         ...
 
 Read are JSON lines, a JSON list, CSV and TSV (all of them also compressed), parquet, and folders that `save_to_disk` of
-datasets wrote; several of these, and folders of them, are read one after the other. A file is read once, by the check;
+datasets wrote; saved runs of other tools (`sources.saved`); several of these, and folders of them, are read one after
+the other. A file is read once, by the check;
 one that is too large to be held in memory is read again by each iteration, a row at a time.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -22,10 +24,21 @@ from typing import Any, Final
 from bert_judge.errors import InputError
 from bert_judge.sources.columns import COLUMN_NAMES, REQUIRED, ColumnMap, Columns, asked_columns
 from bert_judge.sources.files import FORMATS, Input, find_input
+from bert_judge.sources.saved import HARNESS, FoundRun
 from bert_judge.sources.values import BadRow, RawRow, RowReader, as_json
 from bert_judge.types import Sample
 
-__all__ = ["COLUMN_NAMES", "FORMATS", "HELD_BYTES", "BadRow", "ColumnMap", "Source", "open_source"]
+__all__ = [
+    "COLUMN_NAMES",
+    "FORMATS",
+    "HARNESS",
+    "HELD_BYTES",
+    "BadRow",
+    "ColumnMap",
+    "FoundRun",
+    "Source",
+    "open_source",
+]
 
 HELD_BYTES: Final = 16 << 20
 """About how much memory the samples of a source may take so that they stay there after the check."""
@@ -58,7 +71,9 @@ class Source:
         self._remedy = remedy
         self._stamp = found.stamp()
         self.path, self.format = path, found.format
+        self._found: dict[tuple[str, str | None, str | None], Counter[str]] = {}
         self.rows, self.bad_rows, self._held = self._check(columns, held_bytes)
+        self.found, self.unread = self._runs(), found.unread
         self.columns = MappingProxyType({role: " + ".join(own) for role, own in columns.chosen.items()})
         self.sha256 = found.sha256()
         self._check_unchanged()
@@ -86,7 +101,8 @@ class Source:
     @property
     def description(self) -> dict[str, Any]:
         """What `run.json` says of it."""
-        return {"path": self.path, "format": self.format, "columns": dict(self.columns)}
+        found = {"found": [{**run._asdict(), "aside": dict(run.aside)} for run in self.found]} if self.found else {}
+        return {"path": self.path, "format": self.format, "columns": dict(self.columns), **found}
 
     def release(self) -> None:
         """Free the samples in memory; the next iteration reads the file again."""
@@ -110,6 +126,8 @@ class Source:
                 held_bytes -= _bytes(result)
                 if held_bytes < 0:
                     held = None
+        if not good and not bad and self._found:
+            raise InputError(f"{name} holds nothing to judge, only {self._aside()}; give a run with generated answers.")
         if not good and not bad:
             expected = " and a ".join(columns.required or ["label"])
             raise InputError(f"{name} has no rows; rows with a {expected} were expected.")
@@ -126,8 +144,31 @@ class Source:
 
     def _results(self, columns: Columns | None = None) -> Iterator[Sample | BadRow]:
         """Each row as a sample or a bad row; `columns`, if given, learn from it first."""
-        for number, raw in enumerate(islice(self._input.rows(), self._limit), 1):
+        for number, raw in enumerate(islice(self._to_judge(counted=columns is not None), self._limit), 1):
             yield self._reader.read(self._learnt(raw, columns) if columns else raw, number)
+
+    def _to_judge(self, *, counted: bool) -> Iterator[RawRow]:
+        """All rows but those of saved runs that no judge can judge."""
+        saved = {file.label for file in self._input.files if file.reader}
+        for raw in self._input.rows():
+            if counted and raw.values is not None and raw.file in saved:
+                task, model = (str(value) if (value := raw.values.get(name)) else None for name in ("task", "model"))
+                self._found.setdefault((raw.file, task, model), Counter())[raw.reason] += 1
+            if not raw.aside:
+                yield raw
+
+    def _runs(self) -> tuple[FoundRun, ...]:
+        runs = []
+        for (label, task, model), counts in self._found.items():
+            file = self._input.file(label)
+            aside = {reason: count for reason, count in counts.items() if reason}
+            runs.append(FoundRun(file.format, task, model, file.name, counts[""], aside))
+        return tuple(runs)
+
+    def _aside(self) -> str:
+        """How many rows can't be judged, by the reason."""
+        total: Counter[str] = sum(self._found.values(), Counter())
+        return ", ".join(f"{count:,} row{'s' * (count > 1)} {reason}" for reason, count in total.items())
 
     def _learnt(self, raw: RawRow, columns: Columns) -> RawRow:
         if raw.values is None or columns.learn(raw.values):
@@ -164,7 +205,9 @@ def open_source(
 
     `path` is a file, a folder saved by datasets, or "-" for standard input; or a folder with files of known formats,
     which are read in the order of their names; or several of all these. `input_format` is one of `FORMATS`; left out,
-    it is known from the file's name or beginning. Rows of several files have theirs in `meta["file"]`.
+    it is known from the file's name or beginning. Rows of several files have theirs in `meta["file"]`. A saved run of
+    another tool is known by its content, in a folder also in those below it; `input_format` reads it as a plain file.
+    Its task and model are in `meta`, and the tool's own scores as `meta["harness:METRIC"]`.
 
     `columns` maps roles ("question", "reference", "candidate", "id", "label") to the names of columns, or to dotted
     paths into them such as "doc.answer" or "resps.0"; other roles are recognised by `COLUMN_NAMES`. An empty name

@@ -12,12 +12,14 @@ import tempfile
 import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from bert_judge.artifacts import RUN
 from bert_judge.errors import InputError
+from bert_judge.sources.saved import Reader, SavedFile, files_below, recognised
 from bert_judge.sources.streams import CHUNK, MAGIC_BYTES, PACKINGS, Packing, opened, packing_of, readable
 from bert_judge.sources.tables import dataset_folder, is_dataset, read_datasets, read_parquet
 from bert_judge.sources.texts import read_csv, read_json_list, read_jsonl
@@ -35,6 +37,7 @@ _SUFFIXES: Final = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
+_WITH_LINES = ("jsonl", "csv", "tsv", "lm-eval", "every_eval_ever")
 _PARQUET_MAGIC = b"PAR1"
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 
@@ -46,7 +49,8 @@ Stamp = tuple[tuple[int, int], ...]
 class InputFile:
     """One file, or one saved dataset: `name` is for messages, `location` is where its bytes are.
 
-    `label` is what its rows have as their file; empty where there is only one.
+    `label` is what its rows have as their file; empty where there is only one. `reader` is that of the tool which wrote
+    it, in a saved run; `format` is then the tool.
     """
 
     name: str
@@ -56,20 +60,21 @@ class InputFile:
     label: str = ""
     # Keeps the temporary copy of a pipe while the input is in use.
     spool: _Spool | None = None
+    reader: Reader | None = None
     # Filled when the file is first read to its end.
     _sha256: list[str] = field(default_factory=list)
 
     def stamp(self) -> Stamp:
         """The sizes and times of change of the files as they are now."""
         with readable(self.name):
-            return tuple((state.st_size, state.st_mtime_ns) for state in (file.stat() for file in self._files()))
+            return tuple((state.st_size, state.st_mtime_ns) for state in (file.stat() for file in self.paths()))
 
     def sha256(self) -> str:
         """The digest of the bytes of the file, or of the names and bytes of a dataset's data files."""
         if not self._sha256:
             digest = hashlib.sha256()
             with readable(self.name):
-                for file in self._files():
+                for file in self.paths():
                     if self.format == "datasets":
                         digest.update(file.name.encode() + b"\0")
                     with file.open("rb") as stream:
@@ -80,7 +85,9 @@ class InputFile:
 
     def rows(self) -> Iterator[RawRow]:
         """The rows, from the start. A file of text is hashed when it is read for the first time."""
-        if self.format == "parquet":
+        if self.reader:
+            yield from self.reader.read(self._saved())
+        elif self.format == "parquet":
             yield from read_parquet(self.location, self.name)
         elif self.format == "datasets":
             yield from read_datasets(self.location, self.name)
@@ -94,15 +101,23 @@ class InputFile:
                 else:
                     yield from read_csv(stream, self.name, "\t" if self.format == "tsv" else None)
 
-    def _files(self) -> list[Path]:
-        return sorted(self.location.glob("*.arrow")) if self.format == "datasets" else [self.location]
+    def _saved(self) -> SavedFile:
+        return SavedFile(self.name, Path(self.name), self.location, self.packing)
+
+    def paths(self) -> list[Path]:
+        """All files whose bytes are read."""
+        if self.format == "datasets":
+            return sorted(self.location.glob("*.arrow"))
+        saved = self._saved()
+        return [self.location, *(saved.beside(self.reader.beside(saved)) if self.reader else [])]
 
 
 @dataclass(frozen=True)
 class Input:
-    """One file, or several that are read one after the other."""
+    """One file, or several that are read one after the other. `unread` are others in the folders of a saved run."""
 
     files: tuple[InputFile, ...]
+    unread: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -139,7 +154,7 @@ class Input:
     def where(self, bad: BadRow) -> str:
         """Which row is bad, and why: `answers.csv line 3 has no reference`."""
         file = self.file(bad.file)
-        unit = "line" if file.format in ("jsonl", "csv", "tsv") else "row"
+        unit = "line" if file.format in _WITH_LINES else "row"
         return f"{file.name} {unit} {bad.line} {bad.reason}"
 
 
@@ -156,7 +171,19 @@ def find_input(path: str | Path | Sequence[str | Path], input_format: str | None
         files = [
             replace(file, label=short if names[short := Path(file.name).name] == 1 else file.name) for file in files
         ]
-    return Input(tuple(files))
+    return Input(tuple(files), _unread(paths, files))
+
+
+def _unread(paths: Sequence[str | Path], files: Sequence[InputFile]) -> tuple[str, ...]:
+    """The data files in folders of saved runs which hold none of their rows."""
+    read = {path.resolve() for file in files if file.reader for path in file.paths()}
+    return tuple(
+        str(path)
+        for folder in map(Path, paths)
+        if read and folder.is_dir()
+        for path in files_below(folder)
+        if path.resolve() not in read
+    )
 
 
 def _found(given: str, input_format: str | None) -> list[InputFile]:
@@ -183,6 +210,8 @@ def _found_file(name: str, place: Path, input_format: str | None, spool: _Spool 
     if not start:
         raise InputError(f"{name} is empty; rows were expected.")
     packing = packing_of(place, start)
+    if input_format is None and (saved := _saved_file(name, location, packing, spool)):
+        return saved
     known = input_format or _format_by_name(place)
     if packing and known == "parquet":
         raise InputError(
@@ -195,6 +224,12 @@ def _found_file(name: str, place: Path, input_format: str | None, spool: _Spool 
     return InputFile(name, location, known, packing, spool=spool)
 
 
+def _saved_file(name: str, location: Path, packing: Packing | None, spool: _Spool | None = None) -> InputFile | None:
+    """The file as one of a saved run; None where it is none."""
+    reader = recognised(SavedFile(name, Path(name), location, packing))
+    return reader and InputFile(name, location, reader.tool, packing, spool=spool, reader=reader)
+
+
 def _found_in_folder(place: Path, name: str, input_format: str | None) -> list[InputFile]:
     """The dataset that was saved in a folder, or the files of known formats in it, by name."""
     if input_format == "datasets" or (input_format is None and is_dataset(place)):
@@ -205,6 +240,8 @@ def _found_in_folder(place: Path, name: str, input_format: str | None) -> list[I
         )
     with readable(name):
         files = _known_files(place, input_format)
+    if input_format is None and (run := _saved_run(place)):
+        return run
     if not files:
         endings = [suffix for suffix, kind in _SUFFIXES.items() if input_format in (None, kind)]
         raise InputError(
@@ -212,6 +249,17 @@ def _found_in_folder(place: Path, name: str, input_format: str | None) -> list[I
             f"{', '.join(each.suffix for each in PACKINGS)}), and it was not saved by datasets; give a file."
         )
     return [_found_file(str(path), path, input_format) for path in files]
+
+
+def _saved_run(folder: Path) -> list[InputFile]:
+    """The files of saved runs in a folder and below it; none where there are none."""
+    found = []
+    for path in files_below(folder):
+        with readable(str(path)), path.open("rb") as stream:
+            start = stream.read(MAGIC_BYTES)
+        with suppress(InputError):  # a name that does not fit its packing: no file of a run
+            found.append(_saved_file(str(path), path, packing_of(path, start)))
+    return [file for file in found if file]
 
 
 def holds_answers(folder: Path) -> bool:

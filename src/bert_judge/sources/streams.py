@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import IO, Any, BinaryIO, Final, NamedTuple
 
 from bert_judge.errors import InputError
 
@@ -33,7 +33,8 @@ class Packing(NamedTuple):
     unpack: Callable[[BinaryIO], Any]
 
 
-def _unpack_zstd(packed: BinaryIO) -> Any:
+def unpack_zstd(packed: IO[bytes]) -> Any:
+    """The unpacked stream of a packed one."""
     import pyarrow as pa
 
     return pa.input_stream(packed, compression="zstd")
@@ -41,7 +42,7 @@ def _unpack_zstd(packed: BinaryIO) -> Any:
 
 PACKINGS: Final = (
     Packing("gzip", ".gz", re.compile(rb"\x1f\x8b"), lambda packed: gzip.GzipFile(fileobj=packed)),
-    Packing("zstd", ".zst", re.compile(rb"\x28\xb5\x2f\xfd"), _unpack_zstd),
+    Packing("zstd", ".zst", re.compile(rb"\x28\xb5\x2f\xfd"), unpack_zstd),
     Packing("bzip2", ".bz2", re.compile(rb"BZh[1-9]1AY&SY"), bz2.BZ2File),
     Packing("xz", ".xz", re.compile(rb"\xfd7zXZ\x00"), lzma.LZMAFile),
 )

@@ -31,6 +31,17 @@ def read_parquet(location: Path, name: str) -> Iterator[RawRow]:
         raise InputError(f"{name} {where} ({first_line(error)}); write the file again.") from error
 
 
+def parquet_columns(location: Path, name: str) -> list[str]:
+    """The names of a parquet file's columns. Raises InputError where it can't be read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return list(pq.read_schema(location).names)
+    except (pa.ArrowException, ValueError, OSError) as error:
+        raise InputError(f"{name} cannot be read as parquet ({first_line(error)}); write the file again.") from error
+
+
 def read_datasets(folder: Path, name: str) -> Iterator[RawRow]:
     """Yield one row for each row of a dataset that was saved with `save_to_disk`."""
     import datasets

@@ -5,16 +5,18 @@ from __future__ import annotations
 import codecs
 import csv
 import json
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Literal
 
 from bert_judge.errors import InputError
 from bert_judge.sources.values import NumberText, RawRow, as_json
 
 _DECODER: Final = json.JSONDecoder(parse_float=NumberText, parse_int=NumberText, parse_constant=NumberText)
 _CHUNK = 1 << 18
+_FIRST_BYTES = 4 << 20  # which show what wrote a file
 _LARGEST_CELL = 1 << 30
 # A JSON error so close to the end of what is read may come from the cut, not from the file.
 _LONGEST_TOKEN = 16
@@ -50,20 +52,85 @@ def read_json_list(stream: BinaryIO, name: str) -> Iterator[RawRow]:
     buffer = _JsonBuffer(stream, name)
     if buffer.peek() != "[":
         raise buffer.broken("a list of objects was expected")
-    buffer.take()
-    if buffer.peek() == "]":
-        return
-    number, mark = 0, ","
-    while mark == ",":
-        number += 1
-        value, text = buffer.value()
+    for number, (value, text) in enumerate(_elements(buffer), 1):
         yield _object_row(number, value, text)
+    if buffer.peek():
+        raise buffer.broken("there is more after the end of the list")
+
+
+def read_members(stream: BinaryIO, name: str, lists: Collection[str] = ()) -> Iterator[tuple[str, object]]:
+    """Yield name and value of each member of a JSON object; only that value is held in memory.
+
+    Of a list whose name is in `lists` each element is yielded by itself, with the name of the list.
+    """
+    buffer = _JsonBuffer(stream, name)
+    if buffer.peek() != "{":
+        raise buffer.broken("an object was expected")
+    yield from _members(buffer, lists)
+    if buffer.peek():
+        raise buffer.broken("there is more after the end of the object")
+
+
+def first_values(stream: BinaryIO, name: str) -> Iterator[tuple[Literal["{", "["], Mapping[str, object]]]:
+    """What JSON begins with: the members of its first object, one more each time, or the first element of its list.
+
+    A first element that is no object is called "". Nothing where it is not JSON. Raises InputError where it is broken,
+    and where the object is too large to show what wrote it.
+    """
+    buffer = _JsonBuffer(stream, name, most=_FIRST_BYTES)
+    mark = buffer.peek()
+    if mark == "{":
+        found: dict[str, object] = {}
+        for key, value in _members(buffer):
+            found[key] = value
+            yield "{", found
+    elif mark == "[":
+        for value, _ in _elements(buffer):
+            yield "[", value if isinstance(value, Mapping) else {"": value}
+            return
+
+
+def parsed(text: str) -> object:
+    """The value of a JSON text, with numbers spelled as they are there. Raises ValueError or RecursionError."""
+    value: object = _DECODER.decode(text)
+    return value
+
+
+def _members(buffer: _JsonBuffer, lists: Collection[str] = ()) -> Iterator[tuple[str, object]]:
+    """The members of an object, at whose beginning the window is, as `read_members` yields them."""
+    buffer.take()
+    mark = buffer.peek()
+    if mark == "}":
+        buffer.take()
+    while mark != "}":
+        key, _ = buffer.value()
+        if not isinstance(key, str) or buffer.peek() != ":":
+            raise buffer.broken("a name and ':' were expected")
+        buffer.take()
+        if key in lists and buffer.peek() == "[":
+            for value, _ in _elements(buffer):
+                yield key, value
+        else:
+            yield key, buffer.value()[0]
+        mark = buffer.peek()
+        if mark not in (",", "}"):
+            raise buffer.broken("',' or '}' was expected" if mark else "the object has no end")
+        buffer.take()
+
+
+def _elements(buffer: _JsonBuffer) -> Iterator[tuple[object, str]]:
+    """The values of a list, at whose beginning the window is, each with its text."""
+    buffer.take()
+    mark = ","
+    if buffer.peek() == "]":
+        mark = "]"
+        buffer.take()
+    while mark == ",":
+        yield buffer.value()
         mark = buffer.peek()
         if mark not in (",", "]"):
             raise buffer.broken("',' or ']' was expected" if mark else "the list has no end")
         buffer.take()
-    if buffer.peek():
-        raise buffer.broken("there is more after the end of the list")
 
 
 def read_csv(stream: BinaryIO, name: str, delimiter: str | None) -> Iterator[RawRow]:
@@ -185,10 +252,11 @@ class _TextLines:
 
 
 class _JsonBuffer:
-    """A window on a JSON text that grows until the value at its start is complete."""
+    """A window on a JSON text that grows until the value at its start is complete; it ends after `most` bytes."""
 
-    def __init__(self, stream: BinaryIO, name: str) -> None:
+    def __init__(self, stream: BinaryIO, name: str, most: float = math.inf) -> None:
         self._stream = stream
+        self._left = most
         self._name = name
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self._text = ""
@@ -199,7 +267,8 @@ class _JsonBuffer:
         """Drop what was used and read on; returns whether there was more."""
         kept = self._text[self._at :]
         # The window doubles, so that a large value is not parsed over and over.
-        data = self._stream.read(max(_CHUNK, len(kept)))
+        data = self._stream.read(int(min(max(_CHUNK, len(kept)), self._left)))
+        self._left -= len(data)
         try:
             read = self._decoder.decode(data, final=not data)
         except UnicodeDecodeError as error:

@@ -34,7 +34,8 @@ class RawRow(NamedTuple):
     """One row as it was read: its line (or row) number, and its values or the reason why there are none.
 
     `text` is the row as written in a file of text, else empty. `cells`: all values are text, as in CSV. `file` is the
-    label of its file where there are several.
+    label of its file where there are several. `aside`: a row of a saved run that no judge can judge, though nothing is
+    wrong with it; its values say whose it is, and `reason` follows the number of such rows.
     """
 
     line: int
@@ -43,6 +44,7 @@ class RawRow(NamedTuple):
     text: str = ""
     cells: bool = False
     file: str = ""
+    aside: bool = False
 
 
 class BadRow(NamedTuple):

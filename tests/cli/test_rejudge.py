@@ -1,0 +1,99 @@
+"""`bert-judge rejudge`, and `score` of saved runs: what they print, write and refuse."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from bert_judge.judges import Judge
+from bert_judge.types import Sample, Verdict
+from json_lines import read_rows
+
+pytestmark = pytest.mark.usefixtures("folder")
+LOGS = Path(__file__).parents[1] / "logs"
+SAMPLE = {"doc_id": 0, "doc": {"question": "Q?"}, "target": "r", "resps": [["c"]], "filtered_resps": ["c"]}
+Command = Callable[..., tuple[int, str, str]]
+BY_WORDS = ("--judge", "containment")
+
+
+class Unlabelled(Judge):
+    """Gives scores that mean nothing more."""
+
+    scale = "score"
+    variant = "unlabelled"
+    signature = "Unlabelled"
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        return (Verdict(0.5) for _ in samples)
+
+
+def test_score_says_what_a_folder_holds_and_keeps_the_scores_of_the_tool(command: Command) -> None:
+    Path("runs").mkdir()
+    shutil.copytree(LOGS / "inspect", "runs/a")
+    Path("runs/notes.csv").write_text("a,b\n1,2\n")
+    status, out, _ = command("score", "runs", *BY_WORDS, "--output_dir", "out")
+    assert status == 0
+    assert "inspect  local_graded  canned/m     8" in out
+    assert "inspect  local_graded  hf/tiny      0  8 that ended with an error" in out
+    assert "not read: 1 other file there (runs/notes.csv)" in out
+    assert "read   " not in out
+    rows = read_rows(Path("out/verdicts.jsonl"))
+    assert len(rows) == 12
+    assert {name: rows[0][name] for name in ("task", "model", "epoch", "harness:includes")} == {
+        "task": "local_graded",
+        "model": "canned/m",
+        "epoch": 1,
+        "harness:includes": 1.0,
+    }
+    found = json.loads(Path("out/run.json").read_text())["input"]["found"]
+    assert [(run["tool"], run["rows"], run["aside"]) for run in found] == [
+        ("inspect", 0, {"that ended with an error": 8}),
+        ("inspect", 8, {}),
+        ("inspect", 4, {}),
+    ]
+
+
+def test_rejudge_sets_both_scores_side_by_side(command: Command) -> None:
+    status, out, _ = command("rejudge", LOGS / "inspect", *BY_WORDS, "--output_dir", "out")
+    assert status == 0
+    said = [line.split() for line in out.splitlines()]
+    assert ["canned/m", "local_graded", "model_graded_qa", "8", "25.0%", "50.0%"] in [line[:6] for line in said]
+    assert "Several answers to a question" in out
+    assert ["canned/m", "local_graded", "4", "2", "50.0%"] in [line[:5] for line in said]
+    differing = read_rows(Path("out/differences.jsonl"))
+    assert [(row["metric"], row["harness_score"], row["label"]) for row in differing] == [
+        *[("model_graded_qa", 0.0, 1)] * 2,
+        ("choice", 1.0, 0),
+    ]
+    tables = json.loads(Path("out/rejudge.json").read_text())
+    assert [(line["name"], line["only_ours"], line["only_theirs"]) for line in tables["lines"]] == [
+        *[("includes", 0, 0), ("model_graded_qa", 2, 0), ("choice", 0, 1)],
+    ]
+
+
+def test_score_and_rejudge_go_on_with_each_other_s_verdicts(command: Command) -> None:
+    path = LOGS / "inspect" / "graded.eval"
+    assert command("score", path, *BY_WORDS, "--output_dir", "out")[0] == 0
+    before = Path("out/verdicts.jsonl").stat().st_mtime_ns
+    assert command("rejudge", path, *BY_WORDS, "--output_dir", "out", "--quiet") == (0, "", "")
+    assert Path("out/verdicts.jsonl").stat().st_mtime_ns == before
+    assert Path("out/differences.jsonl").exists()
+
+
+def test_what_rejudge_refuses(complaint: Callable[..., str], command: Command) -> None:
+    Path("plain.jsonl").write_text('{"question": "q", "reference": "r", "candidate": "c"}\n')
+    assert "plain.jsonl is no saved run of a tool that is known here (lm-eval," in complaint("rejudge", "plain.jsonl")
+    assert "holds nothing to judge, only 8 rows that ended" in complaint("rejudge", LOGS / "inspect" / "errored.eval")
+    assert "holds nothing to judge, only 8 rows that ended" in complaint("score", LOGS / "inspect" / "errored.eval")
+    assert "one judge was expected, not starter, containment" in complaint(
+        "rejudge", "x", "--judge", "starter,containment", status=2
+    )
+    said = complaint("rejudge", LOGS / "inspect" / "mc.json", "--judge", "test_rejudge:Unlabelled", "--quiet")
+    assert "Unlabelled says of no row whether it is correct, so there is nothing to compare; take a judge with" in said
+    Path("samples.jsonl").write_text(json.dumps({**SAMPLE, "metrics": ["bleu"], "bleu": 31.0}) + "\n")
+    said = complaint("rejudge", "samples.jsonl", *BY_WORDS, "--output_dir", "other", "--quiet")
+    assert "the run has no scores of its own between 0 and 1" in said
