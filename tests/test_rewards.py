@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import re
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 
 import numpy as np
@@ -19,6 +24,7 @@ from bert_judge.rewards import compute_score, compute_scores, correctness, forma
 from conftest import Refused
 
 CONTAINMENT = "containment"
+EXAMPLE = Path(__file__).parents[1] / "examples" / "grpo.py"
 ASKED = ["What is the capital of France?", "How many legs has a spider?"]
 
 
@@ -168,9 +174,10 @@ def test_bad_input_gets_a_sentence(refused: Refused):
         (lambda: correctness(CONTAINMENT, question_column="q")(ASKED, ["a", "b"], reference=["a", "b"]), "'q' for the"),
         (lambda: reward(ASKED, ["a", "b"], reference=["a"]), "'reference' has 1 entries; one each was expected"),
         (lambda: reward(ASKED[:1], ["a", "b"], reference=["a", "b"]), "prompts has 1 entries"),
-        (lambda: reward(ASKED, ["a", "b"], reference="ab"), "a list with one entry for each of 2 answers"),
+        (lambda: reward(ASKED, ["a", "b"], reference="ab"), "the column 'reference' is 'ab'; a list with one entry"),
         (lambda: reward([], [], reference=[]), "completions is empty"),
-        (lambda: reward(ASKED, "ab", reference=["a", "b"]), "completions is a str"),
+        (lambda: reward(ASKED, "ab", reference=["a", "b"]), "completions is 'ab'; a list"),
+        (lambda: reward(ASKED, None, reference=["a", "b"]), "completions is None; a list"),
         (lambda: reward(ASKED, ["a", 7], reference=["a", "b"]), "completions[1] is 7 (int)"),
         (lambda: reward(ASKED, ["a", "b"], reference=["a", {"text": "b"}]), "the reference of row 1 is {'text': 'b'}"),
         (lambda: reward(ASKED, ["a", "b"], reference=["a", True]), "is True (bool)"),
@@ -180,7 +187,8 @@ def test_bad_input_gets_a_sentence(refused: Refused):
         (lambda: compute_score("gsm8k", "8", None, judge=CONTAINMENT), "the ground_truth of row 0 is empty"),
         (lambda: compute_score("gsm8k", "8", "8", jugde=CONTAINMENT), "did you mean judge?"),
         (lambda: compute_scores([], [], []), "solution_strs is empty"),
-        (lambda: reward_func(["a b"], ["a"], [], judge=CONTAINMENT), "labels has 0 entries"),
+        (lambda: reward_func(["a b"], ["a"], [], judge=CONTAINMENT), "labels is empty"),
+        (lambda: reward_func(["a b"], ["a"], ["b", "b"], judge=CONTAINMENT), "labels has 2 entries; one each"),
     ]:
         with refused(sentence):
             call()
@@ -222,6 +230,17 @@ def test_openrlhf():
 def test_openrlhf_hands_over_the_answer_alone():
     prompt = "<|im_start|>user\nParis?<|im_end|>\n<|im_start|>assistant\n"
     assert reward_func([prompt + "No.<|im_end|>"], [prompt], ["Paris"], judge=CONTAINMENT)["rewards"].tolist() == [0.0]
+
+
+def test_trl_trains_on_it():
+    pytest.importorskip("trl", reason="TRL is not installed: its trainer is NOT tested")
+    command = [sys.executable, str(EXAMPLE), "--judge", CONTAINMENT, "--fit_steps", "60", "--steps", "3"]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "HF_HUB_OFFLINE": "1"})
+    assert done.returncode == 0, done.stderr
+    rewards = [float(each) for each in re.findall(r"\d\.\d\d", done.stdout.splitlines()[-2])]
+    assert len(rewards) == 3
+    assert any(rewards)
+    assert "right of 480 sampled answers" in done.stdout
 
 
 def test_threads_that_ask_at_once_are_judged_together():

@@ -322,17 +322,17 @@ def _limits(clip: Sequence[float]) -> tuple[float, float]:
     return float(clip[0]), float(clip[1])
 
 
-def _count(name: str, values: Sequence[object]) -> int:
-    if isinstance(values, str | Mapping) or not len(values):
-        given = f"a {type(values).__name__}" if len(values) else "empty"
-        raise InputError(f"{name} is {given}; a list with one entry for each answer, one or more, was expected.")
+def _count(name: str, values: Any) -> int:
+    """How many entries a list has. Raises InputError for what is none, and for an empty one."""
+    if isinstance(values, str | Mapping) or not hasattr(values, "__len__"):
+        raise InputError(f"{name} is {values!r:.60}; a list with one entry for each answer was expected.")
+    if not len(values):
+        raise InputError(f"{name} is empty; one entry for each answer, one or more, was expected.")
     return len(values)
 
 
 def _same_length(name: str, values: Any, count: int) -> Sequence[Any]:
-    if isinstance(values, str) or not hasattr(values, "__len__"):
-        raise InputError(f"{name} is {values!r:.60}; a list with one entry for each of {count} answers was expected.")
-    if len(values) != count:
+    if _count(name, values) != count:
         raise InputError(f"there are {count} answers, but {name} has {len(values)} entries; one each was expected.")
     return list(values)
 

@@ -1,1 +1,1 @@
-"""Plug-ins of other tools: pytest."""
+"""Plug-ins and interfaces of other tools: pytest, evaluate, torchmetrics."""
