@@ -69,7 +69,7 @@ def settings(folder: str, steps: int) -> GRPOConfig:
         save_strategy="no",
         report_to="none",
         bf16=False,
-        gradient_checkpointing=False,
+        dataloader_pin_memory=False,
         disable_tqdm=True,
     )
 

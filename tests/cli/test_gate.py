@@ -27,16 +27,16 @@ def test_limits_that_are_met_and_missed(command: Command):
     status, said, err = command("gate", out, "--min_accuracy", 0.8, "--max_undecided", 0.04, "--min_agreement", 0.8)
     assert (status, err) == (0, "")
     assert said.splitlines() == [
-        "met: accuracy 83.3% [74.6, 89.5] of 96 decided rows; at least 80.0% was asked",
-        "met: agreement 83.3% [74.6, 89.5] of 96 decided rows with a human label; at least 80.0% was asked",
-        "met: undecided 4.0% [1.6, 9.8] of 100 rows; at most 4.0% was asked",
+        "met: accuracy 83.3% [74.6, 89.5] of 96 decided rows; asked for at least 80.0%",
+        "met: agreement 83.3% [74.6, 89.5] of 96 decided rows with a human label; asked for at least 80.0%",
+        "met: undecided 4.0% [1.6, 9.8] of 100 rows; asked for at most 4.0%",
     ]
     status, said, err = command("gate", out, "--min_accuracy", 0.9, "--max-undecided", 0.01, "--min_rows", 101)
     assert (status, said) == (4, "")
     assert err.splitlines() == [
-        "gate missed: accuracy 83.3% [74.6, 89.5] of 96 decided rows; at least 90.0% was asked",
-        "gate missed: undecided 4.0% [1.6, 9.8] of 100 rows; at most 1.0% was asked",
-        "gate missed: 100 rows; at least 101 was asked",
+        "gate missed: accuracy 83.3% [74.6, 89.5] of 96 decided rows; asked for at least 90.0%",
+        "gate missed: undecided 4.0% [1.6, 9.8] of 100 rows; asked for at most 1.0%",
+        "gate missed: 100 rows; asked for at least 101",
     ]
 
 
@@ -65,7 +65,7 @@ def test_a_baseline(command: Command, subtests: pytest.Subtests):
         with subtests.test(name=name):
             found, said, err = command("gate", made(name, right, 100 - right), "--baseline", before, *flags)
             assert found == status, said + err
-            assert f"] points against {before} on 100 shared rows; no drop" in said + err
+            assert f"] points against {before} on 100 shared rows; asked for no drop" in said + err
     _, _, err = command("gate", "worse", "--baseline", before)
     assert err.startswith("gate missed: accuracy -20.0 [")
 
@@ -92,7 +92,7 @@ def test_what_is_refused(command: Command, complaint: Callable[..., str], subtes
         ([out, "--min_agreement", 0.5], 1, "out has no human labels"),
         ([scores, "--min_accuracy", 0.5], 1, "gives scores without labels; ask for --min_score"),
         (["nowhere", "--min_accuracy", 0.5], 1, "nowhere is not there"),
-        (["two", "--baseline", out], 1, "the baseline out has no result a; it has ."),
+        (["two", "--baseline", out], 1, "the baseline out has no result a; it is a single one."),
         ([out, "--baseline", out], 1, "given twice"),
     ]:
         with subtests.test(arguments=arguments):

@@ -6,11 +6,11 @@ checks = check_run(load_run("out"), Limits(min_accuracy=0.8), load_run("out-befo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, NamedTuple
 
-from bert_judge.analysis.compare import ComparisonSettings, PairFound, compare_models
+from bert_judge.analysis.compare import ACCURACY, compare_models
 from bert_judge.analysis.results import Row, Run
 from bert_judge.analysis.table import comparison_table
 from bert_judge.errors import InputError
@@ -74,7 +74,7 @@ def _check(name: str, limit: float, found: _Found) -> Check:
     least = name.startswith("min_")
     missed = found.value is None or (found.value < limit if least else found.value > limit)
     shown = f"{limit:,}" if name == "min_rows" else number(limit) if name == "min_score" else percent(limit)
-    return Check(missed, f"{found.said}; at {'least' if least else 'most'} {shown} was asked")
+    return Check(missed, f"{found.said}; asked for at {'least' if least else 'most'} {shown}")
 
 
 def _accuracy(run: Run) -> _Found:
@@ -127,21 +127,16 @@ _MEASURES: Mapping[str, Callable[[Run], _Found]] = {
 }
 
 
-def compare_to_baseline(run: Run, baseline: Run) -> tuple[str, PairFound, Sequence[str]]:
-    """What the two are compared by (`accuracy`, `mean score`), the run less the baseline, and what there is to note."""
-    table = comparison_table([baseline, run], what="models")
-    found = compare_models(table, ComparisonSettings())[0]
-    (pair,) = found.pairs
-    return found.measure.title, pair, table.notes
-
-
 def _regression(run: Run, baseline: Run, max_drop: float) -> Check:
-    title, pair, notes = compare_to_baseline(run, baseline)
+    table = comparison_table([baseline, run], what="models")
+    found = compare_models(table)[0]
+    (pair,) = found.pairs
     difference = pair.difference
     highest = difference.value if difference.high is None else difference.high
-    labels = title == "accuracy"
+    labels = found.measure is ACCURACY
     shown = interval(difference, points if labels else number)
-    drop = f"{max_drop * 100:g}" if labels else f"{max_drop:g}"
-    said = f"{title} {shown}{' points' if labels else ''} against {baseline.folder} on {pair.rows:,} shared rows"
-    asked = f"no drop over {drop} beyond chance was asked" if max_drop else "no drop beyond chance was asked"
-    return Check(highest < -max_drop, "; ".join([said, asked, *(note.rstrip(".") for note in notes)]))
+    unit = " points" if labels else ""
+    said = f"{found.measure.title} {shown}{unit} against {baseline.folder} on {pair.rows:,} shared rows"
+    most = f" over {max_drop * 100 if labels else max_drop:g}{unit}" if max_drop else ""
+    asked = f"asked for no drop{most} beyond chance"
+    return Check(highest < -max_drop, "; ".join([said, asked, *(note.rstrip(".") for note in table.notes)]))

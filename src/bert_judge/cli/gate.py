@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from bert_judge.analysis.gate import Limits, check_run
@@ -72,7 +71,8 @@ def _baselines(results: Mapping[str, Run], folder: str) -> dict[str, Run]:
         return dict(zip(results, before.values(), strict=True))
     for name in results:
         if name not in before:
-            raise InputError(f"the baseline {folder} has no result {Path(name)}; it has {', '.join(before)}.")
+            there = "it is a single one" if "." in before else f"it has {', '.join(before)}"
+            raise InputError(f"the baseline {folder} has no result {name}; {there}.")
     return before
 
 

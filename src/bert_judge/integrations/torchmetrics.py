@@ -33,8 +33,8 @@ class BERTScoreMetric:
 
     def update(self, preds: str | Sequence[str], target: str | Sequence[str] | Sequence[Sequence[str]]) -> None:
         """Add texts, and a reference or a list of references for each. Raises InputError for other lengths."""
-        preds, target = ([each] if isinstance(each, str) else each for each in (preds, target))
-        self._pairs += checked_pairs(preds, target)
+        references = [target] if isinstance(target, str) else target
+        self._pairs += checked_pairs([preds] if isinstance(preds, str) else preds, references)
 
     def compute(self) -> dict[str, torch.Tensor]:
         """`precision`, `recall` and `f1` of all texts so far, each a float32 tensor of shape (texts,), in their order.
