@@ -1,7 +1,7 @@
 """A short run of TRL's GRPO with a judge as its reward: `pip install trl`, then `python examples/grpo.py`.
 
-A tiny language model, made here, first learns 24 questions with answers of which about 4 in 10 are right. GRPO then
-rewards what the judge finds correct, and the rate of right answers rises. It takes a minute or two on two cores.
+A tiny language model, made here, first learns 24 questions with answers of which some are right. GRPO then rewards
+what the judge finds correct, and the rate of right answers rises. It takes about a minute on two cores.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ RIGHT = 0.4  # of the answers that the model first learns
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--judge", default="starter", help="the judge of the reward (default: starter)")
-    parser.add_argument("--steps", type=int, default=60, help="steps of GRPO (default: 60)")
-    parser.add_argument("--fit_steps", type=int, default=300, help="steps of the first fit (default: 300)")
+    parser.add_argument("--steps", type=int, default=40, help="steps of GRPO (default: 40)")
+    parser.add_argument("--fit_steps", type=int, default=200, help="steps of the first fit (default: 200)")
     args = parser.parse_args()
     random.seed(0)
     torch.manual_seed(0)
