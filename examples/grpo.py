@@ -1,7 +1,7 @@
 """A short run of TRL's GRPO with a judge as its reward: `pip install trl`, then `python examples/grpo.py`.
 
 A tiny language model, made here, first learns 24 questions with answers of which some are right. GRPO then rewards
-what the judge finds correct, and the rate of right answers rises. It takes about a minute on two cores.
+what the judge finds correct, and the rate of right answers rises. It needs no GPU.
 """
 
 from __future__ import annotations
