@@ -21,7 +21,7 @@ LADDER = [
     "tasks training bertscore",
     "judges",
     "pipeline analysis audit integrations distributed",
-    "report server compat",
+    "report server compat rewards",
     "cli",
     "__main__ utils",
 ]

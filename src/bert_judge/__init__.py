@@ -9,6 +9,7 @@ from bert_judge.types import Sample, Verdict
 from bert_judge.version import __version__
 
 if TYPE_CHECKING:
+    from bert_judge import rewards
     from bert_judge.bertscore import BERTScorer, bert_score
     from bert_judge.bertscore import bert_score as score
     from bert_judge.compat.bert_score import plot_example
@@ -24,6 +25,7 @@ __all__ = [
     "__version__",
     "bert_score",
     "plot_example",
+    "rewards",
     "score",
 ]
 
@@ -40,6 +42,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     """What needs more than the standard library is imported when it is asked for."""
+    if name == "rewards":
+        return importlib.import_module("bert_judge.rewards")
     if name in _HOMES:
         module, attribute = _HOMES[name]
         return getattr(importlib.import_module(f"bert_judge.{module}"), attribute)

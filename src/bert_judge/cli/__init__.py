@@ -35,6 +35,7 @@ GROUPS = {
         "label": "label answers of a result by hand, on a small page",
         "correct": "the accuracy of a result without the judge's error, by human labels of some rows",
         "cascade": "let cheap judges decide where they are sure, and an expensive one the rest",
+        "gate": "fail where a result misses limits, or is worse than an earlier one: for CI",
     },
     "the paper's pipeline": {
         "tasks": "list the tasks: data set, split, licence, rows on the disk",
@@ -55,6 +56,9 @@ GROUPS = {
 
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
 
+GATE_MISSED = 4
+"""The exit status where a result misses a limit (`gate`), or a judge one of `audit`."""
+
 _USAGE = """usage: bert-judge COMMAND …
 
 Judge model answers against references with a small encoder: no API, no GPU needed.
@@ -70,8 +74,8 @@ Judge model answers against references with a small encoder: no API, no GPU need
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; returns the exit status.
 
-    0 done, 1 an error with its sentence, 2 wrong usage, 3 rows are undecided (where that was asked for), 4 a judge
-    misses the gate of audit, 5 a judge failed on rows, 130 stopped by Ctrl-C.
+    0 done, 1 an error with its sentence, 2 wrong usage, 3 rows are undecided (where that was asked for), 4 a limit
+    of gate or audit is missed, 5 a judge failed on rows, 130 stopped by Ctrl-C.
     """
     command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     name = f"bert-judge {command}" if command in COMMANDS else "bert-judge"

@@ -13,7 +13,7 @@ from bert_judge.artifacts import check_folder, write_files
 from bert_judge.audit.audit_document import audit_document, to_files
 from bert_judge.audit.items import items_of, load_items, spread
 from bert_judge.audit.trials import Gate, assess_trials, make_trials, needed_samples
-from bert_judge.cli import log_shown, progress_bar, run, say
+from bert_judge.cli import GATE_MISSED, log_shown, progress_bar, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import add_judges, chosen_judges
@@ -32,9 +32,6 @@ _EXAMPLES = """examples:
 
 The attacks and invariances are described in docs/audit.md; --families takes their names with _ for spaces.
 """
-
-GATE_MISSED = 4
-"""The exit status where the judge misses what the gate asks for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,80 @@
+"""`bert-judge gate`: fail where a saved result misses limits, or is worse than an earlier one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from bert_judge.analysis.gate import Limits, check_run
+from bert_judge.analysis.results import Run, find_runs
+from bert_judge.cli import GATE_MISSED, run, say
+from bert_judge.cli.flags import Parser, made
+from bert_judge.errors import InputError
+
+_EXAMPLES = """examples:
+  bert-judge gate out --min_accuracy 0.8 --max_undecided 0.01
+  bert-judge gate out --baseline out-before                        # not worse than the last release, beyond chance
+  bert-judge gate out --baseline out-before --max_drop 0.02 --min_rows 500
+  bert-judge gate out --min_score 0.6                              # of a judge that gives scores without labels
+
+It prints a sentence a limit, those that are missed on standard error, and ends with status 4 where one is missed.
+docs/gate.md has a workflow for GitHub.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineOptions:
+    """What a result is compared with."""
+
+    baseline: Annotated[str | None, "an earlier result, than which this one must not be worse"] = None
+    max_drop: Annotated[float, "how much lower the accuracy (or mean score) may be, like 0.02"] = 0.0
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Parse the limits, read the results, and say of each limit whether it is met."""
+    text = "Fail where a result misses limits, or is worse than an earlier one."
+    parser = Parser("bert-judge gate", "FOLDER [limits]", text, _EXAMPLES)
+    parser.add_argument("folder", metavar="FOLDER", help="what score or judge wrote: one result, or a folder of them")
+    parser.flags("limits", Limits)
+    parser.flags("an earlier result", BaselineOptions)
+    values = parser.parse(arguments)
+    limits, options = made(Limits, values), made(BaselineOptions, values)
+    if not limits.given and options.baseline is None:
+        parser.error("no limit was given; name one, such as --min_accuracy 0.8, or a --baseline")
+    if options.max_drop and options.baseline is None:
+        parser.error("--max_drop is about a --baseline, which is missing")
+    results = _by_name(values["folder"])
+    before = _baselines(results, options.baseline) if options.baseline else {}
+    missed = 0
+    for name, result in results.items():
+        for check in check_run(result, limits, before.get(name), options.max_drop):
+            missed += check.missed
+            line = f"{name}: {check.sentence}" if len(results) > 1 else check.sentence
+            if check.missed:
+                print(f"gate missed: {line}", file=sys.stderr)
+            else:
+                say(f"met: {line}")
+    return GATE_MISSED if missed else 0
+
+
+def _by_name(folder: str) -> dict[str, Run]:
+    """The results of a folder, each by its path in there."""
+    return {str(result.folder.relative_to(folder)): result for result in find_runs([folder])}
+
+
+def _baselines(results: Mapping[str, Run], folder: str) -> dict[str, Run]:
+    """The earlier result of each result: that of the same path, or the only one."""
+    before = _by_name(folder)
+    if len(results) == len(before) == 1:
+        return dict(zip(results, before.values(), strict=True))
+    for name in results:
+        if name not in before:
+            there = "it is a single one" if "." in before else f"it has {', '.join(before)}"
+            raise InputError(f"the baseline {folder} has no result {name}; {there}.")
+    return before
+
+
+if __name__ == "__main__":
+    run("gate")

@@ -1,0 +1,1 @@
+"""Plug-ins and interfaces of other tools: pytest, evaluate, torchmetrics."""

@@ -1,0 +1,106 @@
+"""A plug-in of pytest: `assert_correct(question, candidate, references)`, for tests of what a language model answers.
+
+def test_capital(assert_correct):
+    assert_correct("What is the capital of France?", ask_my_bot("What is the capital of France?"), "Paris")
+
+The judge is loaded once a session; `pytest --bert_judge NAME`, or `bert_judge = NAME` in pytest's configuration, names
+another one than the starter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+if TYPE_CHECKING:
+    from bert_judge.judges import Judge
+    from bert_judge.types import Sample, Verdict
+
+_OPTION = "bert_judge"
+_MOST = 500  # characters of a text that a failure shows
+
+
+class AssertCorrect(Protocol):
+    """What the fixture `assert_correct` is."""
+
+    def __call__(
+        self, question: str | None, candidate: str, references: str | Sequence[str], threshold: float | None = None
+    ) -> Verdict:
+        """Fail unless the judge finds the candidate correct; its verdict.
+
+        With a `threshold` the score has to be at least that, else the judge's own label counts. An undecided judge
+        fails the test, too. Raises InputError for texts that are none, and where the judge has no threshold.
+        """
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The judge of the session."""
+    text = "the judge of assert_correct: starter, a folder, a name on the Hub, a metric, a YAML file"
+    parser.getgroup("bert-judge").addoption("--bert_judge", "--bert-judge", dest=_OPTION, metavar="NAME", help=text)
+    parser.addini(_OPTION, text, default="starter")
+
+
+@pytest.fixture(scope="session")
+def judge(pytestconfig: pytest.Config) -> Judge:
+    """The judge of the session, loaded once."""
+    from bert_judge.errors import BertJudgeError
+    from bert_judge.judges.shared import shared_judge
+
+    try:
+        return shared_judge(pytestconfig.getoption(_OPTION) or pytestconfig.getini(_OPTION)).judge
+    except BertJudgeError as error:
+        pytest.fail(str(error), pytrace=False)
+
+
+@pytest.fixture
+def assert_correct(judge: Judge) -> AssertCorrect:
+    """A function that fails the test unless the judge finds an answer correct; see `AssertCorrect`."""
+    from bert_judge.errors import InputError
+    from bert_judge.judges.base import make_samples
+
+    def check(
+        question: str | None, candidate: str, references: str | Sequence[str], threshold: float | None = None
+    ) -> Verdict:
+        __tracebackhide__ = True
+        least = judge.threshold if threshold is None else threshold
+        if least is None:
+            raise InputError(f"{_name(judge)} gives scores without labels; give assert_correct a threshold=.")
+        samples = make_samples([question], [candidate], [references])
+        (verdict,) = judge.fitted(samples).assess(samples)
+        if verdict.score is None or verdict.score < least:
+            raise AssertionError(_failure(samples[0], verdict, least, _name(judge)))
+        return verdict
+
+    return check
+
+
+def _name(judge: Judge) -> str:
+    from bert_judge.types import Signature
+
+    return Signature.of(judge.signature).short
+
+
+def _failure(sample: Sample, verdict: Verdict, least: float, name: str) -> str:
+    """What a failed test says: the verdict first, then the texts."""
+    said = (
+        f"{name} can't decide whether the answer is correct"
+        if verdict.score is None
+        else f"{name} gives the answer {verdict.score:.3f}; {least:g} or more is correct"
+    )
+    lines = {
+        "question": [sample.question or "(none)"],
+        "answer": [sample.candidate or "(empty)"],
+        "reference": sample.references,
+        "because": [verdict.explanation] if verdict.explanation else [],
+        "outside": [verdict.outside] if verdict.outside else [],
+    }
+    shown = [f"  {title:10} {_cut(text)}" for title, texts in lines.items() for text in texts]
+    return "\n".join([said, *shown])
+
+
+def _cut(text: str) -> str:
+    from bert_judge.wording import clipped
+
+    return clipped(text, _MOST)

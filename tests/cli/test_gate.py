@@ -1,0 +1,105 @@
+"""`bert-judge gate` as a build meets it: what it says of each limit, and how it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from saved_runs import saved_run
+
+pytestmark = pytest.mark.usefixtures("folder")
+Command = Callable[..., tuple[int, str, str]]
+
+
+def made(folder: str, right: int, wrong: int, undecided: int = 0, labelled: bool = False, scale="probability") -> str:
+    """A result with so many rows of each kind, the questions numbered from 0."""
+    kinds = [(0.9, 1)] * right + [(0.1, 0)] * wrong + [(None, None)] * undecided
+    rows = [{"score": score, "label": label, **({"gold": 1} if labelled else {})} for score, label in kinds]
+    if scale == "score":
+        rows = [{**row, "label": None} for row in rows]
+    return str(saved_run(Path(folder), rows, scale=scale))
+
+
+def test_limits_that_are_met_and_missed(command: Command):
+    out = made("out", 80, 16, 4, labelled=True)
+    status, said, err = command("gate", out, "--min_accuracy", 0.8, "--max_undecided", 0.04, "--min_agreement", 0.8)
+    assert (status, err) == (0, "")
+    assert said.splitlines() == [
+        "met: accuracy 83.3% [74.6, 89.5] of 96 decided rows; asked for at least 80.0%",
+        "met: agreement 83.3% [74.6, 89.5] of 96 decided rows with a human label; asked for at least 80.0%",
+        "met: undecided 4.0% [1.6, 9.8] of 100 rows; asked for at most 4.0%",
+    ]
+    status, said, err = command("gate", out, "--min_accuracy", 0.9, "--max-undecided", 0.01, "--min_rows", 101)
+    assert (status, said) == (4, "")
+    assert err.splitlines() == [
+        "gate missed: accuracy 83.3% [74.6, 89.5] of 96 decided rows; asked for at least 90.0%",
+        "gate missed: undecided 4.0% [1.6, 9.8] of 100 rows; asked for at most 1.0%",
+        "gate missed: 100 rows; asked for at least 101",
+    ]
+
+
+def test_other_limits(command: Command, subtests: pytest.Subtests):
+    out, scores = made("out", 8, 2), made("scores", 8, 2, scale="score")
+    for folder, limits, status in [
+        (out, ["--max_truncated", 0, "--max_outside", 0], 0),
+        (scores, ["--min_score", 0.74], 0),
+        (scores, ["--min_score", 0.75], 4),
+        (made("all", 0, 0, 5), ["--min_accuracy", 0], 4),
+        (made("none", 0, 0), ["--max_undecided", 1], 4),
+    ]:
+        with subtests.test(folder=folder, limits=limits):
+            assert command("gate", folder, *limits)[0] == status
+
+
+def test_a_baseline(command: Command, subtests: pytest.Subtests):
+    before = made("before", 80, 20)
+    for name, right, flags, status in [
+        ("same", 80, [], 0),
+        ("little", 78, [], 0),  # within chance
+        ("worse", 60, [], 4),
+        ("allowed", 60, ["--max_drop", 0.3], 0),
+        ("better", 95, ["--min_accuracy", 0.9], 0),
+    ]:
+        with subtests.test(name=name):
+            found, said, err = command("gate", made(name, right, 100 - right), "--baseline", before, *flags)
+            assert found == status, said + err
+            assert f"] points against {before} on 100 shared rows; asked for no drop" in said + err
+    _, _, err = command("gate", "worse", "--baseline", before)
+    assert err.startswith("gate missed: accuracy -20.0 [")
+
+
+def test_results_of_a_folder_meet_their_own_baselines(command: Command):
+    for folder, right in [("new/a", 50), ("new/b", 90), ("old/a", 90), ("old/b", 90)]:
+        made(folder, right, 100 - right)
+    status, said, err = command("gate", "new", "--baseline", "old")
+    assert status == 4
+    assert err.startswith("gate missed: a: accuracy -40.0 [")
+    assert said.startswith("met: b: accuracy +0.0 [")
+
+
+def test_what_is_refused(command: Command, complaint: Callable[..., str], subtests: pytest.Subtests):
+    out, scores = made("out", 8, 2), made("scores", 8, 2, scale="score")
+    made("two/a", 8, 2)
+    made("two/b", 8, 2)
+    for arguments, status, sentence in [
+        ([out], 2, "no limit was given"),
+        ([out, "--min_accuracy", 0.8, "--max_drop", 0.1], 2, "--max_drop is about a --baseline"),
+        ([out, "--min_accuracy", 80], 1, "min_accuracy is 80.0; a rate between 0 and 1"),
+        ([out, "--min_rows", 0], 1, "min_rows is 0"),
+        ([out, "--baseline", scores, "--max_drop", 7], 1, "max_drop is 7.0"),
+        ([out, "--min_agreement", 0.5], 1, "out has no human labels"),
+        ([scores, "--min_accuracy", 0.5], 1, "gives scores without labels; ask for --min_score"),
+        (["nowhere", "--min_accuracy", 0.5], 1, "nowhere is not there"),
+        (["two", "--baseline", out], 1, "the baseline out has no result a; it is a single one."),
+        ([out, "--baseline", out], 1, "given twice"),
+    ]:
+        with subtests.test(arguments=arguments):
+            assert sentence in complaint("gate", *arguments, status=status)
+
+
+def test_help_has_an_example(command: Command):
+    status, out, _ = command("gate", "--help")
+    assert status == 0
+    assert "bert-judge gate out --min_accuracy 0.8 --max_undecided 0.01" in out
