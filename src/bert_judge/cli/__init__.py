@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 GROUPS = {
     "judge": {
         "score": "judge files of answers",
+        "serve": "judges over HTTP: many clients, judged together",
         "audit": "attack a judge, and vary what should not matter",
     },
     "see what came out": {
