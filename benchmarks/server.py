@@ -158,8 +158,8 @@ async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *rows:
     """One request, as plainly as can be, so that the clients take little of the processor."""
     bodies = [{"question": s.question, "references": s.references, "candidate": s.candidate} for s in rows]
     text = json.dumps(bodies[0] if len(rows) == 1 else {"samples": bodies}).encode()
-    head = f"POST /v1/judge HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n"
-    writer.write(head.encode() + text)
+    head = "POST /v1/judge HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    writer.write(f"{head}Content-Length: {len(text)}\r\n\r\n".encode() + text)
     answer = (await reader.readuntil(b"\r\n\r\n")).lower()
     length = int(answer.split(b"content-length: ")[1].split(b"\r\n")[0])
     return int(answer[9:12]), json.loads(await reader.readexactly(length))
@@ -197,7 +197,8 @@ def storm(rows: Sequence[Sample]) -> None:
         start = time.perf_counter()
         asyncio.run(clients(url))
         seconds = time.perf_counter() - start
-    print(f"{len(rows)} requests at once, in {seconds:.0f} s: {', '.join(f'{n} {name}' for name, n in outcomes.items())}")
+    said = ", ".join(f"{count} {name}" for name, count in outcomes.items())
+    print(f"{len(rows)} requests at once, in {seconds:.0f} s: {said}")
 
 
 def overload(rows: Sequence[Sample]) -> None:

@@ -34,6 +34,10 @@ def chosen_judges(arguments: Sequence[str]) -> list[JudgeSpec]:
     """
     asked = peek(arguments, "judge", "judge_type", "server")
     names, kinds = names_in(asked["judge"] or ()), names_in(asked["judge_type"] or ())
+    if asked["server"] and kinds and set(kinds) != {_REMOTE}:
+        raise InputError(
+            "--server names judges that run elsewhere by --judge; --judge_type is for those that run here."
+        )
     if asked["server"] and names != (_REMOTE,) and not kinds:
         served = [{"served": name} for name in names] or [{}]
         named = zip(names or ["served"], served, strict=True)

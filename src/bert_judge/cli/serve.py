@@ -21,8 +21,8 @@ _EXAMPLES = """examples:
   curl http://127.0.0.1:8000/v1/judge -H 'Content-Type: application/json' \\
       -d '{"question": "What is the capital of France?", "reference": "Paris", "candidate": "It is Paris."}'
 
-What clients send while the judge works is judged together. It is one process for one device: on a machine with several,
-start one for each (--device cuda:1 --port 8001). Ctrl-C or SIGTERM ends, after all requests that came before are answered.
+What clients send while the judge works is judged together. It is one process for one device: on a machine with
+several, start one for each (--device cuda:1 --port 8001). Ctrl-C or SIGTERM ends, once all requests are answered.
 """
 _HERE = ("127.0.0.1", "localhost", "::1")
 
@@ -44,7 +44,8 @@ def main(arguments: Sequence[str]) -> int:
             with log_shown(not options.quiet), named_in_errors(f"the judge {name}"):
                 judges[name] = spec.make()
         warm_up(judges)
-        run_server(judges, options, keys, opened, lambda url: say(f"serving {', '.join(judges)} at {url}; Ctrl-C ends."))
+        names = ", ".join(judges)
+        run_server(judges, options, keys, opened, lambda url: say(f"serving {names} at {url}; Ctrl-C ends."))
     print("all requests are answered; bye.", file=sys.stderr)
     return 0
 

@@ -7,8 +7,8 @@ from bert_judge.judges.bert import BERTJudge
 from bert_judge.judges.bertscore import BERTScore
 from bert_judge.judges.cascade import Cascade
 from bert_judge.judges.llm import LLMJudge
-from bert_judge.judges.remote import RemoteJudge
 from bert_judge.judges.regex import RegexJudge
+from bert_judge.judges.remote import RemoteJudge
 from bert_judge.judges.rules import RuleJudge
 
 __all__ = [

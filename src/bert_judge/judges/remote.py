@@ -50,11 +50,14 @@ class RemoteJudge(Judge):
     ) -> None:
         module = import_extra("httpx2", "RemoteJudge", "server")
         read_address(server, "server")
-        for name, value, least in (("connections", connections, 1), ("request_rows", request_rows, 1)):
-            if value < least:
-                raise InputError(f"{name} is {value}; a number of at least {least} was expected.")
-        if timeout <= 0 or retries < 0:
-            raise InputError(f"timeout is {timeout:g} and retries {retries}; more than 0, and at least 0, were expected.")
+        for name, value, good, expected in (
+            ("connections", connections, connections >= 1, "a number of at least 1"),
+            ("request_rows", request_rows, request_rows >= 1, "a number of at least 1"),
+            ("timeout", timeout, timeout > 0, "a number of seconds over 0"),
+            ("retries", retries, retries >= 0, "a number of at least 0"),
+        ):
+            if not good:
+                raise InputError(f"{name} is {value:g}; {expected} was expected.")
         self.server = public_text(server).rstrip("/")
         self._connections, self._retries = connections, retries
         key = os.environ.get(KEY_VARIABLE)
@@ -110,7 +113,7 @@ class RemoteJudge(Judge):
 
     def _find(self, served: str | None) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """What the server says of a judge, and of its limits."""
-        answer, failed = self._request("GET", "/v1/models", None, Event())
+        answer, failed = self._request("GET", "/v1/models", None, Event(), retries=0)
         if answer is None:
             raise ModelError(f"{failed}; is bert-judge serve running there?")
         try:
@@ -135,23 +138,27 @@ class RemoteJudge(Judge):
         """The verdicts on a few rows; failed ones where all tries did."""
         rows = [{"question": s.question, "references": list(s.references), "candidate": s.candidate} for s in window]
         body = {"judge": self._model["id"], "samples": rows}
-        answer, failed = self._request("POST", "/v1/judge", body, stop)
+        answer, failed = self._request("POST", "/v1/judge", body, stop, self._retries)
         if answer is None:
             return [Verdict(None, explanation=failed, failed=True)] * len(window)
         try:
-            verdicts = [Verdict(**{name: each[name] for name in _FIELDS if name in each}) for each in answer["verdicts"]]
+            records = answer["verdicts"]
+            verdicts = [Verdict(**{name: each[name] for name in _FIELDS if name in each}) for each in records]
         except (KeyError, TypeError) as error:
-            raise ModelError(f"{self.server} sent what is not verdicts; is it another version of bert-judge?") from error
+            said = "sent what is not verdicts; is it another version of bert-judge?"
+            raise ModelError(f"{self.server} {said}") from error
         if len(verdicts) != len(window):
             raise ModelError(f"{self.server} gave {len(verdicts)} verdicts for {len(window)} rows.")
         return verdicts
 
-    def _request(self, method: str, path: str, body: Any, stop: Event) -> tuple[dict[str, Any] | None, str]:
+    def _request(
+        self, method: str, path: str, body: Any, stop: Event, retries: int
+    ) -> tuple[dict[str, Any] | None, str]:
         """The answer to a request after as many tries as it takes or is allowed, or why there is none."""
         import httpx2
 
         failed = ""
-        for tried in range(self._retries + 1):
+        for tried in range(retries + 1):
             pause = 0.0
             try:
                 response = self._client.request(method, path, json=body)
@@ -170,7 +177,7 @@ class RemoteJudge(Judge):
                 failed = f"the connection to {self.server} failed ({public_text(innermost(error))})"
             except ValueError as error:
                 raise ModelError(f"{self.server} is not a bert-judge serve: what it sent is not JSON.") from error
-            if tried < self._retries and stop.wait(max(pause, backoff(tried))):
+            if tried < retries and stop.wait(max(pause, backoff(tried))):
                 break
         return None, failed
 

@@ -36,8 +36,8 @@ from bert_judge.server.schema import (
     ManyRows,
     ManyVerdicts,
     OneVerdict,
-    PredictRequest,
     Prediction,
+    PredictRequest,
     Ranked,
     RerankRequest,
     Row,
@@ -137,7 +137,8 @@ class Service:
     ) -> Sample:
         """What the judge is given. Raises _RefusedError where it needs a reference, and for texts that are too long."""
         if references is None and queue.judge.reads_references:
-            raise _RefusedError(422, f"{place}has no reference, which {queue.name} needs; give reference or references.")
+            needed = f"{queue.name} needs; give reference or references."
+            raise _RefusedError(422, f"{place}has no reference, which {needed}")
         sample = Sample(candidate, tuple(references or ("",)), question, name)
         longest = max(map(len, (candidate, question or "", *sample.references)))
         if longest > self.options.max_text:
@@ -166,9 +167,7 @@ class Service:
             queue.drop(job)
 
 
-def make_app(
-    judges: Mapping[str, Judge], options: ServerOptions | None = None, keys: Keys | None = None
-) -> FastAPI:
+def make_app(judges: Mapping[str, Judge], options: ServerOptions | None = None, keys: Keys | None = None) -> FastAPI:
     """The application for these judges by name. `app.state.service` is their `Service`."""
     options, figures = options or ServerOptions(), Figures()
     service = Service(judges, options, figures)
@@ -233,9 +232,7 @@ def _add_shapes_of_others(app: FastAPI, service: Service) -> None:
             service.sample(queue, f"texts[{n}] ", text, references, body.query) for n, text in enumerate(body.texts)
         ]
         verdicts = await service.judged(request, queue, samples)
-        ranked = sorted(
-            enumerate(verdicts), key=lambda each: (each[1].score is None, -(each[1].score or 0.0), each[0])
-        )
+        ranked = sorted(enumerate(verdicts), key=lambda each: (each[1].score is None, -(each[1].score or 0.0), each[0]))
         texts = [{"text": text} if body.return_text else {} for text in body.texts]
         return JSONResponse([{"index": n, **texts[n], "score": verdict.score} for n, verdict in ranked])
 
@@ -250,7 +247,8 @@ def _add_shapes_of_others(app: FastAPI, service: Service) -> None:
         queue = service.queue(body.judge, body.model)
         single = all(isinstance(part, str) for part in body.inputs)
         rows = [body.inputs] if single else body.inputs
-        samples = [_input(service, queue, f"inputs[{n}] " if not single else "inputs ", row) for n, row in enumerate(rows)]
+        places = ["inputs "] if single else [f"inputs[{n}] " for n in range(len(rows))]
+        samples = [_input(service, queue, *each) for each in zip(places, rows, strict=True)]
         verdicts = await service.judged(request, queue, samples)
         found = [_labels(queue.judge, verdict) for verdict in verdicts]
         return JSONResponse(found[0] if single else found)

@@ -134,8 +134,9 @@ class Gate:
             await send(message)
 
         headers = dict(scope["headers"])
+        is_open = not self.keys or scope["path"] in OPEN_PATHS
         try:
-            if self.keys and scope["path"] not in OPEN_PATHS and not self.keys.allow(headers.get(b"authorization", b"")):
+            if not is_open and not self.keys.allow(headers.get(b"authorization", b"")):
                 said = "the key is missing or wrong; send one as Authorization: Bearer KEY."
                 await failure(401, said, {"WWW-Authenticate": "Bearer"})(scope, receive, counted)
             elif int(headers.get(b"content-length") or 0) > self.options.max_body:

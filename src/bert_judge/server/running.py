@@ -24,20 +24,23 @@ HEAD_SECONDS = 15
 """Within which the head of a request has to arrive, or the rest of a body that was refused."""
 
 _MOST_CONNECTIONS = 20_000
+_LAST_READ = 0.2  # seconds for requests that are on their way on open connections
 _SWITCH = 0.001  # seconds that a thread may keep others waiting, so that requests are answered while a judge reads
 
 
 def open_socket(host: str, port: int) -> socket.socket:
     """A socket that has its port, but does not listen yet. Raises OutputError where that is not possible."""
+    opened = None
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         opened = socket.socket(family, kind, protocol)
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind(address)
     except OSError as error:
-        raise OutputError(
-            f"{host} port {port} can't be used ({error.strerror}); choose another --host or --port."
-        ) from error
+        if opened is not None:
+            opened.close()
+        said = f"{host} port {port} can't be used ({error.strerror}); choose another --host or --port."
+        raise OutputError(said) from error
     return opened
 
 
@@ -76,15 +79,19 @@ def run_server(
     server = _Server(config, app.state.service, options.drain_delay)
     _log_to_stderr(options.quiet)
     sys.setswitchinterval(_SWITCH)
-    before = signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn raises the signal again when all is done
-    opened.listen(config.backlog)
-    say(url_of(opened))
+    before = signal.signal(signal.SIGTERM, _stop)
     try:
+        opened.listen(config.backlog)
+        say(url_of(opened))
         server.run([opened])
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # uvicorn raises the signal again when all is done
         pass
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _stop(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 class _Server(uvicorn.Server):
@@ -111,6 +118,13 @@ class _Server(uvicorn.Server):
         self._loop.call_soon_threadsafe(
             self._loop.call_later, self._drain_delay, lambda: uvicorn.Server.handle_exit(self, sig, frame)
         )
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take no more connections, read what was sent already, and end as uvicorn does."""
+        for server in self.servers:
+            server.close()
+        await asyncio.sleep(_LAST_READ)
+        await super().shutdown(sockets)
 
     async def on_tick(self, counter: int) -> bool:
         """Once a second, close connections that have sent half a head, or nothing, for too long."""
