@@ -29,7 +29,7 @@ LEVELS = {name: level for level, names in enumerate(LADDER) for name in names.sp
 SIDEWAYS = {("evidence", "metrics"), ("server", "report"), ("types", "errors"), ("paths", "types")}
 HEAVY = (
     *("torch", "transformers", "numpy", "datasets", "pyarrow", "tokenizers", "scipy", "sklearn"),
-    *("openai", "vllm", "matplotlib", "jinja2"),
+    *("openai", "vllm", "matplotlib", "jinja2", "fastapi", "uvicorn", "httpx2", "prometheus_client"),
 )
 
 
@@ -136,6 +136,7 @@ def test_an_unknown_name_of_the_package_is_an_attribute_error():
         "import bert_judge.utils",
         "from bert_judge.cli import main; main(['--help'])",
         "from bert_judge.cli import main; main(['score', '--help'])",
+        "from bert_judge.cli import main; main(['serve', '--help'])",
         "from bert_judge.cli import main; main(['bertscore', '--help'])",
         "from bert_judge.cli import main; main(['evaluate', '--help'])",
         "from bert_judge.cli import main; main(['audit', '--help'])",

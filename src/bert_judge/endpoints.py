@@ -35,7 +35,7 @@ def read_address(text: str, name: str) -> SplitResult:
 
 def backoff(tried: int) -> float:
     """The seconds to wait after so many retries, at random between half and all of a wait that doubles."""
-    return min(_LONGEST_WAIT, _FIRST_WAIT * 2**tried) * random.uniform(0.5, 1)
+    return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**tried) * random.uniform(0.5, 1)
 
 
 def retry_after(headers: Mapping[str, str]) -> float:

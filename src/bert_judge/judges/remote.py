@@ -162,24 +162,27 @@ class RemoteJudge(Judge):
             pause = 0.0
             try:
                 response = self._client.request(method, path, json=body)
-                if response.status_code < 400:
-                    answer = response.json()
-                    if isinstance(answer, dict):
-                        return answer, ""
-                    raise ValueError("its answer is not an object")
-                failed = f"{self.server} answered {response.status_code} ({_said(response)})"
-                if response.status_code not in _TRY_AGAIN and response.status_code < 500:
-                    raise _refusal(response.status_code, failed)
-                pause = min(retry_after(response.headers), LONGEST_RETRY_AFTER)
             except httpx2.TimeoutException:
                 failed = f"{self.server} gave no answer within {self._client.timeout.read:g} seconds"
             except httpx2.HTTPError as error:
                 failed = f"the connection to {self.server} failed ({public_text(innermost(error))})"
-            except ValueError as error:
-                raise ModelError(f"{self.server} is not a bert-judge serve: what it sent is not JSON.") from error
+            else:
+                if response.status_code < 400:
+                    return self._read(response), ""
+                failed = f"{self.server} answered {response.status_code} ({_said(response)})"
+                if response.status_code not in _TRY_AGAIN and response.status_code < 500:
+                    raise _refusal(response.status_code, failed)
+                pause = min(retry_after(response.headers), LONGEST_RETRY_AFTER)
             if tried < retries and stop.wait(max(pause, backoff(tried))):
                 break
         return None, failed
+
+    def _read(self, response: httpx2.Response) -> dict[str, Any]:
+        try:
+            answer = response.json()
+        except ValueError as error:
+            raise ModelError(f"{self.server} is not a bert-judge serve: what it sent is not JSON.") from error
+        return answer if isinstance(answer, dict) else {}
 
 
 _OF_A_MODEL = ("id", "variant", "scale", "threshold", "reads_references", "signature")

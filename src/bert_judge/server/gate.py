@@ -125,7 +125,8 @@ class Gate:
             await self.app(scope, receive, send)
             return
         start, status = time.perf_counter(), 500
-        notes = scope.setdefault("state", {})["log"] = {}
+        notes: dict[str, Any] = {}
+        scope.setdefault("state", {})["log"] = notes
 
         async def counted(message: Message) -> None:
             nonlocal status

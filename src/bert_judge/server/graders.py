@@ -27,14 +27,7 @@ def grader_sample(request: GraderRequest) -> Sample:
     names = {"item": request.item or {}, "sample": _sample(request.model_sample)}
     grader = request.grader
     question = None if grader.question is None else _filled(grader.question, names)
-    whole = _VARIABLE.fullmatch(grader.reference.strip())
-    references = _value(whole[1], names) if whole else None
-    several = isinstance(references, list) and references and all(isinstance(text, str) for text in references)
-    return Sample(
-        _filled(grader.input, names),
-        tuple(references) if several else (_filled(grader.reference, names),),
-        question,
-    )
+    return Sample(_filled(grader.input, names), _references(grader.reference, names), question)
 
 
 def grader_answer(grader: Grader, verdict: Verdict, seconds: float) -> dict[str, Any]:
@@ -63,6 +56,14 @@ def _sample(text: str) -> dict[str, Any]:
         return {"output_text": text, "output_json": json.loads(text)}
     except (ValueError, RecursionError):
         return {"output_text": text}
+
+
+def _references(template: str, names: Mapping[str, Any]) -> tuple[str, ...]:
+    whole = _VARIABLE.fullmatch(template.strip())
+    value = _value(whole[1], names) if whole else None
+    if isinstance(value, list) and value and all(isinstance(text, str) for text in value):
+        return tuple(value)
+    return (_filled(template, names),)
 
 
 def _filled(template: str, names: Mapping[str, Any]) -> str:

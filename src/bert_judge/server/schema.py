@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
 
 from bert_judge.errors import did_you_mean
 from bert_judge.types import whole_text
@@ -91,10 +91,14 @@ class RerankRequest(_Referenced, _ForJudge):
     truncation_direction: Literal["left", "right", "Left", "Right"] = "right"
 
 
+_TUPLE = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 3}
+_INPUTS = {"anyOf": [_TUPLE, {"type": "array", "items": _TUPLE, "minItems": 1}]}
+
+
 class PredictRequest(_ForJudge):
     """Pairs of candidate and reference, or triples of question, candidate and reference."""
 
-    inputs: Annotated[list[Any], Field(min_length=1)]
+    inputs: Annotated[list[Any], Field(min_length=1), WithJsonSchema(_INPUTS)]
     raw_scores: Literal[False] = False
     truncate: bool = True
     truncation_direction: Literal["left", "right", "Left", "Right"] = "right"
