@@ -11,21 +11,17 @@ from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlsplit
 
-import uvicorn
-
 from bert_judge.judges import Judge
-from bert_judge.server.app import make_app
 from bert_judge.server.gate import Keys
 from bert_judge.server.options import ServerOptions
-from bert_judge.server.running import open_socket, url_of
+from bert_judge.server.running import make_server, open_socket, url_of
 
 
 @contextmanager
 def served(judges: Mapping[str, Judge], keys: Sequence[str] = (), **options: Any) -> Iterator[str]:
     """Serve judges; gives the address."""
     chosen = ServerOptions(port=0, **options)
-    config = uvicorn.Config(make_app(judges, chosen, Keys(keys)), log_config=None, access_log=False, lifespan="on")
-    server = uvicorn.Server(config)
+    server = make_server(judges, chosen, Keys(keys))
     with open_socket(chosen.host, 0) as opened:
         opened.listen(2048)
         thread = threading.Thread(target=server.run, args=([opened],))

@@ -63,7 +63,7 @@ def test_score_asks_a_server(
     assert here == (0, "", "")
     assert read_rows(folder / "named" / "verdicts.jsonl") == read_rows(folder / "here" / "verdicts.jsonl")
     run = json.loads((folder / "first" / "run.json").read_text())
-    assert Signature.of(run["signature"]).name == "BERTJudge"
+    assert Signature.of(run["identity"]["signature"]).name == "BERTJudge"
 
 
 def test_a_busy_server_is_asked_again(url: str) -> None:

@@ -185,6 +185,14 @@ def test_a_slow_body_is_given_up() -> None:
         assert client.recv(1000).startswith(b"HTTP/1.1 408 ")
 
 
+def test_half_a_head_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bert_judge.server.running.HEAD_SECONDS", 0.2)
+    with served({"slow": Slow()}) as url, connected(url) as half, connected(url) as silent:
+        half.sendall(HEAD)
+        assert (half.recv(1000), silent.recv(1000)) == (b"", b"")
+        assert ask(url, "/health")[0] == 200
+
+
 def test_clients_are_never_mixed_up() -> None:
     """Hundreds of requests at a time, of which many go away: each that stays gets the verdicts on its own rows."""
     slow = Slow(0.002)

@@ -65,6 +65,22 @@ def run_server(
 
     `say` is told the address once requests can come.
     """
+    server = make_server(judges, options, keys)
+    _log_to_stderr(options.quiet)
+    sys.setswitchinterval(_SWITCH)
+    before = signal.signal(signal.SIGTERM, _stop)
+    try:
+        opened.listen(server.config.backlog)
+        say(url_of(opened))
+        server.run([opened])
+    except KeyboardInterrupt:  # uvicorn raises the signal again when all is done
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def make_server(judges: Mapping[str, Judge], options: ServerOptions, keys: Keys) -> uvicorn.Server:
+    """A server for a socket that listens: `server.run([opened])`, in any thread."""
     app = make_app(judges, options, keys)
     config = uvicorn.Config(
         app,
@@ -76,18 +92,7 @@ def run_server(
         limit_concurrency=_MOST_CONNECTIONS,
         timeout_graceful_shutdown=options.drain_seconds,
     )
-    server = _Server(config, app.state.service, options.drain_delay)
-    _log_to_stderr(options.quiet)
-    sys.setswitchinterval(_SWITCH)
-    before = signal.signal(signal.SIGTERM, _stop)
-    try:
-        opened.listen(config.backlog)
-        say(url_of(opened))
-        server.run([opened])
-    except KeyboardInterrupt:  # uvicorn raises the signal again when all is done
-        pass
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    return _Server(config, app.state.service, options.drain_delay)
 
 
 def _stop(*_: object) -> None:
