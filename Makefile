@@ -48,7 +48,7 @@ $(FLOORS)/.done: pyproject.toml
 	$(PYTHON) -m venv --clear $(FLOORS)
 	$(FLOORS)/bin/python -m pip install --quiet --disable-pip-version-check uv
 	$(FLOORS)/bin/uv pip compile --quiet --resolution lowest-direct --python $(FLOORS)/bin/python --output-file $(FLOORS)/floors.txt \
-		--extra cpu --extra lexical --extra openai --extra plot --extra sentencepiece --extra train pyproject.toml
+		--extra cpu --extra lexical --extra openai --extra plot --extra sentencepiece --extra server --extra train pyproject.toml
 	$(FLOORS)/bin/uv pip install --quiet --python $(FLOORS)/bin/python --constraint $(FLOORS)/floors.txt --editable '.[dev]'
 	@touch $@
 

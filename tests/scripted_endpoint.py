@@ -54,7 +54,7 @@ NO_COMPLETION = Answer(body='{"choices": [{"delta": 1}]}')
 CUT = Answer(cut=True)
 
 Script = Callable[[str, int], Answer]
-"""From the prompt, and how often it was asked before, to what is answered."""
+"""From the prompt (the path, where a request has none), and how often it was asked before, to what is answered."""
 
 
 class Endpoint:
@@ -105,8 +105,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         running: Endpoint = self.server.endpoint  # type: ignore[attr-defined]
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        prompt = body["messages"][-1]["content"]
+        body = json.loads(self.rfile.read(int(self.headers["content-length"] or 0)) or b"{}")
+        prompt = body["messages"][-1]["content"] if "messages" in body else self.path
         with running.lock:
             before = running.asked[prompt]
             running.asked[prompt] += 1
@@ -132,6 +132,8 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError:  # the client has given up
             self.close_connection = True
         self.close_connection |= answer.cut
+
+    do_GET = do_POST  # noqa: N815
 
     def log_message(self, *_: object) -> None:
         pass

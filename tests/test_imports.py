@@ -16,7 +16,7 @@ import bert_judge
 ROOT = Path(bert_judge.__file__).parent
 LADDER = [
     "types errors addresses paths version wording",
-    "models data artifacts store metrics evidence questions stats document processes",
+    "models data artifacts store metrics evidence questions stats document processes endpoints",
     "generators encoder prompt sources summary",
     "tasks training bertscore",
     "judges",
@@ -29,7 +29,7 @@ LEVELS = {name: level for level, names in enumerate(LADDER) for name in names.sp
 SIDEWAYS = {("evidence", "metrics"), ("server", "report"), ("types", "errors"), ("paths", "types")}
 HEAVY = (
     *("torch", "transformers", "numpy", "datasets", "pyarrow", "tokenizers", "scipy", "sklearn"),
-    *("openai", "vllm", "matplotlib", "jinja2"),
+    *("openai", "vllm", "matplotlib", "jinja2", "fastapi", "uvicorn", "httpx2", "prometheus_client"),
 )
 
 
@@ -137,6 +137,7 @@ def test_an_unknown_name_of_the_package_is_an_attribute_error():
         "from bert_judge.cli import main; main(['--help'])",
         "from bert_judge.cli import main; main(['score', '--help'])",
         "from bert_judge.cli import main; main(['rejudge', '--help'])",
+        "from bert_judge.cli import main; main(['serve', '--help'])",
         "from bert_judge.cli import main; main(['bertscore', '--help'])",
         "from bert_judge.cli import main; main(['evaluate', '--help'])",
         "from bert_judge.cli import main; main(['audit', '--help'])",

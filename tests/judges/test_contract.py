@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import tempfile
 from collections.abc import Callable, Iterator
@@ -12,10 +13,11 @@ import pytest
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.encoder import RuntimeName
-from bert_judge.judges import JUDGES, BERTScore, Cascade, Judge, LLMJudge, RegexJudge, RuleJudge
+from bert_judge.judges import JUDGES, BERTScore, Cascade, Judge, LLMJudge, RegexJudge, RemoteJudge, RuleJudge
 from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from conftest import Refused
 from scripted_endpoint import Answer, endpoint
+from served import served
 
 
 def cascade() -> Judge:
@@ -36,9 +38,11 @@ MAKERS: dict[str, Callable[[], Judge]] = {
     "RegexJudge": lambda: RegexJudge("none", "token_f1"),
     "RuleJudge": lambda: RuleJudge(must_not_contain="zzz"),
     "Cascade": cascade,
+    "RemoteJudge": lambda: RemoteJudge(os.environ["SERVER_OF_THE_TESTS"]),
 }
-TOLERANCE = {"BERTJudge": 5e-3, "BERTScore": 5e-3, "LLMJudge": 0, "RegexJudge": 0, "RuleJudge": 0, "Cascade": 0}
-ENCODERS = {"BERTJudge", "BERTScore"}  # which cut what they can't read
+EXACT = dict.fromkeys(("LLMJudge", "RegexJudge", "RuleJudge", "Cascade"), 0.0)
+TOLERANCE = {"BERTJudge": 5e-3, "BERTScore": 5e-3, "RemoteJudge": 5e-3, **EXACT}
+ENCODERS = {"BERTJudge", "BERTScore", "RemoteJudge"}  # which cut what they can't read
 SIMILARITIES = {"BERTScore"}  # which have a scale of their own, and no labels
 READ_NO_REFERENCE = {"RuleJudge"}
 
@@ -48,6 +52,14 @@ def language_model() -> Iterator[None]:
     """An endpoint that calls everything right."""
     with endpoint(Answer("It is. Final answer: True")) as running, pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_BASE_URL", running.base_url)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def server(starter: BERTJudge) -> Iterator[None]:
+    """A server of the starter judge."""
+    with served({"starter": starter}) as url, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SERVER_OF_THE_TESTS", url)
         yield
 
 

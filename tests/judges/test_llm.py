@@ -35,7 +35,7 @@ PARIS = Sample("It is Paris.", ("Paris",), "What is the capital of France?")
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setattr("bert_judge.generators.openai._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("bert_judge.endpoints._FIRST_WAIT", 0.01)
 
 
 def make(server: Endpoint, **given: object) -> LLMJudge:

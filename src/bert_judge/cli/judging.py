@@ -21,14 +21,27 @@ from bert_judge.models import STARTER
 from bert_judge.pipeline import Rows, explain_result, score_source, uncertain_rows
 from bert_judge.summary import Summary
 
+_REMOTE = "RemoteJudge"
+
 JUDGE_FAILED = 5
 """The exit status where the judge failed on rows, which the same command judges again."""
 
 
 def chosen_judges(arguments: Sequence[str]) -> list[JudgeSpec]:
-    """The judges that `--judge` names, else `--judge_type`, else the starter; their flags are not known yet."""
-    asked = peek(arguments, "judge", "judge_type")
+    """The judges that `--judge` names, else `--judge_type`, else the starter; their flags are not known yet.
+
+    With `--server` the names are those of judges that run there.
+    """
+    asked = peek(arguments, "judge", "judge_type", "server")
     names, kinds = names_in(asked["judge"] or ()), names_in(asked["judge_type"] or ())
+    if asked["server"] and kinds and set(kinds) != {_REMOTE}:
+        raise InputError(
+            "--server names judges that run elsewhere by --judge; --judge_type is for those that run here."
+        )
+    if asked["server"] and names != (_REMOTE,) and not kinds:
+        served = [{"served": name} for name in names] or [{}]
+        named = zip(names or ["served"], served, strict=True)
+        return renamed(JudgeSpec(name, JUDGES[_REMOTE], own, frozenset(own)) for name, own in named)
     if names and kinds:
         raise InputError(f"--judge {','.join(names)} and --judge_type {','.join(kinds)} both name the judge; give one.")
     for kind in kinds:
@@ -59,9 +72,12 @@ def add_judges(
     )
     kinds = {spec.judge_type: spec.kind for spec in chosen}
     taken: set[str] = set()
+    if _REMOTE not in kinds:
+        help_text = "let the bert-judge serve at this address judge; --judge names one of its judges"
+        group.add_argument(*spellings("server"), metavar="URL", help=help_text)
     for name, kind in kinds.items():
         taken.update(parser.flags(f"what {name} takes", kind, given_only=True, without=taken))
-    owners = _add_flags_of_others(parser, taken) if others else {}
+    owners = _add_flags_of_others(parser, {*taken, "server"}) if others else {}
 
     def read(values: Mapping[str, Any]) -> dict[str, JudgeSpec]:
         for flag in (flag for flag in owners if flag in values):

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 import os
-import random
 import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from email.utils import parsedate_to_datetime
 from itertools import islice
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from bert_judge.addresses import public_text
+from bert_judge.endpoints import LONGEST_RETRY_AFTER, backoff, innermost, read_address, retry_after
 from bert_judge.errors import InputError, ModelError, import_extra
 from bert_judge.generators.base import ALTERNATIVES, Arrived, BackendGenerator, Options, opening_token
 from bert_judge.types import Reply, Sampling, TokenChoice
@@ -25,8 +23,6 @@ from bert_judge.types import Reply, Sampling, TokenChoice
 if TYPE_CHECKING:
     from openai import OpenAI
 
-_FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds before the first retry, doubled each time
-_LONGEST_RETRY_AFTER = 600.0  # seconds; a server that asks for more is not waited for
 _TRY_AGAIN = frozenset([408, 409, 425, 429])  # and all from 500 on
 _HOPELESS = {401: "is OPENAI_API_KEY right?", 404: "are the address and the model's name right?"}
 
@@ -86,8 +82,7 @@ class OpenAIGenerator(BackendGenerator):
             reply, pause = self._try(prompt)
             if pause is None or tried == self._options.retries:
                 break
-            backoff = min(_LONGEST_WAIT, _FIRST_WAIT * 2**tried) * random.uniform(0.5, 1)
-            if stop.wait(max(pause, backoff)):  # the client's own retries can't be stopped
+            if stop.wait(max(pause, backoff(tried))):  # the client's own retries can't be stopped
                 break
         return reply
 
@@ -110,11 +105,11 @@ class OpenAIGenerator(BackendGenerator):
             failure = f"{self._url} answered {status} ({self._public(message)[:300]})"
             if status in _HOPELESS:
                 raise ModelError(f"{failure}; {_HOPELESS[status]}") from error
-            pause = _retry_after(error.response.headers)
-            if pause > _LONGEST_RETRY_AFTER or not (status in _TRY_AGAIN or status >= 500):
+            pause = retry_after(error.response.headers)
+            if pause > LONGEST_RETRY_AFTER or not (status in _TRY_AGAIN or status >= 500):
                 pause = None
         except openai.APIConnectionError as error:
-            failure = f"the connection to {self._url} failed ({self._public(_cause(error))})"
+            failure = f"the connection to {self._url} failed ({self._public(innermost(error))})"
         except _SenselessReplyError as error:
             failure = f"{self._url} sent {self._public(str(error))}"
         return Reply("", "error", error=failure), pause
@@ -153,7 +148,7 @@ def _make_client(options: Options) -> tuple[OpenAI, tuple[str, ...]]:
     key = os.environ.get("OPENAI_API_KEY")
     if not key and not base_url:
         raise InputError("the backend openai has no key; set OPENAI_API_KEY, or name your own server with --base_url.")
-    address = _address(base_url) if base_url else urlsplit("")
+    address = read_address(base_url, "base_url") if base_url else urlsplit("")
     query = dict(parse_qsl(address.query, keep_blank_values=True))
     user = address.netloc.rpartition("@")[0]
     basic = base64.b64encode(unquote(user).encode()).decode()
@@ -168,21 +163,6 @@ def _make_client(options: Options) -> tuple[OpenAI, tuple[str, ...]]:
     password = user.partition(":")[2]
     secrets = {address.query, *query.values(), user, unquote(user), password, unquote(password), basic if user else ""}
     return client, tuple(sorted(secrets - {""}, key=len, reverse=True))
-
-
-def _address(base_url: str) -> SplitResult:
-    """The parts of an address. An address that may hold a password is not shown in the error."""
-    try:
-        parts = urlsplit(base_url)
-        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
-            return parts
-    except ValueError:  # the port is not a number, as after a password with a slash
-        pass
-    given = repr(base_url) if "@" not in base_url and "?" not in base_url else "not an address"
-    raise InputError(
-        f"base_url is {given}; an address such as http://localhost:8000/v1 was expected (in a user or password before "
-        "the host, write / ? # @ as %2F %3F %23 %40)."
-    )
 
 
 def _body(sampling: Sampling, options: Options, choices: int, hosted: bool) -> dict[str, Any]:
@@ -241,23 +221,3 @@ def _choices(choice: Mapping[str, Any], wanted: int) -> tuple[TokenChoice, ...]:
         known = {str(other["token"]): float(other["logprob"]) for other in likeliest}
         found.append(TokenChoice(str(each["token"]), known))
     return tuple(found)
-
-
-def _cause(error: BaseException) -> str:
-    """The innermost reason, in one line: the client itself says only that there was an error."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return " ".join(str(error).split()) or type(error).__name__
-
-
-def _retry_after(headers: Mapping[str, str]) -> float:
-    """The seconds that a server asks us to wait; the header has a number or a date."""
-    value = headers.get("retry-after", "")
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(value).timestamp() - time.time()
-        except (ValueError, TypeError):
-            return 0.0
-    return max(0.0, seconds) if math.isfinite(seconds) else 0.0

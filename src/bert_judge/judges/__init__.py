@@ -8,6 +8,7 @@ from bert_judge.judges.bertscore import BERTScore
 from bert_judge.judges.cascade import Cascade
 from bert_judge.judges.llm import LLMJudge
 from bert_judge.judges.regex import RegexJudge
+from bert_judge.judges.remote import RemoteJudge
 from bert_judge.judges.rules import RuleJudge
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Judge",
     "LLMJudge",
     "RegexJudge",
+    "RemoteJudge",
     "RuleJudge",
 ]
 
@@ -28,4 +30,5 @@ JUDGES: dict[str, type[Judge]] = {
     "RegexJudge": RegexJudge,
     "RuleJudge": RuleJudge,
     "Cascade": Cascade,
+    "RemoteJudge": RemoteJudge,
 }

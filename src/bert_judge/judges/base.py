@@ -73,6 +73,11 @@ class Judge(ABC):
         return None if self.scale == "score" else 0.5
 
     @property
+    def reads_references(self) -> bool:
+        """Whether references change its scores. A class that reads none may simply set it to False."""
+        return True
+
+    @property
     @abstractmethod
     def variant(self) -> str:
         """The judge's name in paths: the model, and what distinguishes it from others of its kind."""

@@ -87,6 +87,12 @@ class BERTJudge(Judge):
         self._engine = Engine(self._model, batch_tokens, batch_size)
 
     @property
+    def reads_references(self) -> bool:
+        """Whether it was trained with references."""
+        self._check_trained()
+        return "qc" not in self._config.form.forms
+
+    @property
     def variant(self) -> str:
         """The last part of the model's name or folder."""
         return self._name.rstrip("/").split("/")[-1]

@@ -184,6 +184,11 @@ class Cascade(Judge):
         return next(scale for scale in _MIXED if scale in scales)
 
     @property
+    def reads_references(self) -> bool:
+        """Whether a stage does."""
+        return any(judge.reads_references for judge in self._judges)
+
+    @property
     def use(self) -> tuple[Costs, ...]:
         """What each stage has used so far: rows, seconds, and the replies of its model."""
         with self._lock:

@@ -65,6 +65,7 @@ class RuleJudge(Judge):
     """
 
     scale: Scale = "decision"
+    reads_references: bool = False
 
     def __init__(
         self,

@@ -1,0 +1,210 @@
+"""A judge that runs elsewhere, on a `bert-judge serve`: the same verdicts, over HTTP."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import fields
+from threading import Event
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+
+from bert_judge.addresses import public_text
+from bert_judge.endpoints import LONGEST_RETRY_AFTER, backoff, innermost, read_address, retry_after
+from bert_judge.errors import InputError, ModelError, did_you_mean, import_extra
+from bert_judge.judges.base import Judge
+from bert_judge.types import Sample, Scale, Signature, Verdict
+
+if TYPE_CHECKING:
+    import httpx2
+
+KEY_VARIABLE: Final = "BERT_JUDGE_API_KEY"
+
+_CHARACTERS = 500_000  # of a request, unless one row has more
+_FIELDS = tuple(each.name for each in fields(Verdict))
+_TRY_AGAIN = frozenset([408, 425, 429])  # and all from 500 on
+
+
+class RemoteJudge(Judge):
+    """A judge that a `bert-judge serve` runs. Its scores, scale, threshold and signature are those of that judge.
+
+    Rows are sent in requests of up to `request_rows`, `connections` at a time. The key is read from BERT_JUDGE_API_KEY.
+    A connection that fails, a timeout, and the status 408, 425, 429 or 5xx are tried again `retries` times, after waits
+    that double, or that the server asks for (Retry-After); then the rows are undecided, and failed.
+
+    Raises InputError for what is no address, for a judge that is not served there, and for rows that the server does
+    not take; ModelError where the server can't be asked; MissingExtraError where httpx2 is missing.
+    """
+
+    def __init__(
+        self,
+        server: Annotated[str, "judge on the bert-judge serve at this address"],
+        served: Annotated[str | None, "which of its judges (default: its first one)"] = None,
+        *,
+        connections: Annotated[int, "requests at a time"] = 4,
+        request_rows: Annotated[int, "the most rows of a request"] = 64,
+        timeout: Annotated[float, "seconds to wait for an answer"] = 120.0,
+        retries: Annotated[int, "tries after the first one"] = 6,
+    ) -> None:
+        module = import_extra("httpx2", "RemoteJudge", "server")
+        read_address(server, "server")
+        for name, value, good, expected in (
+            ("connections", connections, connections >= 1, "a number of at least 1"),
+            ("request_rows", request_rows, request_rows >= 1, "a number of at least 1"),
+            ("timeout", timeout, timeout > 0, "a number of seconds over 0"),
+            ("retries", retries, retries >= 0, "a number of at least 0"),
+        ):
+            if not good:
+                raise InputError(f"{name} is {value:g}; {expected} was expected.")
+        self.server = public_text(server).rstrip("/")
+        self._connections, self._retries = connections, retries
+        key = os.environ.get(KEY_VARIABLE)
+        self._client: httpx2.Client = module.Client(
+            base_url=server.rstrip("/"),
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            timeout=timeout,
+            limits=module.Limits(max_connections=None, max_keepalive_connections=connections),
+        )
+        weakref.finalize(self, self._client.close)
+        self._model, limits = self._find(served)
+        self._most_text = int(limits["max_text"])
+        self._request_rows = min(request_rows, int(limits["max_rows"]))
+        self.threshold = self._model["threshold"]
+
+    @property
+    def variant(self) -> str:
+        """That of the served judge."""
+        return str(self._model["variant"])
+
+    @property
+    def signature(self) -> Signature:
+        """That of the served judge: where it runs changes no score."""
+        return Signature.of(self._model["signature"])
+
+    @property
+    def scale(self) -> Scale:
+        """That of the served judge."""
+        return cast("Scale", self._model["scale"])
+
+    @property
+    def reads_references(self) -> bool:
+        """Whether the served judge does."""
+        return bool(self._model["reads_references"])
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        """One verdict for each sample, in order; a few requests are under way at a time."""
+        from bert_judge.encoder import windows
+
+        rows = self._request_rows
+        stop, under_way = Event(), deque[Future[list[Verdict]]]()
+        pool = ThreadPoolExecutor(self._connections, "bert-judge-request")
+        try:
+            for window in windows(map(self._checked, samples), _characters, _CHARACTERS, rows, rows):
+                under_way.append(pool.submit(self._ask, window, stop))
+                if len(under_way) > self._connections:
+                    yield from under_way.popleft().result()
+            while under_way:
+                yield from under_way.popleft().result()
+        finally:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+
+    def _find(self, served: str | None) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """What the server says of a judge, and of its limits."""
+        answer, failed = self._request("GET", "/v1/models", None, Event(), retries=0)
+        if answer is None:
+            raise ModelError(f"{failed}; is bert-judge serve running there?")
+        try:
+            models = {str(each["id"]): each for each in answer["data"]}
+            if served is not None and served not in models:
+                raise InputError(f"{self.server} has no judge {served!r}; {did_you_mean(served, models)}")
+            model = models[served] if served is not None else next(iter(models.values()))
+            return {name: model[name] for name in _OF_A_MODEL}, answer["limits"]
+        except (KeyError, TypeError, StopIteration) as error:
+            raise ModelError(f"{self.server} is not a bert-judge serve: it lists other models than judges.") from error
+
+    def _checked(self, sample: Sample) -> Sample:
+        longest = max(map(len, (sample.candidate, sample.question or "", *sample.references)))
+        if longest > self._most_text:
+            raise InputError(
+                f"a row has a text of {longest:,} characters, and {self.server} takes up to {self._most_text:,}; "
+                "shorten it, or raise --max_text of the server."
+            )
+        return sample
+
+    def _ask(self, window: Sequence[Sample], stop: Event) -> list[Verdict]:
+        """The verdicts on a few rows; failed ones where all tries did."""
+        rows = [{"question": s.question, "references": list(s.references), "candidate": s.candidate} for s in window]
+        body = {"judge": self._model["id"], "samples": rows}
+        answer, failed = self._request("POST", "/v1/judge", body, stop, self._retries)
+        if answer is None:
+            return [Verdict(None, explanation=failed, failed=True)] * len(window)
+        try:
+            records = answer["verdicts"]
+            verdicts = [Verdict(**{name: each[name] for name in _FIELDS if name in each}) for each in records]
+        except (KeyError, TypeError) as error:
+            said = "sent what is not verdicts; is it another version of bert-judge?"
+            raise ModelError(f"{self.server} {said}") from error
+        if len(verdicts) != len(window):
+            raise ModelError(f"{self.server} gave {len(verdicts)} verdicts for {len(window)} rows.")
+        return verdicts
+
+    def _request(
+        self, method: str, path: str, body: Any, stop: Event, retries: int
+    ) -> tuple[dict[str, Any] | None, str]:
+        """The answer to a request after as many tries as it takes or is allowed, or why there is none."""
+        import httpx2
+
+        failed = ""
+        for tried in range(retries + 1):
+            pause = 0.0
+            try:
+                response = self._client.request(method, path, json=body)
+            except httpx2.TimeoutException:
+                failed = f"{self.server} gave no answer within {self._client.timeout.read:g} seconds"
+            except httpx2.HTTPError as error:
+                failed = f"the connection to {self.server} failed ({public_text(innermost(error))})"
+            else:
+                if response.status_code < 400:
+                    return self._read(response), ""
+                failed = f"{self.server} answered {response.status_code} ({_said(response)})"
+                if response.status_code not in _TRY_AGAIN and response.status_code < 500:
+                    raise _refusal(response.status_code, failed)
+                pause = min(retry_after(response.headers), LONGEST_RETRY_AFTER)
+            if tried < retries and stop.wait(max(pause, backoff(tried))):
+                break
+        return None, failed
+
+    def _read(self, response: httpx2.Response) -> dict[str, Any]:
+        try:
+            answer = response.json()
+        except ValueError as error:
+            raise ModelError(f"{self.server} is not a bert-judge serve: what it sent is not JSON.") from error
+        return answer if isinstance(answer, dict) else {}
+
+
+_OF_A_MODEL = ("id", "variant", "scale", "threshold", "reads_references", "signature")
+
+
+def _characters(sample: Sample) -> int:
+    return len(sample.candidate) + len(sample.question or "") + sum(map(len, sample.references))
+
+
+def _refusal(status: int, failed: str) -> InputError | ModelError:
+    """The error for a status that no other try would change."""
+    if status in (401, 403):
+        return ModelError(f"{failed}; is {KEY_VARIABLE} right?")
+    if status in (404, 405):
+        return ModelError(f"{failed}; is it the address of a bert-judge serve?")
+    return InputError(f"{failed}.")
+
+
+def _said(response: httpx2.Response) -> str:
+    """The sentence in a server's error, in one line."""
+    try:
+        said = response.json()["error"]["message"]
+    except (ValueError, KeyError, TypeError):
+        said = response.text
+    return " ".join(str(said).split()).rstrip(".")[:300]

@@ -1,0 +1,394 @@
+"""Judges over HTTP: the application, which any ASGI server runs.
+
+    app = make_app({"starter": BERTJudge()}, ServerOptions())
+
+Every route is in its OpenAPI document, at /openapi.json.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from bert_judge.artifacts import verdict_record
+from bert_judge.errors import BertJudgeError, InputError, did_you_mean
+from bert_judge.judges import BERTScore, Judge
+from bert_judge.judges.naming import distinct
+from bert_judge.server.gate import Figures, Gate, Keys, failure
+from bert_judge.server.graders import grader_answer, grader_sample
+from bert_judge.server.options import ServerOptions
+from bert_judge.server.queueing import JudgeQueue, QueueFullError
+from bert_judge.server.schema import (
+    BertScoreRequest,
+    BertScores,
+    Failure,
+    GraderRequest,
+    JudgeRequest,
+    ManyRows,
+    ManyVerdicts,
+    OneVerdict,
+    Prediction,
+    PredictRequest,
+    Ranked,
+    RerankRequest,
+    Row,
+    sentence,
+)
+from bert_judge.types import Sample, Signature, Verdict
+from bert_judge.version import __version__
+
+_ABOUT = "Says how likely model answers are correct, given the right answers. A judge is named by `judge` or `model`."
+_FAILURES: dict[int | str, dict[str, Any]] = {
+    status: {"model": Failure, "description": text}
+    for status, text in {
+        400: "The body is not JSON in UTF-8.",
+        401: "The key is missing or wrong.",
+        404: "There is no such judge here.",
+        408: "The body took too long.",
+        413: "The body, its rows or a text are too large.",
+        422: "A field is missing, unknown or wrong.",
+        429: "Too many rows are waiting; Retry-After says when to come back.",
+        500: "The judge failed.",
+    }.items()
+}
+
+
+class _RefusedError(Exception):
+    """Why a request is refused: its status and a sentence."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Service:
+    """The served judges with their queues, by name; the first one is asked where a request names none."""
+
+    def __init__(self, judges: Mapping[str, Judge], options: ServerOptions, figures: Figures) -> None:
+        self.options, self.figures = options, figures
+        self.queues: dict[str, JudgeQueue] = {}
+        self.draining = False
+        self.started = int(time.time())
+        self._judges = judges
+        self._tasks: list[asyncio.Task[None]] = []
+        self._loading = asyncio.Lock()
+
+    @asynccontextmanager
+    async def working(self, _: FastAPI) -> AsyncIterator[None]:
+        """Let the judges work until the application ends."""
+        for name, judge in self._judges.items():
+            self._add(name, judge)
+        try:
+            yield
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            for queue in self.queues.values():
+                queue.close()
+
+    def _add(self, name: str, judge: Judge) -> None:
+        queue = JudgeQueue(
+            name,
+            judge,
+            batch_rows=self.options.batch_rows,
+            queue_rows=self.options.queue_rows,
+            batch_wait=self.options.batch_wait,
+            observe=partial(self.figures.count_batch, name),
+        )
+        self.figures.queue_rows.labels(name).set_function(lambda: queue.waiting)
+        self._tasks.append(asyncio.create_task(queue.work()))
+        self.queues[name] = queue
+
+    async def load_bertscore(self) -> None:
+        """Load BERTScore of the starter's encoder, where no BERTScore is served yet."""
+        async with self._loading:
+            if not any(isinstance(queue.judge, BERTScore) for queue in self.queues.values()):
+                self._add(distinct([*self.queues, "BERTScore"])[-1], await asyncio.to_thread(BERTScore))
+
+    def queue(self, *names: str | None, kind: type[Judge] = Judge) -> JudgeQueue:
+        """The queue of the judge that a request names, else of the first one of this kind."""
+        given = [name for name in names if name is not None]
+        fitting = {name: queue for name, queue in self.queues.items() if isinstance(queue.judge, kind)}
+        if len(set(given)) > 1:
+            raise _RefusedError(422, f"judge is {given[0]!r} and model {given[1]!r}; give one of them.")
+        name = given[0] if given else next(iter(fitting))
+        if name not in fitting:
+            raise _RefusedError(404, f"there is no judge {name!r} here; {did_you_mean(name, fitting)}")
+        fitting[name].check_room()
+        return fitting[name]
+
+    def sample(
+        self,
+        queue: JudgeQueue,
+        place: str,
+        candidate: str,
+        references: Sequence[str] | None,
+        question: str | None = None,
+        name: str | None = None,
+    ) -> Sample:
+        """What the judge is given. Raises _RefusedError where it needs a reference, and for texts that are too long."""
+        if references is None and queue.judge.reads_references:
+            needed = f"{queue.name} needs; give reference or references."
+            raise _RefusedError(422, f"{place}has no reference, which {needed}")
+        sample = Sample(candidate, tuple(references or ("",)), question, name)
+        longest = max(map(len, (candidate, question or "", *sample.references)))
+        if longest > self.options.max_text:
+            limit = f"up to {self.options.max_text:,} are taken."
+            raise _RefusedError(413, f"{place}has a text of {longest:,} characters; {limit}")
+        return sample
+
+    async def judged(self, request: Request, queue: JudgeQueue, samples: Sequence[Sample]) -> list[Verdict]:
+        """The verdicts on these rows; where the client goes away before, its rows are dropped."""
+        if len(samples) > self.options.max_rows:
+            raise _RefusedError(413, f"{len(samples):,} rows were sent; up to {self.options.max_rows:,} are taken.")
+        notes = request.scope["state"]["log"]
+        notes |= {"judge": queue.name, "rows": len(samples)}
+        if self.options.log_texts:
+            notes["texts"] = [[each.question, list(each.references), each.candidate] for each in samples]
+        job = queue.submit(samples)
+        gone = asyncio.ensure_future(_disconnected(request))
+        try:
+            await asyncio.wait((job.done, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not job.done.done():
+                self.figures.dropped_rows.labels(queue.name).inc(job.waiting)
+                raise _RefusedError(499, "the client is gone.")
+            return job.done.result()
+        finally:
+            gone.cancel()
+            queue.drop(job)
+
+
+def make_app(judges: Mapping[str, Judge], options: ServerOptions | None = None, keys: Keys | None = None) -> FastAPI:
+    """The application for these judges by name. `app.state.service` is their `Service`."""
+    options, figures = options or ServerOptions(), Figures()
+    service = Service(judges, options, figures)
+
+    app = FastAPI(
+        title="bert-judge",
+        version=__version__,
+        description=_ABOUT,
+        lifespan=service.working,
+        docs_url=None,  # it would load scripts from elsewhere
+        redoc_url=None,
+    )
+    app.state.service = service
+    _add_judging(app, service)
+    _add_shapes_of_others(app, service)
+    _add_state(app, service)
+    _add_failures(app)
+    paths = frozenset(path for route in app.routes if isinstance(path := getattr(route, "path", None), str))
+    app.add_middleware(Gate, options=options, keys=keys or Keys([]), figures=figures, paths=paths)
+    return app
+
+
+def _add_judging(app: FastAPI, service: Service) -> None:
+    @app.post("/v1/judge", responses=_answers(OneVerdict | ManyVerdicts), response_model=None, tags=["judge"])
+    async def judge(body: JudgeRequest, request: Request) -> Response:
+        """The verdict on a candidate, or with `samples` on each of several."""
+        queue = service.queue(body.judge, body.model)
+        if isinstance(body, ManyRows):
+            samples = [_row(service, queue, f"samples[{place}] ", row) for place, row in enumerate(body.samples)]
+            verdicts = await service.judged(request, queue, samples)
+            bodies = [_body(row, verdict) for row, verdict in zip(body.samples, verdicts, strict=True)]
+            return JSONResponse({"judge": queue.name, "verdicts": bodies})
+        (verdict,) = await service.judged(request, queue, [_row(service, queue, "the body ", body)])
+        return JSONResponse({**_body(body, verdict), "judge": queue.name})
+
+    @app.post("/v1/bertscore", responses=_answers(BertScores), response_model=None, tags=["judge"])
+    async def bertscore(body: BertScoreRequest, request: Request) -> Response:
+        """BERTScore of each candidate with the reference that fits it best.
+
+        Without a BERTScore among the judges, the first request loads the starter's encoder.
+        """
+        await service.load_bertscore()
+        queue = service.queue(body.judge, body.model, kind=BERTScore)
+        if len(body.candidates) != len(body.references):
+            counts = f"there are {len(body.candidates)} candidates but {len(body.references)} references"
+            raise _RefusedError(422, f"{counts}; one each was expected.")
+        pairs = zip(body.candidates, body.references, strict=True)
+        samples = [service.sample(queue, f"candidates[{n}] ", *pair) for n, pair in enumerate(pairs)]
+        verdicts = await service.judged(request, queue, samples)
+        scores = {name: [each.details.get(name) for each in verdicts] for name in ("precision", "recall")}
+        f1 = {"f1": [each.score for each in verdicts]}
+        return JSONResponse({"judge": queue.name, "signature": str(queue.judge.signature), **scores, **f1})
+
+
+def _add_shapes_of_others(app: FastAPI, service: Service) -> None:
+    @app.post("/rerank", responses=_answers(list[Ranked]), response_model=None, tags=["shapes of other servers"])
+    async def rerank(body: RerankRequest, request: Request) -> Response:
+        """Candidates for a question, best first, as text-embeddings-inference answers; undecided ones come last."""
+        queue = service.queue(body.judge, body.model)
+        references = _references(body, "the body ")
+        samples = [
+            service.sample(queue, f"texts[{n}] ", text, references, body.query) for n, text in enumerate(body.texts)
+        ]
+        verdicts = await service.judged(request, queue, samples)
+        ranked = sorted(enumerate(verdicts), key=lambda each: (each[1].score is None, -(each[1].score or 0.0), each[0]))
+        texts = [{"text": text} if body.return_text else {} for text in body.texts]
+        return JSONResponse([{"index": n, **texts[n], "score": verdict.score} for n, verdict in ranked])
+
+    @app.post(
+        "/predict",
+        responses=_answers(list[Prediction] | list[list[Prediction]]),
+        response_model=None,
+        tags=["shapes of other servers"],
+    )
+    async def predict(body: PredictRequest, request: Request) -> Response:
+        """Labels with their probabilities, as text-embeddings-inference answers; empty where the judge is undecided."""
+        queue = service.queue(body.judge, body.model)
+        single = all(isinstance(part, str) for part in body.inputs)
+        rows = [body.inputs] if single else body.inputs
+        places = ["inputs "] if single else [f"inputs[{n}] " for n in range(len(rows))]
+        samples = [_input(service, queue, *each) for each in zip(places, rows, strict=True)]
+        verdicts = await service.judged(request, queue, samples)
+        found = [_labels(queue.judge, verdict) for verdict in verdicts]
+        return JSONResponse(found[0] if single else found)
+
+    @app.post("/v1/fine_tuning/alpha/graders/run", responses=_answers(None), tags=["shapes of other servers"])
+    async def run_grader(body: GraderRequest, request: Request) -> Response:
+        """A text_similarity grader whose `evaluation_metric` is a served judge, as OpenAI's client asks."""
+        start = time.perf_counter()
+        queue = service.queue(body.grader.evaluation_metric)
+        filled = grader_sample(body)
+        sample = service.sample(queue, "the sample ", filled.candidate, filled.references, filled.question)
+        (verdict,) = await service.judged(request, queue, [sample])
+        return JSONResponse(grader_answer(body.grader, verdict, time.perf_counter() - start))
+
+
+def _add_state(app: FastAPI, service: Service) -> None:
+    @app.get("/health", tags=["state"])
+    async def health() -> dict[str, str]:
+        """Whether the process answers."""
+        return {"status": "ok"}
+
+    @app.get("/ready", tags=["state"], responses={503: {"model": Failure, "description": "It is about to end."}})
+    async def ready() -> Response:
+        """Whether to send requests here: its judges are loaded, and it is not about to end."""
+        if service.draining:
+            return failure(503, "the server is about to end; send requests elsewhere.", {"Retry-After": "5"})
+        return JSONResponse({"status": "ready", "judges": list(service.queues)})
+
+    @app.get("/metrics", tags=["state"], response_class=Response)
+    async def metrics() -> Response:
+        """Figures, in the text that Prometheus reads."""
+        return Response(service.figures.text(), media_type="text/plain; version=0.0.4")
+
+    @app.get("/v1/models", tags=["state"])
+    async def models() -> dict[str, Any]:
+        """The served judges, the first one first, and what requests have to keep to."""
+        data = [_model(service, queue) for queue in service.queues.values()]
+        return {"object": "list", "data": data, "limits": service.options.limits}
+
+
+def _add_failures(app: FastAPI) -> None:
+    async def refused(_: Request, error: Exception) -> Response:
+        assert isinstance(error, _RefusedError)
+        return failure(error.status, str(error))
+
+    async def full(_: Request, error: Exception) -> Response:
+        assert isinstance(error, QueueFullError)
+        return failure(429, str(error), {"Retry-After": str(error.seconds)})
+
+    async def invalid(_: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        return failure(422, sentence(error.errors()))
+
+    async def http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        said = {
+            400: "the body is not JSON in UTF-8, or is nested too deeply.",
+            404: f"there is nothing at {request.url.path}; /openapi.json says what there is.",
+            405: f"{request.url.path} does not take {request.method}; /openapi.json says what it takes.",
+        }.get(error.status_code, str(error.detail))
+        return failure(error.status_code, said, dict(error.headers or {}))
+
+    async def bad_row(_: Request, error: Exception) -> Response:
+        return failure(422, str(error))
+
+    async def judge_failed(_: Request, error: Exception) -> Response:
+        return failure(500, str(error))
+
+    async def crashed(_: Request, error: Exception) -> Response:
+        return failure(500, f"the judge failed with {type(error).__name__}; the server's log has more.")
+
+    handlers: dict[type[Exception], Callable[[Request, Exception], Any]] = {
+        _RefusedError: refused,
+        QueueFullError: full,
+        RequestValidationError: invalid,
+        HTTPException: http,
+        InputError: bad_row,
+        BertJudgeError: judge_failed,
+        Exception: crashed,
+    }
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, handler)
+
+
+def _answers(model: Any) -> dict[int | str, dict[str, Any]]:
+    """The statuses of a route that judges, for the OpenAPI document."""
+    return {**({200: {"model": model}} if model else {}), **_FAILURES}
+
+
+async def _disconnected(request: Request) -> None:
+    """Return when the client is gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _row(service: Service, queue: JudgeQueue, place: str, row: Row) -> Sample:
+    name = None if row.id is None else str(row.id)
+    return service.sample(queue, place, row.candidate, _references(row, place), row.question, name)
+
+
+def _references(body: Row | RerankRequest, place: str) -> Sequence[str] | None:
+    if body.reference is not None and body.references is not None:
+        raise _RefusedError(422, f"{place}has reference and references, which mean the same; give one of them.")
+    return body.reference if body.references is None else body.references
+
+
+def _body(row: Row, verdict: Verdict) -> dict[str, Any]:
+    """A verdict as a line of `verdicts.jsonl` has it, with the id that came."""
+    record = verdict_record(Sample("", ("",)), verdict, texts=False)
+    del record["id"]
+    return record if row.id is None else {"id": row.id, **record}
+
+
+def _input(service: Service, queue: JudgeQueue, place: str, row: object) -> Sample:
+    if not isinstance(row, list) or not 2 <= len(row) <= 3 or not all(isinstance(text, str) for text in row):
+        expected = "[candidate, reference] or [question, candidate, reference] was expected"
+        raise _RefusedError(422, f"{place}is {row!r:.60}; {expected}.")
+    question, candidate, reference = row if len(row) == 3 else (None, *row)
+    return service.sample(queue, place, candidate, [reference], question)
+
+
+def _labels(judge: Judge, verdict: Verdict) -> list[dict[str, Any]]:
+    if verdict.score is None:
+        return []
+    if judge.scale == "score":
+        return [{"label": "score", "score": verdict.score}]
+    both = [{"label": "correct", "score": verdict.score}, {"label": "incorrect", "score": 1 - verdict.score}]
+    return sorted(both, key=lambda each: -float(str(each["score"])))
+
+
+def _model(service: Service, queue: JudgeQueue) -> dict[str, Any]:
+    judge, signature = queue.judge, Signature.of(queue.judge.signature)
+    return {
+        "id": queue.name,
+        "object": "model",
+        "created": service.started,
+        "owned_by": "bert-judge",
+        "variant": judge.variant,
+        "scale": judge.scale,
+        "threshold": judge.threshold,
+        "reads_references": judge.reads_references,
+        "signature": {"name": signature.name, "settings": dict(signature.settings)},
+    }

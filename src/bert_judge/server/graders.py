@@ -1,0 +1,87 @@
+"""OpenAI's graders: templates filled with an item and a model's answer, and the answer's shape."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from bert_judge.errors import InputError
+from bert_judge.server.schema import Grader, GraderRequest
+from bert_judge.types import Sample, Verdict
+
+_VARIABLE = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
+_ERRORS = (
+    *("formula_parse_error", "invalid_variable_error", "model_grader_parse_error", "model_grader_refusal_error"),
+    *("model_grader_server_error", "other_error", "python_grader_runtime_error", "python_grader_server_error"),
+    *("sample_parse_error", "truncated_observation_error", "unresponsive_reward_error"),
+)
+
+
+def grader_sample(request: GraderRequest) -> Sample:
+    """What a grader's request asks to judge: its templates, filled in. A reference may be a list of texts.
+
+    Raises InputError for a variable that the item and the answer do not have, or that is no text.
+    """
+    names = {"item": request.item or {}, "sample": _sample(request.model_sample)}
+    grader = request.grader
+    question = None if grader.question is None else _filled(grader.question, names)
+    return Sample(_filled(grader.input, names), _references(grader.reference, names), question)
+
+
+def grader_answer(grader: Grader, verdict: Verdict, seconds: float) -> dict[str, Any]:
+    """What OpenAI's server answers: the score is the reward, which is null where the judge is undecided."""
+    errors: dict[str, Any] = dict.fromkeys(_ERRORS, False)
+    errors |= {"other_error": verdict.score is None, "truncated_observation_error": bool(verdict.truncated)}
+    return {
+        "reward": verdict.score,
+        "sub_rewards": {},
+        "metadata": {
+            "name": grader.name,
+            "type": grader.type,
+            "errors": errors,
+            "execution_time": round(seconds, 4),
+            "scores": {grader.name: verdict.score},
+            "token_usage": None,
+            "sampled_model_name": None,
+        },
+        "model_grader_token_usage_per_model": {},
+    }
+
+
+def _sample(text: str) -> dict[str, Any]:
+    """What a template calls `sample`: the answer, and what it holds where it is JSON."""
+    try:
+        return {"output_text": text, "output_json": json.loads(text)}
+    except (ValueError, RecursionError):
+        return {"output_text": text}
+
+
+def _references(template: str, names: Mapping[str, Any]) -> tuple[str, ...]:
+    whole = _VARIABLE.fullmatch(template.strip())
+    value = _value(whole[1], names) if whole else None
+    if isinstance(value, list) and value and all(isinstance(text, str) for text in value):
+        return tuple(value)
+    return (_filled(template, names),)
+
+
+def _filled(template: str, names: Mapping[str, Any]) -> str:
+    """The template with all variables filled in at once: what is filled in is text, and no template."""
+
+    def text(found: re.Match[str]) -> str:
+        value = _value(found[1], names)
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise InputError(f"{{{{{found[1]}}}}} is {json.dumps(value):.60}; a text was expected.")
+        return str(value)
+
+    return _VARIABLE.sub(text, template)
+
+
+def _value(path: str, names: Mapping[str, Any]) -> Any:
+    value: Any = names
+    for part in path.split("."):
+        if not isinstance(value, Mapping) or part not in value:
+            raise InputError(f"there is no {{{{{path}}}}}: neither the item nor the sample has it.")
+        value = value[part]
+    return value

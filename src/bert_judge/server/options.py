@@ -1,0 +1,48 @@
+"""What `bert-judge serve` takes besides its judges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Annotated
+
+from bert_judge.errors import InputError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerOptions:
+    """Where a server listens, how it batches, and what it refuses. Raises InputError for values that make no sense."""
+
+    host: Annotated[str, "the address to listen on; 0.0.0.0: every network"] = "127.0.0.1"
+    port: Annotated[int, "0: any that is free"] = 8000
+    api_keys: Annotated[str | None, "file with a key a line (or BERT_JUDGE_API_KEYS=key,key): others get a 401"] = None
+    batch_rows: Annotated[int, "the most rows that a judge is given together"] = 64
+    batch_wait: Annotated[float, "milliseconds that an idle judge waits for more rows"] = 2.0
+    queue_rows: Annotated[int, "the most rows that wait for a judge; what comes then gets a 429"] = 2048
+    max_rows: Annotated[int, "the most rows of a request"] = 1024
+    max_text: Annotated[int, "the most characters of a text"] = 500_000
+    max_body: Annotated[int, "the most bytes of a request"] = 8_000_000
+    body_seconds: Annotated[float, "seconds within which a request has to arrive"] = 30.0
+    drain_delay: Annotated[float, "seconds to go on after SIGTERM, while /ready says 503, before draining"] = 0.0
+    drain_seconds: Annotated[int, "the most seconds for the requests under way after that"] = 120
+    log_texts: Annotated[bool, "write questions, references and candidates into the log"] = False
+    quiet: Annotated[bool, "log nothing but what goes wrong"] = False
+
+    def __post_init__(self) -> None:
+        for name in ("batch_rows", "queue_rows", "max_rows", "max_text", "max_body"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} is {getattr(self, name)}; a number of at least 1 was expected.")
+        for name in ("batch_wait", "body_seconds", "drain_delay", "drain_seconds"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise InputError(f"{name} is {getattr(self, name):g}; a number of at least 0 was expected.")
+        if not 0 <= self.port < 1 << 16:
+            raise InputError(f"port is {self.port}; a number from 0 to 65535 was expected.")
+        if self.max_rows > self.queue_rows:
+            raise InputError(
+                f"max_rows is {self.max_rows} and queue_rows {self.queue_rows}: the largest requests would never be "
+                "taken; let the queue hold at least one of them."
+            )
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """What clients have to keep to."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name.startswith("max_")}

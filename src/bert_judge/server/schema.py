@@ -1,0 +1,233 @@
+"""What requests and answers look like: the server's OpenAPI document is made from these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
+
+from bert_judge.errors import did_you_mean
+from bert_judge.types import whole_text
+
+MOST_REFERENCES = 1_000
+"""Of one row."""
+
+
+def _whole(value: object) -> object:
+    """A text without half characters, which JSON can hold."""
+    return whole_text(value) if isinstance(value, str) else value
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Text = Annotated[str, BeforeValidator(_whole, json_schema_input_type=str)]
+Texts = Annotated[
+    Annotated[list[Text], Field(min_length=1, max_length=MOST_REFERENCES)],
+    BeforeValidator(_as_list, json_schema_input_type=str | Annotated[list[str], Field(min_length=1)]),
+]
+"""A text, or several."""
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Referenced(_Request):
+    reference: Texts | None = Field(None, description="A correct answer, or several.")
+    references: Texts | None = Field(None, description="The same: give one of the two.")
+
+
+class _ForJudge(_Request):
+    judge: str | None = Field(None, description="One of the served judges; without it, the first one.")
+    model: str | None = Field(None, description="The same, as OpenAI's clients call it.")
+
+
+class Row(_Referenced):
+    """A candidate to judge."""
+
+    candidate: Text
+    question: Text | None = None
+    id: str | int | None = Field(None, description="Comes back with the verdict.")
+
+
+class OneRow(Row, _ForJudge):
+    """A candidate, and which judge is asked."""
+
+
+class ManyRows(_ForJudge):
+    """Candidates, and which judge is asked."""
+
+    samples: list[Row]
+
+
+def _one_or_many(value: object) -> str:
+    return "rows" if isinstance(value, Mapping) and "samples" in value else "row"
+
+
+JudgeRequest = Annotated[
+    Annotated[OneRow, Tag("row")] | Annotated[ManyRows, Tag("rows")],
+    Discriminator(_one_or_many),
+]
+
+
+class BertScoreRequest(_ForJudge):
+    """Texts to compare, one with each entry of references, which may be several."""
+
+    candidates: list[Text]
+    references: list[Texts]
+
+
+class RerankRequest(_Referenced, _ForJudge):
+    """Candidates for a question, best first, in the shape of text-embeddings-inference."""
+
+    query: Text
+    texts: list[Text]
+    return_text: bool = False
+    raw_scores: Literal[False] = False
+    truncate: bool = True
+    truncation_direction: Literal["left", "right", "Left", "Right"] = "right"
+
+
+_TUPLE = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 3}
+_INPUTS = {"anyOf": [_TUPLE, {"type": "array", "items": _TUPLE, "minItems": 1}]}
+
+
+class PredictRequest(_ForJudge):
+    """Pairs of candidate and reference, or triples of question, candidate and reference."""
+
+    inputs: Annotated[list[Any], Field(min_length=1), WithJsonSchema(_INPUTS)]
+    raw_scores: Literal[False] = False
+    truncate: bool = True
+    truncation_direction: Literal["left", "right", "Left", "Right"] = "right"
+
+
+class Grader(_Request):
+    """A text_similarity grader whose metric is a served judge; texts may hold {{item.…}} and {{sample.…}}."""
+
+    type: Literal["text_similarity"]
+    name: str
+    evaluation_metric: str = Field(description="The name of a served judge.")
+    input: str = Field(description="The candidate: {{sample.output_text}}, say.")
+    reference: str = Field(description="{{item.reference}}, say; that may be a list of texts.")
+    question: str | None = Field(None, description="{{item.question}}, say; not of OpenAI.")
+    pass_threshold: float | None = None
+
+
+class GraderRequest(_Request):
+    """What OpenAI's client sends to try a grader on one answer."""
+
+    grader: Grader
+    model_sample: Text
+    item: dict[str, Any] | None = None
+
+
+class VerdictBody(BaseModel):
+    """What a judge says. `score` and `label` are null where it is undecided; fields without a value are left out."""
+
+    model_config = ConfigDict(extra="allow")
+
+    score: float | None = Field(description="Higher is better; of judges of correctness the probability, 0 to 1.")
+    label: int | None = Field(description="1 correct, 0 incorrect; null: undecided, or a judge without labels.")
+    id: str | int | None = None
+    explanation: str | None = None
+    matched_reference: int | None = Field(None, description="The place of the best-matching reference, from 0.")
+    truncated: dict[str, int] | None = Field(None, description="Characters cut from each part that did not fit.")
+    details: dict[str, Any] | None = None
+    failed: bool | None = Field(None, description="The judge itself failed on this row.")
+    outside: str | None = Field(None, description="Why the row is outside of what the judge knows.")
+
+
+class OneVerdict(VerdictBody):
+    """A verdict, and whose it is."""
+
+    judge: str
+
+
+class ManyVerdicts(BaseModel):
+    """Verdicts in the order of the samples, and whose they are."""
+
+    judge: str
+    verdicts: list[VerdictBody]
+
+
+class BertScores(BaseModel):
+    """Scores in the order of the candidates."""
+
+    judge: str
+    signature: str
+    precision: list[float | None]
+    recall: list[float | None]
+    f1: list[float | None]
+
+
+class Ranked(BaseModel):
+    """A candidate's place in the request, and its score."""
+
+    index: int
+    score: float | None
+    text: str | None = None
+
+
+class Prediction(BaseModel):
+    """A label and its probability, or a score."""
+
+    label: str
+    score: float
+
+
+class ErrorBody(BaseModel):
+    """What went wrong, in a sentence."""
+
+    message: str
+    type: str
+
+
+class Failure(BaseModel):
+    """The body of every status from 400 on."""
+
+    error: ErrorBody
+
+
+_EXPECTED = {
+    "string_type": "a text was expected",
+    "list_type": "a list was expected",
+    "texts_type": "a text, or a list of texts, was expected",
+    "dict_type": "an object was expected",
+    "model_type": "an object was expected",
+    "model_attributes_type": "an object was expected",
+    "bool_type": "true or false was expected",
+    "int_type": "a whole number was expected",
+    "float_type": "a number was expected",
+}
+_FIELDS = {name for model in (OneRow, ManyRows) for name in model.model_fields}
+
+
+def sentence(errors: Sequence[Mapping[str, Any]]) -> str:
+    """The first of pydantic's errors about a request: where, what was expected, what was given."""
+    error = min(errors, key=lambda each: each["type"] != "extra_forbidden")  # which explains what is missing
+    kind, place = error["type"], _place(error["loc"])
+    if isinstance(error["input"], bytes):
+        return "the body was not sent as JSON; add the header Content-Type: application/json."
+    if kind == "json_invalid":
+        return f"the body is not valid JSON ({error['ctx']['error']}, at byte {error['loc'][-1]})."
+    if kind == "missing":
+        return f"{place} is missing."
+    if kind == "extra_forbidden":
+        return f"there is no field {place}; {did_you_mean(str(error['loc'][-1]), _FIELDS)}"
+    if kind == "too_short":
+        return f"{place} is empty; at least one entry was expected."
+    if kind == "list_type" and str(error["loc"][-1]).startswith("reference"):
+        kind = "texts_type"
+    expected = _EXPECTED.get(kind) or error["msg"].lower().removeprefix("input should be ") + " was expected"
+    given = repr(error["input"])
+    return f"{place} is {given if len(given) <= 60 else given[:60] + '…'}; {expected}."
+
+
+def _place(path: Sequence[str | int]) -> str:
+    """Where in the body: `samples[2].candidate`."""
+    parts = [part for part in path if part not in ("body", "row", "rows")]
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).removeprefix(".")
+    return text or "the body"

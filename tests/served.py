@@ -1,0 +1,75 @@
+"""A real server on loopback, in a thread of the tests."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from typing import Any
+from urllib.parse import urlsplit
+
+from bert_judge.judges import Judge
+from bert_judge.server.gate import Keys
+from bert_judge.server.options import ServerOptions
+from bert_judge.server.running import make_server, open_socket, url_of
+
+
+@contextmanager
+def served(judges: Mapping[str, Judge], keys: Sequence[str] = (), **options: Any) -> Iterator[str]:
+    """Serve judges; gives the address."""
+    chosen = ServerOptions(port=0, **options)
+    server = make_server(judges, chosen, Keys(keys))
+    with open_socket(chosen.host, 0) as opened:
+        opened.listen(2048)
+        thread = threading.Thread(target=server.run, args=([opened],))
+        thread.start()
+        try:
+            while not server.started:
+                time.sleep(0.01)
+                assert thread.is_alive()
+            yield url_of(opened)
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def ask(url: str, path: str, body: Any = None, method: str | None = None, **headers: str) -> tuple[int, Any, Any]:
+    """The status, the body (from JSON where it is), and the headers."""
+    connection = HTTPConnection(urlsplit(url).netloc, timeout=60)
+    sent = {"Content-Type": "application/json"} if body is not None else {}
+    sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+    text = body if isinstance(body, str | bytes | None) else json.dumps(body)
+    connection.request(method or ("GET" if body is None else "POST"), path, text, sent)
+    response = connection.getresponse()
+    content = response.read()
+    connection.close()
+    is_json = (response.headers["Content-Type"] or "").startswith("application/json")
+    return response.status, json.loads(content) if is_json else content.decode(), response.headers
+
+
+class Slow(Judge):
+    """Scores a candidate by its length, after some milliseconds a batch; raises where one says so."""
+
+    variant, signature, scale = "slow", "Slow", "score"
+
+    def __init__(self, seconds: float = 0.01) -> None:
+        self.seconds = seconds
+        self.batches: list[int] = []
+
+    def assess(self, samples):
+        from bert_judge.types import Verdict
+
+        samples = list(samples)
+        self.batches.append(len(samples))
+        time.sleep(self.seconds)
+        for sample in samples:
+            if sample.candidate == "raise":
+                raise RuntimeError("this row is too much")
+            if sample.candidate == "die":
+                from bert_judge.errors import ModelError
+
+                raise ModelError("the endpoint is gone.")
+            yield Verdict(float(len(sample.candidate)), None, f"of {sample.candidate}", 0)

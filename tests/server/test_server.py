@@ -1,0 +1,410 @@
+"""The server over real HTTP: the same numbers as `predict`, many clients, overload, wrong requests, its end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import openai
+import pytest
+
+from bert_judge import BERTJudge, Sample
+from bert_judge.errors import OutputError
+from bert_judge.judges import BERTScore, RegexJudge, RuleJudge
+from bert_judge.server.gate import JsonLines, Keys
+from bert_judge.server.options import ServerOptions
+from bert_judge.server.running import open_socket
+from conftest import PARIS, Refused
+from served import Slow, ask, served
+
+FRANCE = "What is the capital of France?"
+HEAD = b"POST /v1/judge HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+
+
+@pytest.fixture(scope="module")
+def url(starter: BERTJudge) -> Iterator[str]:
+    """The starter first, and judges of other kinds beside it."""
+    rules = RuleJudge(must_contain="Paris")
+    with served({"starter": starter, "containment": RegexJudge("none", "containment"), "rules": rules}) as address:
+        yield address
+
+
+def row(candidate: str = "It is Paris.", **more: Any) -> dict[str, Any]:
+    return {"question": FRANCE, "reference": "Paris", "candidate": candidate, **more}
+
+
+def test_a_verdict_has_its_score_at_the_top(url: str) -> None:
+    status, verdict, _ = ask(url, "/v1/judge", row(id="a"))
+    assert status == 200
+    assert verdict["score"] > 0.9
+    assert (verdict["label"], verdict["judge"], verdict["id"]) == (1, "starter", "a")
+
+
+def test_scores_are_those_of_predict(url: str, starter: BERTJudge, samples: list[Sample]) -> None:
+    rows = [{"question": s.question, "references": list(s.references), "candidate": s.candidate} for s in samples]
+    status, found, _ = ask(url, "/v1/judge", {"samples": rows})
+    assert status == 200
+    verdicts = list(starter.assess(samples))
+    assert [each["score"] for each in found["verdicts"]] == [each.score for each in verdicts]
+    assert [each["label"] for each in found["verdicts"]] == [each.label for each in verdicts]
+    assert [each.get("truncated", {}) for each in found["verdicts"]] == [each.truncated for each in verdicts]
+
+
+def test_a_request_names_the_judge(url: str, subtests: pytest.Subtests) -> None:
+    for field in ("judge", "model"):
+        with subtests.test(field=field):
+            _, found, _ = ask(url, "/v1/judge", row("so is Paris", **{field: "containment"}))
+            assert (found["score"], found["judge"]) == (1.0, "containment")
+    status, found, _ = ask(url, "/v1/judge", row(judge="containmint"))
+    assert (status, found["error"]["type"]) == (404, "not_found_error")
+    assert "did you mean containment?" in found["error"]["message"]
+
+
+def test_only_a_judge_that_reads_references_needs_one(url: str) -> None:
+    body = {"question": FRANCE, "candidate": "Paris"}
+    status, found, _ = ask(url, "/v1/judge", body)
+    assert status == 422
+    assert "has no reference, which starter needs" in found["error"]["message"]
+    assert ask(url, "/v1/judge", {**body, "judge": "rules"})[1]["score"] == 1.0
+
+
+def test_half_a_character_is_judged_as_by_predict(url: str, starter: BERTJudge) -> None:
+    status, found, _ = ask(url, "/v1/judge", json.dumps(row("Paris \ud83d")))
+    assert (status, [found["score"]]) == (200, starter.predict([FRANCE], ["Paris \ud83d"], ["Paris"]))
+
+
+def test_bertscore_is_that_of_the_judge(url: str) -> None:
+    candidates, references = ["It is Paris.", "no"], ["Paris", ["yes", "no way"]]
+    status, found, _ = ask(url, "/v1/bertscore", {"candidates": candidates, "references": references})
+    assert status == 200
+    assert found["f1"] == pytest.approx(BERTScore().predict(None, candidates, references), abs=5e-3)
+    assert all(0 < value < 1 for name in ("precision", "recall") for value in found[name])
+    status, found, _ = ask(url, "/v1/bertscore", {"candidates": candidates, "references": ["Paris"]})
+    assert (status, found["error"]["message"][:40]) == (422, "there are 2 candidates but 1 references;")
+    assert ask(url, "/v1/models")[1]["data"][-1]["id"] == "BERTScore"
+
+
+def test_rerank_and_predict_have_the_shape_of_tei(url: str, starter: BERTJudge) -> None:
+    texts = [text for text, _ in PARIS]
+    body = {"query": FRANCE, "texts": texts, "reference": "Paris", "return_text": True}
+    _, ranked, _ = ask(url, "/rerank", body)
+    scores = dict(zip(texts, starter.predict([FRANCE] * 6, texts, ["Paris"] * 6), strict=True))
+    assert [each["text"] for each in ranked] == [texts[each["index"]] for each in ranked]
+    assert [each["score"] for each in ranked] == pytest.approx(sorted(scores.values(), reverse=True), abs=5e-3)
+    _, single, _ = ask(url, "/predict", {"inputs": [FRANCE, "Paris.", "Paris"]})
+    assert [each["label"] for each in single] == ["correct", "incorrect"]
+    assert sum(each["score"] for each in single) == pytest.approx(1)
+    _, several, _ = ask(url, "/predict", {"inputs": [["Paris.", "Paris"]], "judge": "containment"})
+    assert several[0][0] == {"label": "correct", "score": 1.0}
+
+
+def test_the_client_of_openai_runs_a_grader(url: str) -> None:
+    client = openai.OpenAI(base_url=f"{url}/v1", api_key="none")
+    grader: Any = {
+        "type": "text_similarity",
+        "name": "right",
+        "evaluation_metric": "starter",
+        "input": "{{sample.output_text}}",
+        "reference": "{{ item.answers }}",
+        "question": "{{item.question}}",
+    }
+    item = {"question": FRANCE, "answers": ["Paris", "{{item.question}}"]}
+    answer = client.fine_tuning.alpha.graders.run(grader=grader, model_sample="It is Paris.", item=item)
+    assert answer.reward > 0.9
+    assert not answer.metadata.errors.other_error
+    assert next(model.id for model in client.models.list()) == "starter"
+    with pytest.raises(openai.UnprocessableEntityError, match=r"there is no \{\{item.answers\}\}"):
+        client.fine_tuning.alpha.graders.run(grader=grader, model_sample="It is Paris.", item={"question": FRANCE})
+
+
+def test_wrong_requests_get_a_sentence(url: str, subtests: pytest.Subtests) -> None:
+    deep = b'{"samples": ' + b"[" * 200_000
+    for path, body, status, said in [
+        ("/v1/judge", "", 422, "the body is missing"),
+        ("/v1/judge", "{", 422, "not valid JSON"),
+        ("/v1/judge", "[]", 422, "an object was expected"),
+        ("/v1/judge", "{}", 422, "candidate is missing"),
+        ("/v1/judge", b'{"candidate": "\xff"}', 400, "not JSON in UTF-8"),
+        ("/v1/judge", deep, 400, "nested too deeply"),
+        ("/v1/judge", {"candidat": "x", "reference": "y"}, 422, "no field candidat; did you mean candidate?"),
+        ("/v1/judge", row(references="x"), 422, "which mean the same"),
+        ("/v1/judge", row(reference=3), 422, "reference is 3; a text, or a list of texts, was expected"),
+        ("/v1/judge", row(reference=[]), 422, "reference is empty"),
+        ("/v1/judge", row(model="x", judge="y"), 422, "give one of them"),
+        ("/v1/judge", {"samples": [row(), {"candidate": 1}]}, 422, "samples[1].candidate is 1; a text was expected"),
+        ("/v1/judge", {"samples": [row(), {"candidate": "x"}]}, 422, "samples[1] has no reference"),
+        ("/v1/judge", {"samples": [row()] * 1025}, 413, "1,025 rows were sent; up to 1,024 are taken"),
+        ("/v1/judge", row("x" * 500_001), 413, "a text of 500,001 characters"),
+        ("/v1/judge", b" " * 8_000_001, 413, "up to 8,000,000 bytes"),
+        ("/predict", {"inputs": "x"}, 422, "inputs is 'x'; a list was expected"),
+        ("/predict", {"inputs": [["x"]]}, 422, "[candidate, reference]"),
+        ("/predict", {"inputs": [["x", "y"]], "raw_scores": True}, 422, "raw_scores is True"),
+        ("/nothing", {}, 404, "there is nothing at /nothing"),
+        ("/health", {}, 405, "/health does not take POST"),
+    ]:
+        with subtests.test(path=path, said=said):
+            found = ask(url, path, body)
+            assert (found[0], list(found[1])) == (status, ["error"])
+            assert said in found[1]["error"]["message"]
+            assert "\n" not in found[1]["error"]["message"]
+    with subtests.test("another content type"):
+        status, found, _ = ask(url, "/v1/judge", "{}", Content_Type="application/x-www-form-urlencoded")
+        assert (status, "Content-Type: application/json" in found["error"]["message"]) == (422, True)
+
+
+def test_empty_input_is_no_work(url: str) -> None:
+    assert ask(url, "/v1/judge", {"samples": []})[1] == {"judge": "starter", "verdicts": []}
+
+
+def test_a_body_without_end_is_refused(url: str) -> None:
+    chunk = b"x" * 1_000_000
+    with httpx2.Client(timeout=60) as client:
+        response = client.post(f"{url}/v1/judge", content=(chunk for _ in range(40)))
+    assert response.status_code == 413
+
+
+def test_a_slow_body_is_given_up() -> None:
+    with served({"slow": Slow()}, body_seconds=0.2) as url, connected(url) as client:
+        client.sendall(HEAD + b"Content-Length: 99\r\n\r\n{")
+        assert client.recv(1000).startswith(b"HTTP/1.1 408 ")
+
+
+def test_half_a_head_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bert_judge.server.running.HEAD_SECONDS", 0.2)
+    with served({"slow": Slow()}) as url, connected(url) as half, connected(url) as silent:
+        half.sendall(HEAD)
+        assert (half.recv(1000), silent.recv(1000)) == (b"", b"")
+        assert ask(url, "/health")[0] == 200
+
+
+def test_clients_are_never_mixed_up() -> None:
+    """Hundreds of requests at a time, of which many go away: each that stays gets the verdicts on its own rows."""
+    slow = Slow(0.002)
+    answered, dropped = 0, 0
+
+    async def client(url: str, http: httpx2.AsyncClient, number: int) -> None:
+        nonlocal answered, dropped
+        chance = random.Random(number)
+        texts = ["x" * chance.randint(0, 40) + f" {number}.{part}" for part in range(chance.randint(1, 6))]
+        request = http.post(f"{url}/v1/judge", json={"samples": [{"candidate": t, "reference": "r"} for t in texts]})
+        try:
+            response = await asyncio.wait_for(request, 0.05 if chance.random() < 0.3 else 60)
+        except TimeoutError:
+            dropped += 1
+            return
+        assert response.status_code == 200
+        found = response.json()["verdicts"]
+        assert [each["explanation"] for each in found] == [f"of {text}" for text in texts]
+        assert [each["score"] for each in found] == [len(text) for text in texts]
+        answered += 1
+
+    async def clients(url: str) -> None:
+        async with httpx2.AsyncClient(limits=httpx2.Limits(max_connections=200), timeout=60) as http:
+            await asyncio.gather(*(client(url, http, number) for number in range(400)))
+
+    with served({"slow": slow}, queue_rows=100_000) as url:
+        asyncio.run(clients(url))
+        assert answered + dropped == 400
+        assert answered > 200
+        assert max(slow.batches) > 6  # rows of several requests together
+        assert max(slow.batches) <= 64
+        assert ask(url, "/v1/judge", {"candidate": "x", "reference": "r"})[1]["score"] == 1
+        assert figure(url, 'bert_judge_queue_rows{judge="slow"}') == 0
+
+
+def test_rows_that_nobody_waits_for_are_dropped() -> None:
+    slow = Slow(0.3)
+    with served({"slow": slow}) as url:
+        rows = {"samples": [{"candidate": "x", "reference": "r"}] * 1000}
+        with pytest.raises(httpx2.ReadTimeout):
+            httpx2.post(f"{url}/v1/judge", json=rows, timeout=0.5)
+        while figure(url, 'bert_judge_queue_rows{judge="slow"}'):
+            time.sleep(0.01)
+        assert figure(url, 'bert_judge_dropped_rows_total{judge="slow"}') >= 800
+        assert sum(slow.batches) < 300
+
+
+def test_a_large_request_does_not_hold_up_others() -> None:
+    with served({"slow": Slow(0.05)}) as url, ThreadPoolExecutor(1) as pool:
+        large = pool.submit(ask, url, "/v1/judge", {"samples": [{"candidate": "x", "reference": "r"}] * 1000})
+        time.sleep(0.2)
+        assert ask(url, "/v1/judge", {"candidate": "xy", "reference": "r"})[1]["score"] == 2
+        assert not large.done()
+        assert len(large.result()[1]["verdicts"]) == 1000
+
+
+def test_a_row_that_fails_spoils_no_other_request(caplog: pytest.LogCaptureFixture) -> None:
+    with served({"slow": Slow(0.1)}) as url, ThreadPoolExecutor(8) as pool:
+        candidates = ["a", "raise", "bb", "die", "ccc", "dddd"]
+        found = list(pool.map(lambda text: ask(url, "/v1/judge", {"candidate": text, "reference": "r"}), candidates))
+    assert [status for status, _, _ in found] == [200, 500, 200, 500, 200, 200]
+    assert [found[n][1]["score"] for n in (0, 2, 4, 5)] == [1, 2, 3, 4]
+    assert "RuntimeError" in found[1][1]["error"]["message"]
+    assert "this row" not in found[1][1]["error"]["message"]  # it is in the log
+    assert found[3][1]["error"]["message"] == "the endpoint is gone."
+    assert "this row is too much" in caplog.text
+
+
+def test_overload_is_told_at_once() -> None:
+    body = {"samples": [{"candidate": "x", "reference": "r"}] * 64}
+    with served({"slow": Slow(1)}, queue_rows=128, max_rows=64) as url, ThreadPoolExecutor(12) as pool:
+        asked = [pool.submit(ask, url, "/v1/judge", body) for _ in range(12)]
+        while figure(url, 'bert_judge_queue_rows{judge="slow"}') < 128:
+            time.sleep(0.01)
+        status, found, headers = ask(url, "/v1/judge", {"candidate": "x", "reference": "r"})
+        assert not all(each.done() for each in asked)  # it did not wait for its turn
+        assert (status, found["error"]["type"]) == (429, "rate_limit_error")
+        assert int(headers["Retry-After"]) >= 1
+        statuses = sorted(each.result()[0] for each in asked)
+    assert set(statuses) == {200, 429}
+
+
+def test_a_key_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused) -> None:
+    with served({"slow": Slow()}, keys=["secret", "other"]) as url:
+        body = {"candidate": "x", "reference": "r"}
+        for header, status in [("", 401), ("Bearer wrong", 401), ("secret", 401), ("Bearer other", 200)]:
+            assert ask(url, "/v1/judge", body, Authorization=header)[0] == status
+        assert ask(url, "/metrics")[0] == 401
+        assert ask(url, "/health")[0] == ask(url, "/ready")[0] == 200
+    file = tmp_path / "keys"
+    file.write_text("# of the team\nsecret \n\n")
+    assert Keys.read(str(file)).allow(b"Bearer secret")
+    assert not Keys.read(str(file)).allow(b"Bearer # of the team")
+    monkeypatch.setenv("BERT_JUDGE_API_KEYS", "one, two")
+    assert Keys.read(None).allow(b"bearer two")
+    file.write_text("# none\n")
+    with refused("holds no keys"):
+        Keys.read(str(file))
+    with refused("can't be read"):
+        Keys.read(str(tmp_path / "none"))
+
+
+def test_the_log_has_no_texts(caplog: pytest.LogCaptureFixture, subtests: pytest.Subtests) -> None:
+    caplog.set_level(logging.INFO, "bert_judge.server")
+    for log_texts in (False, True):
+        with subtests.test(log_texts=log_texts):
+            caplog.clear()
+            with served({"slow": Slow()}, log_texts=log_texts) as url:
+                ask(url, "/v1/judge", {"candidate": "tell nobody", "reference": "r"})
+            lines = [json.loads(JsonLines().format(each)) for each in caplog.records if each.name.endswith("gate")]
+            assert [(line["path"], line["status"], line["rows"]) for line in lines] == [("/v1/judge", 200, 1)]
+            assert ("tell nobody" in json.dumps(lines)) == log_texts
+
+
+def test_figures_count_verdicts_and_requests(url: str) -> None:
+    before = figure(url, 'bert_judge_verdicts_total{judge="rules",label="incorrect"}')
+    assert ask(url, "/v1/judge", {"candidate": "London", "judge": "rules"})[0] == 200
+    assert figure(url, 'bert_judge_verdicts_total{judge="rules",label="incorrect"}') == before + 1
+    ask(url, "/a/path/of/their/own")
+    assert figure(url, 'bert_judge_requests_total{path="other",status="404"}') >= 1
+
+
+def test_options_that_make_no_sense(refused: Refused) -> None:
+    for values, said in [
+        ({"batch_rows": 0}, "batch_rows is 0"),
+        ({"batch_wait": -1}, "batch_wait is -1"),
+        ({"port": 70_000}, "port is 70000"),
+        ({"max_rows": 3000}, "would never be taken"),
+    ]:
+        with refused(said, values=values):
+            ServerOptions(**values)
+    with refused("can't be used", error=OutputError), open_socket("127.0.0.1", 0) as taken:
+        taken.listen()
+        open_socket("127.0.0.1", taken.getsockname()[1])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM")
+def test_sigterm_under_load_answers_what_was_accepted(tmp_path: Path) -> None:
+    """A real process: clients ask without a pause, it is told to end, and no request that it took is lost."""
+    answered, refused = [], []
+
+    def client(url: str, number: int) -> None:
+        for turn in range(1000):
+            try:
+                status, found, _ = ask(url, "/v1/judge", {"candidate": f"{number}.{turn}", "reference": "r"})
+            except OSError:  # nobody listens any more
+                refused.append(number)
+                return
+            assert (status, found["explanation"]) == (200, f"of {number}.{turn}")
+            answered.append((number, turn))
+
+    process, url = started(tmp_path, "--judge", "served:Slow", "--seconds", "0.05")
+    try:
+        threads = [threading.Thread(target=client, args=(url, number)) for number in range(16)]
+        for thread in threads:
+            thread.start()
+        time.sleep(1)
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+        for thread in threads:
+            thread.join()
+    finally:
+        process.kill()
+    logged = [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
+    accepted = [line for line in logged if line["message"] == "request"]
+    assert process.returncode == 0
+    assert "all requests are answered" in errors
+    assert len(refused) == 16
+    assert len(answered) == len(accepted) > 0
+    assert {line["status"] for line in accepted} == {200}
+
+
+def test_ready_says_when_the_end_is_near(tmp_path: Path) -> None:
+    process, url = started(tmp_path, "--judge", "containment", "--drain_delay", "1")
+    try:
+        assert ask(url, "/ready")[0] == 200
+        process.send_signal(signal.SIGTERM)
+        status, found, _ = ask(url, "/ready")
+        assert (status, "about to end" in found["error"]["message"]) == (503, True)
+        assert ask(url, "/v1/judge", row())[0] == 200
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_what_serve_refuses(complaint: Callable[..., str], tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for line, said in [
+        ("--judge no-such-judge", "no-such-judge"),
+        ("--queue_rows 10", "would never be taken"),
+        (f"--api_keys {tmp_path}/none", "can't be read"),
+        ("--judge BERTScore --idf --port 0", "the idf weights depend on the whole input"),
+    ]:
+        with subtests.test(line=line):
+            assert said in complaint("serve", *line.split())
+
+
+def started(folder: Path, *arguments: str) -> tuple[subprocess.Popen[str], str]:
+    """A `bert-judge serve` in a process of its own, and its address."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])}
+    command = [sys.executable, "-m", "bert_judge.cli", "serve", "--port", "0", *arguments]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, env=environment)
+    assert process.stdout
+    return process, process.stdout.readline().split(" at ")[1].split(";")[0]
+
+
+def connected(url: str) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", urlsplit(url).port or 0), timeout=60)
+
+
+def figure(url: str, name: str) -> float:
+    """A figure of /metrics; 0 where it is not there yet."""
+    found = re.search(rf"^{re.escape(name)} (\S+)$", ask(url, "/metrics")[1], re.MULTILINE)
+    return float(found[1]) if found else 0.0
