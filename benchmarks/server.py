@@ -34,6 +34,7 @@ from urllib.parse import urlsplit
 
 from judge import processor_dtype
 from parts import EXAMPLES, distinct_rows, processor
+from pydantic import BaseModel
 
 from bert_judge import BERTJudge, Sample
 
@@ -42,6 +43,14 @@ SERVERS = {
     "(b) predict a request": [sys.executable, __file__, "--endpoint", "predict"],
     "(c) transformers a request": [sys.executable, __file__, "--endpoint", "transformers"],
 }
+
+
+class Body(BaseModel):
+    """What the plain endpoints take."""
+
+    question: str
+    references: list[str]
+    candidate: str
 
 
 @dataclass
@@ -233,14 +242,8 @@ def run_endpoint(kind: str) -> None:
     """The endpoint that one writes first: a request is a call."""
     import uvicorn
     from fastapi import FastAPI
-    from pydantic import BaseModel
 
     from bert_judge.server.running import open_socket, url_of
-
-    class Body(BaseModel):
-        question: str
-        references: list[str]
-        candidate: str
 
     judge = BERTJudge() if kind == "predict" else None
     app = FastAPI()
