@@ -378,6 +378,9 @@ def test_left_truncation_cuts_the_plain_ids(subtests: pytest.Subtests) -> None:
                 assert list(prompt.tokens.ids) == [ends[0], *plain[-(limit - 2) :], ends[1]]
             [prompt] = encode(tokenizer, sample, limit=30, truncation="left")
             assert prompt.truncated["question"] == len(sample.question or "")  # all of it
+            sample = Sample("Paris", ("Paris and London " * 30,), "What is it?")
+            [prompt] = encode(tokenizer, sample, limit=30, truncation="left", candidate_focus=8)
+            assert prompt.truncated["candidate"] == len(sample.candidate)  # no place to look for words in
 
 
 def test_very_long_texts_give_the_tokens_of_the_whole(subtests: pytest.Subtests) -> None:

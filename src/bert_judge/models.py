@@ -354,7 +354,7 @@ def hides_amx() -> bool:
         flags = re.search("^flags.*$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)
     except OSError:  # not Linux
         return False
-    return bool(flags) and "avx512_fp16" in flags[0] and "amx_bf16" not in flags[0]
+    return flags is not None and "avx512_fp16" in flags[0] and "amx_bf16" not in flags[0]
 
 
 def hash_files(files: Iterable[Path]) -> str:

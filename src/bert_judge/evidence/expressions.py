@@ -16,7 +16,7 @@ from bert_judge.evidence.reading import read
 from bert_judge.evidence.values import Form
 from bert_judge.metrics import strip_markup, verify_math
 
-_SECONDS = 2.0  # for one pair, which takes some milliseconds
+_SECONDS = 5.0  # for one pair, which takes some milliseconds; on a busy machine longer
 _LONGEST = 400  # characters of an expression
 _LABEL = re.compile(r"\s*\(?[A-J][).:]\s+")
 _FORMULA = re.compile(
@@ -60,11 +60,11 @@ def _is_expression(text: str) -> bool:
 
 @lru_cache(maxsize=8_192)
 def equal(candidate: str, reference: str) -> bool | None:
-    """Whether two expressions are equal; None where Math-Verify is not there or can't read the reference."""
+    """Whether two expressions are equal; None where Math-Verify is not there, can't tell, or takes too long."""
     if not CAN_COMPARE:
         return None
-    score = verify_math(candidate, reference, _SECONDS).score
-    return None if score is None else score == 1.0
+    found = verify_math(candidate, reference, _SECONDS)
+    return None if found.score is None or not found.finished else found.score == 1.0
 
 
 CAN_COMPARE = find_spec("math_verify") is not None

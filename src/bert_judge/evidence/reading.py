@@ -86,7 +86,7 @@ class Reading:
         """The values that are no words, by their keys."""
         if len(self._forms) == len(self.values):
             return {}
-        return {value.key: value.what for value in self.values if type(value.what) is not Form}
+        return {value.key: value.what for value in self.values if isinstance(value.what, Amount | Parts)}
 
     @_Lazy
     def words(self) -> tuple[str, ...]:

@@ -22,10 +22,11 @@ _SCRIPT = Path(__file__).with_name("math_worker.py")
 
 
 class MetricResult(NamedTuple):
-    """The number of a metric (None where it can't read the reference), and why."""
+    """The number of a metric (None where it can't read the reference), why, and whether it came to an end."""
 
     score: float | None
     reason: str | None = None
+    finished: bool = True
 
 
 def math_verify(candidate: str, reference: str) -> float:
@@ -66,8 +67,8 @@ class _Worker:
                 if answer := self._exchange(process, request):
                     return MetricResult(*json.loads(answer))
                 if time.monotonic() - start >= timeout:
-                    return MetricResult(0.0, f"Math-Verify took more than {timeout:g} s")
-        return MetricResult(0.0, "Math-Verify ended without an answer")
+                    return MetricResult(0.0, f"Math-Verify took more than {timeout:g} s", finished=False)
+        return MetricResult(0.0, "Math-Verify ended without an answer", finished=False)
 
     def close(self) -> None:
         """End the process."""

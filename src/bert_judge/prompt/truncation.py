@@ -78,7 +78,7 @@ def with_focus(piece: Piece, kept: Sequence[int], width: int, agreeing: frozense
     The window is the one that holds most tokens of the types `agreeing` that neither end has, the last of equals; a
     third of it comes after them, as what follows a mention can take it back. Positions count the marker as 0.
     """
-    gap = next(i for i in range(1, len(kept) + 1) if i == len(kept) or kept[i] != kept[i - 1] + 1)
+    gap = next((i for i in range(1, len(kept)) if kept[i] != kept[i - 1] + 1), len(kept))
     head, tail = kept[:gap], kept[gap:]
     width = min(width, len(tail) // 2)
     if not width:
