@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import runpy
+import subprocess
 import sys
 
 import pytest
@@ -10,29 +10,25 @@ import pytest
 from bert_judge.cli import COMMANDS
 
 
-def started(module: str, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    """The status with which `python -m module` leaves; the module is run as Python runs it."""
-    monkeypatch.setattr(sys, "argv", [module, *arguments])
-    monkeypatch.delitem(sys.modules, module, raising=False)
-    with pytest.raises(SystemExit) as end:
-        runpy.run_module(module, run_name="__main__")
-    return int(end.value.code or 0)
+def started(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """What `python -m module` prints, and the status with which it leaves."""
+    command = [sys.executable, "-m", module, *arguments]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
 
 
-def test_python_m_bert_judge_is_the_program(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_python_m_bert_judge_is_the_program(subtests: pytest.Subtests) -> None:
     for module in ("bert_judge", "bert_judge.cli"):
-        assert started(module, monkeypatch, "--version") == 0
-        assert capsys.readouterr().out.startswith("bert-judge ")
-        assert started(module, monkeypatch, "tasks", "--no_such_flag") == 2
-        assert capsys.readouterr().err.startswith("bert-judge tasks: there is no flag --no_such_flag")
+        with subtests.test(module=module):
+            version = started(module, "--version")
+            assert (version.returncode, version.stdout[:11]) == (0, "bert-judge ")
+            wrong = started(module, "tasks", "--no_such_flag")
+            assert wrong.returncode == 2
+            assert wrong.stderr.startswith("bert-judge tasks: there is no flag --no_such_flag")
 
 
-def test_the_module_of_a_command_is_the_command(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], subtests: pytest.Subtests
-) -> None:
+def test_the_module_of_a_command_is_the_command(subtests: pytest.Subtests) -> None:
     for command in sorted(COMMANDS):
         with subtests.test(command=command):
-            assert started(f"bert_judge.cli.{command.replace('-', '_')}", monkeypatch, "--help") == 0
-            assert f"usage: bert-judge {command} " in capsys.readouterr().out
+            help_ = started(f"bert_judge.cli.{command.replace('-', '_')}", "--help")
+            assert help_.returncode == 0
+            assert f"usage: bert-judge {command} " in help_.stdout

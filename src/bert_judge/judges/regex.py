@@ -135,7 +135,7 @@ class RegexJudge(Judge):
         found = [self._metric.find(*pair, self._math_timeout) for pair in pairs]
         scores = [-1.0 if result.score is None else result.score for result in found]
         best = max(range(len(scores)), key=scores.__getitem__)
-        score, reason = found[best]
+        score, reason, _ = found[best]
         details = {"answer": answer}
         if score is None:
             return Verdict(None, None, reason, details=details)
