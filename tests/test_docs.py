@@ -248,7 +248,7 @@ def number(text: str) -> float:
 
 
 def near(one: float, other: float) -> bool:
-    return abs(one - other) <= max(0.01, 0.01 * abs(one))
+    return abs(one - other) <= max(0.01, 0.01 * abs(one)) + 1e-9
 
 
 @pytest.fixture(scope="session")
