@@ -138,7 +138,7 @@ def without_encoder(judge: BERTJudge) -> BERTJudge:
 class FreeRuntime:
     """The same logits for every input, at once."""
 
-    name, device, dtype, batch_tokens, multiple = "free", "cpu", "float32", 1_024, 4
+    name, device, dtype, batch_tokens, multiple, at_once = "free", "cpu", "float32", 1_024, 4, 1
 
     def run(self, batches: Sequence[Batch]) -> Iterator[tuple[Batch, np.ndarray]]:
         for batch in batches:

@@ -456,3 +456,14 @@ def test_no_warning_in_an_ordinary_run(make_judge: Callable[..., Path], samples:
         judge = BERTJudge(str(make_judge("eurobert")), dtype="float32", runtime="torch")
         asked = [sample for sample in samples if sample.question is not None]
         assert len(list(judge.assess(asked))) == len(asked)
+
+
+def test_few_inputs_are_divided_among_the_batches_that_run_at_a_time() -> None:
+    inputs = [Tokens(tuple(range(60))) for _ in range(8)]
+
+    def rows(count: int, at_once: int) -> list[int]:
+        return [len(batch.rows) for batch in pack(inputs * count, 1_024, None, 0, 4, 512, at_once)]
+
+    assert rows(1, 1) == [8]
+    assert rows(1, 2) == [4, 4]
+    assert rows(5, 2) == [17, 17, 6]  # enough for full ones

@@ -58,14 +58,24 @@ def windows(
 
 
 def pack(
-    inputs: Sequence[Tokens], batch_tokens: int, batch_size: int | None, pad_id: int, multiple: int, max_tokens: int
+    inputs: Sequence[Tokens],
+    batch_tokens: int,
+    batch_size: int | None,
+    pad_id: int,
+    multiple: int,
+    max_tokens: int,
+    at_once: int = 1,
 ) -> list[Batch]:
     """Batches of at most `batch_tokens` tokens, padding included, and `batch_size` rows; the longest inputs first.
 
     Longest first, so that a batch that is too large for the memory shows at once. An input longer than `batch_tokens`
     is a batch of its own. Lengths are rounded up to a multiple of `multiple`, but not over `max_tokens`, where the
-    model's positions end.
+    model's positions end. Inputs that would fill fewer than `at_once` batches are divided among so many: else some of
+    the cores would have nothing to do.
     """
+    if at_once > 1:
+        tokens = sum(-(-len(each.ids) // multiple) * multiple for each in inputs)
+        batch_tokens = min(batch_tokens, -(-tokens // at_once))
     order = sorted(range(len(inputs)), key=lambda i: (-len(inputs[i].ids), inputs[i].ids))
     batches = []
     start = 0

@@ -42,13 +42,17 @@ _ENTRY = 256  # bytes that a remembered output takes besides its numbers
 
 
 class Runtime(Protocol):
-    """Something that runs an encoder on batches. `name` (with its version), `device` and `dtype` say what ran."""
+    """Something that runs an encoder on batches, `at_once` of them at a time.
+
+    `name` (with its version), `device` and `dtype` say what ran.
+    """
 
     name: str
     device: str
     dtype: str
     batch_tokens: int
     multiple: int
+    at_once: int
 
     def run(self, batches: Sequence[Batch]) -> Iterator[tuple[Batch, Values]]:
         """The output of each batch, rows first, in any order of batches; a batch may come back in parts."""
@@ -119,7 +123,9 @@ class Engine:
     def _compute(self, inputs: Sequence[Tokens], batch_size: int | None) -> list[Values]:
         """The outputs of inputs that are all different."""
         model, runtime = self._model, self._model.runtime
-        batches = pack(inputs, self._batch_tokens, batch_size, model.pad_id, runtime.multiple, model.max_tokens)
+        batches = pack(
+            inputs, self._batch_tokens, batch_size, model.pad_id, runtime.multiple, model.max_tokens, runtime.at_once
+        )
         done: dict[int, Values] = {}
         for batch, output in runtime.run(batches):
             for row, values in zip(batch.rows, output, strict=True):

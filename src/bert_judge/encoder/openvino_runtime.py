@@ -64,8 +64,8 @@ class OpenVinoRuntime:
         self.dtype = next(name for name, precision in _PRECISIONS.items() if precision == runs)
         if self.dtype != wanted:
             _log.info("this processor does not compute %s natively; OpenVINO computes %s instead.", wanted, self.dtype)
-        at_once = compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS")
-        self._requests = [compiled.create_infer_request() for _ in range(at_once)]
+        self.at_once = int(compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
+        self._requests = [compiled.create_infer_request() for _ in range(self.at_once)]
 
     def run(self, batches: Sequence[Batch]) -> Iterator[tuple[Batch, NDArray[np.float32]]]:
         """The output of each batch, in float32."""

@@ -21,6 +21,7 @@ class TorchRuntime:
     """Runs batches one after the other; one that is too large for the memory is halved until it fits."""
 
     multiple = 8
+    at_once = 1
 
     def __init__(self, make: Callable[[], Encoder], device: str, dtype: str) -> None:
         self._device = choose_device(device)
