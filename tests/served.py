@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bert_judge.judges import Judge
-from bert_judge.server.gate import Keys
+from bert_judge.server.middleware import Keys
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.running import make_server, open_socket, url_of
 

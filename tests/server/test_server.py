@@ -27,7 +27,7 @@ import pytest
 from bert_judge import BERTJudge, Sample
 from bert_judge.errors import OutputError
 from bert_judge.judges import BERTScore, RegexJudge, RuleJudge
-from bert_judge.server.gate import JsonLines, Keys
+from bert_judge.server.middleware import JsonLines, Keys
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.running import open_socket
 from conftest import PARIS, Refused
@@ -302,7 +302,8 @@ def test_the_log_has_no_texts(caplog: pytest.LogCaptureFixture, subtests: pytest
             caplog.clear()
             with served({"slow": Slow()}, log_texts=log_texts) as url:
                 ask(url, "/v1/judge", {"candidate": "tell nobody", "reference": "r"})
-            lines = [json.loads(JsonLines().format(each)) for each in caplog.records if each.name.endswith("gate")]
+            requests = [each for each in caplog.records if each.name == "bert_judge.server.middleware"]
+            lines = [json.loads(JsonLines().format(each)) for each in requests]
             assert [(line["path"], line["status"], line["rows"]) for line in lines] == [("/v1/judge", 200, 1)]
             assert ("tell nobody" in json.dumps(lines)) == log_texts
 

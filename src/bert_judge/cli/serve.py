@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     specs, options = _parse(arguments)
     for package in ("fastapi", "uvicorn", "prometheus_client"):
         import_extra(package, "bert-judge serve", "server", package.replace("_", "-"))
-    from bert_judge.server.gate import KEYS_VARIABLE, Keys
+    from bert_judge.server.middleware import KEYS_VARIABLE, Keys
     from bert_judge.server.running import open_socket, run_server, warm_up
 
     keys = Keys.read(options.api_keys)
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
         warm_up(judges)
         names = ", ".join(judges)
         run_server(judges, options, keys, opened, lambda url: say(f"serving {names} at {url}; Ctrl-C ends."))
-    print("all requests are answered; bye.", file=sys.stderr)
+    print("all requests are answered.", file=sys.stderr)
     return 0
 
 

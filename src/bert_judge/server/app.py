@@ -23,8 +23,8 @@ from bert_judge.artifacts import verdict_record
 from bert_judge.errors import BertJudgeError, InputError, did_you_mean
 from bert_judge.judges import BERTScore, Judge
 from bert_judge.judges.naming import distinct
-from bert_judge.server.gate import Figures, Gate, Keys, failure
 from bert_judge.server.graders import grader_answer, grader_sample
+from bert_judge.server.middleware import Figures, Keys, RequestMiddleware, failure
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.queueing import JudgeQueue, QueueFullError
 from bert_judge.server.schema import (
@@ -186,7 +186,7 @@ def make_app(judges: Mapping[str, Judge], options: ServerOptions | None = None, 
     _add_state(app, service)
     _add_failures(app)
     paths = frozenset(path for route in app.routes if isinstance(path := getattr(route, "path", None), str))
-    app.add_middleware(Gate, options=options, keys=keys or Keys([]), figures=figures, paths=paths)
+    app.add_middleware(RequestMiddleware, options=options, keys=keys or Keys([]), figures=figures, paths=paths)
     return app
 
 

@@ -16,7 +16,7 @@ import uvicorn
 from bert_judge.errors import OutputError, named_in_errors
 from bert_judge.judges import Judge
 from bert_judge.server.app import Service, make_app
-from bert_judge.server.gate import JsonLines, Keys
+from bert_judge.server.middleware import JsonLines, Keys
 from bert_judge.server.options import ServerOptions
 from bert_judge.types import Sample
 

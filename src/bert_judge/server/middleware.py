@@ -110,7 +110,7 @@ def _outcome(verdict: Verdict) -> str:
 
 
 @dataclass
-class Gate:
+class RequestMiddleware:
     """The outermost part of the application."""
 
     app: ASGIApp
