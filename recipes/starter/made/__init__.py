@@ -37,6 +37,7 @@ KINDS: dict[str, tuple[Callable[[Bank, Random], Rows], int]] = {
     "restated": (over("any", hollow.restated), 900),
     "empty": (over("any", hollow.empty), 1_200),
     "type only": (over("plain", hollow.type_only), 800),
+    "repetitive": (over("open", hollow.repetitive), 1_200),
     "vague": (over("any", hollow.vague), 700),
     # equal values in other forms
     "numbers": (over("numbers", forms.numbers), 2_200),

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from random import Random
 
+from bert_judge.metrics import containment
 from made import frames
-from made.bank import Bank, Item, Made
+from made.bank import Bank, Item, Made, differs, with_pair
 from made.choosing import beside, filled, upper
 from made.files import pick, table
 from made.frames import draw, fill
@@ -82,6 +83,28 @@ def _kinds(item: Item) -> list[str]:
         return TYPES[word[1] if word else ""]
     kind = found[1].removesuffix("s") if not found[1].endswith("ss") else found[1]
     return [f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}", f"some {kind}", f"a certain {kind}", f"the {kind}"]
+
+
+@with_pair
+def repetitive(bank: Bank, item: Item, pair: tuple[str, str], chance: Random) -> Iterator[Made]:
+    """Words that answer nothing, said to be correct and said again, are incorrect; an answer in their place counts."""
+    said = "{x}"
+    for _ in range(chance.choice((1, 1, 2, 3))):
+        kind = chance.choice(("said_correct", "said_correct", "statements", "affirmed", "empty"))
+        frame = draw(kind, chance)
+        said = fill(f"{frame} {{x}}" if kind == "empty" else frame, x=said, X=said, q=item.question)
+    text = chance.choice(("", " ", " ", "\n", "..", ", ")).join([said] * chance.choice((1, 1, 2, 3, 5)))
+    if item.choices or len(text) > 700 or _LIKE_A_REFUSAL.search(item.right):
+        return
+    word = pick(chance, "hollow", "no answers")
+    said_by_chance = any(containment(word, right) or containment(right, word) for right in item.answers)
+    if said_by_chance or not differs(word, item.answers) or item.right.casefold() in ("0", "yes", "true", "false"):
+        return
+    yield Made(0, fill(text, x=word))
+    yield Made(1, fill(text, x=pair[0]))
+    if chance.random() < 0.3:
+        yield Made(0, fill(text, x=pair[1]))
+        yield Made(1, pair[0])
 
 
 def vague(bank: Bank, item: Item, chance: Random) -> Iterator[Made]:
