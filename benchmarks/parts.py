@@ -24,7 +24,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -32,10 +31,9 @@ import numpy as np
 from bert_judge import BERTJudge, Sample
 from bert_judge.encoder import Engine
 from bert_judge.encoder.batching import Batch
-from bert_judge.evidence import VERSION, matching, reading
+from bert_judge.evidence import matching, reading
 from bert_judge.judges.base import windows_of
 from bert_judge.judges.reader import usable_cores
-from bert_judge.prompt import PromptEncoder
 from bert_judge.sources import open_source
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "answers.jsonl"
@@ -87,7 +85,6 @@ def measure(model_path: str, rows: Sequence[Sample], repeats: int, cores: int) -
     runs: dict[str, Callable[[], object]] = {
         "tokenising": lambda: [judge._model.tokenizer.encode_batch(t, add_special_tokens=False) for t in texts],
         "reading, tokenising included": lambda: [judge._reader(window) for window in windows],
-        **{f"- with evidence {n}": partial(read_all, with_evidence(judge, n), windows) for n in (1, VERSION)},
         "encoder": lambda: [judge._engine.run(inputs) for inputs in tokens],
     }
     free = {n: without_encoder(BERTJudge(model_path, workers=n)) for n in judges}
@@ -107,17 +104,6 @@ def measure(model_path: str, rows: Sequence[Sample], repeats: int, cores: int) -
             spent = (1000 * (now - then) / len(rows) for now, then in zip(seconds(), before, strict=True))
             best[name] = tuple(map(min, zip(best[name], spent, strict=True)))  # type: ignore[assignment]
     return best
-
-
-def with_evidence(judge: BERTJudge, version: int) -> PromptEncoder:
-    """The judge's prompts with one version of evidence, whatever it was trained with."""
-    form = replace(judge._prompts.form, marks=True, contrast=version == 1, evidence=version)
-    return PromptEncoder(judge._model.tokenizer, form, judge._model.max_tokens)
-
-
-def read_all(prompts: PromptEncoder, windows: Sequence[Sequence[Sample]]) -> None:
-    for window in windows:
-        prompts.encode(window)
 
 
 def processor() -> str:

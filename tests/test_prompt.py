@@ -188,15 +188,6 @@ def test_each_value_carries_its_relation_to_the_other_side() -> None:
     assert typed(units, tokenizer) == ["5:4", "km:4", "7:9", "h:9", "5000:4", "m:4"]
 
 
-def test_the_first_version_of_evidence_knows_what_is_shared_and_what_is_not() -> None:
-    tokenizer = kind_of("starter")
-    sample = Sample("The capital of Chile is Lima.", ("Santiago de Chile", "Lima"), "What is the capital?")
-    [joined] = encode(tokenizer, sample, marks=True, contrast=True, references="joined", evidence=1)
-    assert typed(joined, tokenizer) == ["chile:1", "lima:1", "lima:1", "santiago:2", "de:2", "chile:1"]
-    [plain] = encode(tokenizer, sample, marks=True, references="joined", evidence=1)
-    assert typed(plain, tokenizer) == ["chile:1", "lima:1", "lima:1", "chile:1"]
-
-
 def test_an_option_is_marked_whatever_its_letter(subtests: pytest.Subtests) -> None:
     for letter in "ABCDI":
         with subtests.test(letter=letter):
@@ -536,6 +527,22 @@ def test_a_broken_config_is_refused(tmp_path: Path, refused: Refused) -> None:
         (tmp_path / "judge.json").write_text(text)
         with refused("judge.json", error=ModelError, text=text):
             JudgeConfig.load(tmp_path)
+
+
+def test_a_judge_of_the_first_version_of_evidence(tmp_path: Path, refused: Refused) -> None:
+    """It is refused where it reads evidence, and loads where it reads none."""
+    path = tmp_path / "judge.json"
+    for read in ('{"marks": true, "contrast": true}', '{"candidate_focus": 24}', '{"evidence": 1, "marks": true}'):
+        path.write_text(f'{{"form": {read}, "temperature": 1}}')
+        with refused(
+            match="first version of evidence.* Train it again.* bert-judge train", error=ModelError, read=read
+        ):
+            JudgeConfig.load(tmp_path)
+    path.write_text('{"form": {"forms": ["cr"], "marks": false, "contrast": false}, "temperature": 1}')
+    assert JudgeConfig.load(tmp_path).form == InputForm(forms=("cr",))
+    path.write_text('{"form": {"marks": true, "evidence": 99}, "temperature": 1}')
+    with refused("evidence is 99", "update bert-judge", error=ModelError):
+        JudgeConfig.load(tmp_path)
 
 
 def test_budgets_that_do_not_fit(refused: Refused) -> None:

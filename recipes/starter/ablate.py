@@ -51,7 +51,6 @@ Records = Mapping[str, Record]
 VARIANTS: dict[str, dict[str, Any]] = {
     "all": {},
     "no marks": {"form": {"marks": False}},
-    "first evidence": {"form": {"evidence": 1, "contrast": True}},
     "no made rows": {"without": ["made:"]},
     "evidence combined": {"config": {"combine_evidence": True}},
     "questions kept": {"config": {"question_dropout": 0.0}},

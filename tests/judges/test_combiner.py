@@ -44,10 +44,9 @@ def test_the_score_is_the_logistic_of_the_combination(folder: Path) -> None:
     assert "equal" not in verdict.details["evidence"]  # what says nothing is left out
 
 
-@pytest.mark.parametrize("form", [InputForm(), InputForm(marks=True, evidence=1)])
-def test_a_judge_without_a_combiner_says_nothing_of_the_evidence(folder: Path, form: InputForm) -> None:
+def test_a_judge_without_a_combiner_says_nothing_of_the_evidence(folder: Path) -> None:
     """What the texts share is no reason for its verdict."""
-    verdict = next(judge(folder, JudgeConfig(form=form)).assess([SAMPLE]))
+    verdict = next(judge(folder, JudgeConfig()).assess([SAMPLE]))
     assert verdict.explanation is None
     assert set(verdict.details) == {"logit"}
 

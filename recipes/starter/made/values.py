@@ -8,10 +8,14 @@ from fractions import Fraction
 from random import Random
 from typing import NamedTuple
 
-from bert_judge.evidence.first.numbers import SMALL, TENS
 from made.files import table
 
 MONTHS: list[str] = table("dates")["months"]["month"]
+_SMALL = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _NUMBER = re.compile(
     r"(?P<money>\\?\$)?\s?(?P<sign>-)?(?:"
@@ -189,9 +193,9 @@ def abroad(value: Fraction) -> list[str]:
 def in_words(n: int) -> str:
     """A whole number from 0 to 999,999,999 in English words."""
     if n < 20:
-        return [*SMALL][n]
+        return _SMALL[n]
     if n < 100:
-        return [*TENS][n // 10 - 2] + (f"-{in_words(n % 10)}" if n % 10 else "")
+        return _TENS[n // 10 - 2] + (f"-{in_words(n % 10)}" if n % 10 else "")
     for name, size in (("million", 1_000_000), ("thousand", 1_000), ("hundred", 100)):
         if n >= size:
             rest = n % size

@@ -1,7 +1,7 @@
 """What texts have in common: `read` reads one alone, `match` compares a candidate with its references.
 
-`find_signals` tells it as numbers, and a `Combiner` adds such numbers to what an encoder says. `first` is the version
-that judges read which were trained before this one.
+`find_signals` tells it as numbers, and a `Combiner` adds such numbers to what an encoder says. Judges
+are trained with one version of it.
 """
 
 from bert_judge.evidence.combiner import Combiner

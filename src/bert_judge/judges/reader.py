@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bert_judge.errors import InputError
-from bert_judge.evidence import Signals
+from bert_judge.evidence import Signals, find_signals
 from bert_judge.prompt import Prompt, PromptEncoder, Scope
 from bert_judge.types import Sample
 
@@ -37,7 +37,11 @@ class Reader:
         """What is read of each sample; the same for it in any window."""
         found = self.prompts.encode(samples)
         return [
-            Read(prompts, self.prompts.form.signals_of(s) if self.signals else None, self.scope.outside(s))
+            Read(
+                prompts,
+                find_signals(s.candidate, s.references, s.question) if self.signals else None,
+                self.scope.outside(s),
+            )
             for s, prompts in zip(samples, found, strict=True)
         ]
 

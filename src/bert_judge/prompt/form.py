@@ -6,10 +6,10 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from bert_judge.errors import InputError, ModelError
-from bert_judge.evidence import AGREEING, CAN_COMPARE, VERSION, Combiner, Relation, Signals, find_signals, first
+from bert_judge.evidence import CAN_COMPARE, VERSION, Combiner, Relation
 from bert_judge.prompt.scope import Scope
 from bert_judge.types import PARTS, Sample
 
@@ -31,8 +31,7 @@ class InputForm:
     `references` says how several are read: "joined" in one pass (the `max_references` that share most with the
     candidate, the best first) or as the "best" of single passes. `marks` turns match marks on: each word or value of
     candidate and references carries its relation to the other side as a token type (`evidence.Relation`). `evidence` is
-    the version of evidence that finds them. Version 1, which judges have that were trained before there was another,
-    knows only what both sides share and, with `contrast`, what they do not.
+    the version of evidence that finds them; a judge reads those that it was trained with, and no others.
     `fold` reads characters that look alike as one (`evidence.fold`). With `sanitise` special tokens and chat markers in
     a candidate ("[SEP]", "<|im_end|>", "</s>"), which no reference has, are read as spaces. With `options` a reference
     that is the letter or the words of an option which the question lists is read as both (`evidence.name_option`).
@@ -41,7 +40,6 @@ class InputForm:
     forms: tuple[str, ...] = ("qcr",)
     markers: tuple[str, str, str] = ("<|question|>", "<|candidate|>", "<|reference|>")
     marks: bool = False
-    contrast: bool = False
     fold: bool = False
     sanitise: bool = False
     options: bool = False
@@ -69,14 +67,11 @@ class InputForm:
                 f"max_references is {self.max_references} and candidate_head {self.candidate_head}; "
                 "at least 1, and a fraction from 0 to 1, were expected."
             )
-        if self.evidence not in (1, VERSION):
+        if self.evidence != VERSION:
             raise InputError(
-                f"evidence is {self.evidence!r}; this version of bert-judge knows 1 and {VERSION}: update bert-judge."
+                f"evidence is {self.evidence!r}; this version of bert-judge knows {VERSION} alone: update bert-judge "
+                "for a later one, and train a judge of an earlier one again."
             )
-        if self.contrast and self.evidence != 1:
-            raise InputError("contrast is of the first version of evidence; now marks alone say more: leave it out.")
-        if self.contrast and not self.marks:
-            raise InputError("contrast needs marks; turn both on, or neither.")
         if self.candidate_focus < 0:
             raise InputError(f"candidate_focus is {self.candidate_focus}; a number of tokens, 0 or more, was expected.")
         for name, known in (("references", ("joined", "best")), ("truncation", ("fair", "left"))):
@@ -91,17 +86,7 @@ class InputForm:
     @property
     def token_types(self) -> int:
         """How many token types the form needs."""
-        return 1 + (self.marks + self.contrast if self.evidence == 1 else len(Relation) * self.marks)
-
-    @property
-    def agreeing(self) -> frozenset[int]:
-        """The token types of what candidate and reference agree on, at least in part."""
-        return frozenset([1]) if self.evidence == 1 else AGREEING | {Relation.LESS}
-
-    def signals_of(self, sample: Sample) -> Signals:
-        """What candidate and references have in common, by the version of evidence that the judge reads."""
-        find = first.find_signals if self.evidence == 1 else find_signals
-        return find(sample.candidate, sample.references, sample.question)
+        return 1 + len(Relation) * self.marks
 
     def resized(self, max_tokens: int) -> InputForm:
         """The same form for inputs of another length, with budgets in proportion."""
@@ -115,9 +100,9 @@ class InputForm:
             budgets = f"{self.question_tokens}+{self.candidate_tokens}+{self.reference_tokens}"
             limit += f"({budgets},{self.candidate_head}{focus})"
         references = f"joined{self.max_references}" if self.references == "joined" else self.references
-        flags = [name for name in ("marks", "contrast", "fold", "sanitise", "options") if getattr(self, name)]
+        flags = [name for name in ("marks", "fold", "sanitise", "options") if getattr(self, name)]
         whole = hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:6]
-        compared = "+math-verify" if self.evidence > 1 and CAN_COMPARE else ""
+        compared = "+math-verify" if CAN_COMPARE else ""
         evidence = {"evidence": f"{self.evidence}{compared}"} if self.marks or self.candidate_focus else {}
         return {
             "form": f"{'+'.join(['/'.join(self.forms), *flags])}#{whole}",
@@ -157,7 +142,7 @@ class JudgeConfig:
         try:
             raw = json.loads(path.read_text(encoding="utf-8"))
             return cls(
-                form=InputForm(**{"evidence": 1} | raw["form"]),  # judges before there was another do not say it
+                form=_form_of(raw, path),
                 temperature=float(raw["temperature"]),
                 combiner=Combiner(**raw["combiner"]) if raw.get("combiner") else None,
                 threshold=float(raw.get("threshold", 0.5)),
@@ -173,6 +158,20 @@ class JudgeConfig:
     def save(self, folder: Path) -> None:
         """Write `judge.json` into a model's folder."""
         (folder / CONFIG_NAME).write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
+
+
+def _form_of(raw: dict[str, Any], path: Path) -> InputForm:
+    """The form that a `judge.json` says. A file of the first version of evidence says none, and may have `contrast`."""
+    found = {"evidence": 1} | raw["form"]
+    if found["evidence"] == 1:
+        found.pop("contrast", None)
+        if found.get("marks") or found.get("candidate_focus") or raw.get("combiner"):
+            raise ModelError(
+                f"{path} is of a judge trained with the first version of evidence, which this version of bert-judge no "
+                "longer has. Train it again on the same rows: bert-judge train."
+            )
+        found["evidence"] = VERSION  # nothing of it is read
+    return InputForm(**found)
 
 
 def with_budgets(form: InputForm, room: int) -> InputForm:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from bert_judge.evidence import Match, first, fold, match, name_option
+from bert_judge.evidence import AGREEING, Match, Relation, fold, match, name_option
 from bert_judge.prompt.form import InputForm, with_budgets
 from bert_judge.prompt.tokenise import TextTokenizer, ends, marker_id, plain_tokenizer, special_ids
 from bert_judge.prompt.truncation import Piece, characters_cut, joined, keep_fairly, keep_right, with_focus
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _GENEROUS_TOKEN = 16  # characters; a text longer than this a token is tokenised at its two ends only
 _MIDDLE = 4  # times as long where the middle of a candidate can matter
+_AGREEING = AGREEING | {Relation.LESS}  # what candidate and reference agree on, at least in part
 # What tokenizers and chat templates put around a text, and what attacks on judges imitate.
 _CONTROL = re.compile(
     r"<\|[^|<>\n]{1,40}\|>|\[/?(?:CLS|SEP|MASK|PAD|UNK|BOS|EOS|INST)\]|</?s>|<(?:pad|unk|mask|bos|eos)>", re.IGNORECASE
@@ -83,8 +84,6 @@ class PromptEncoder:
 
     def _match(self, row: _Texts, group: Sequence[int]) -> Match:
         references = [row.references[i] for i in group]
-        if self.form.evidence == 1:
-            return first.match(row.candidate, references, row.question, contrast=self.form.contrast)
         return match(row.candidate, references, row.question)
 
     def _parts(
@@ -113,7 +112,7 @@ class PromptEncoder:
             piece = parts[part]
             if len(kept) < lengths[part]:
                 if part == "candidate" and self.form.candidate_focus:
-                    kept = with_focus(piece, kept, self.form.candidate_focus, self.form.agreeing)
+                    kept = with_focus(piece, kept, self.form.candidate_focus, _AGREEING)
                 truncated[part] = characters_cut(piece, kept)
                 row, row_types = (self._markers[part], *piece.ids), (0, *piece.types)
                 ids += [row[i] for i in kept]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bert_judge.addresses import public_command
 from bert_judge.errors import InputError, OutputError
-from bert_judge.evidence import Combiner
+from bert_judge.evidence import Combiner, find_signals
 from bert_judge.models import find_model, max_input_tokens, quiet_transformers
 from bert_judge.prompt import InputForm, JudgeConfig, PromptEncoder
 from bert_judge.training.config import TrainConfig
@@ -184,7 +184,7 @@ class _Training:
         combiner = None
         if self.config.combine_evidence:
             samples = self.rows.dev
-            signals = [self.form.signals_of(sample) for sample in samples]
+            signals = [find_signals(each.candidate, each.references, each.question) for each in samples]
             combiner = Combiner.fit(margins, signals, labels)
             margins = [combiner.combine(margin, each) for margin, each in zip(margins, signals, strict=True)]
         temperature = calibrate(margins, labels)
