@@ -15,6 +15,9 @@ from bert_judge.exports import FORMATS, ExportOptions, write_exported
 _EXAMPLES = """examples:
   bert-judge export out --to inspect --output_dir scored     # the logs that were judged, with our score beside theirs
   bert-judge export out --to inspect --input logs/ --name includes     # from another place; as an edit of a score
+  bert-judge export out --to every_eval_ever                 # a record for each task and model, a line for each answer
+  bert-judge export out --to eval_results --dataset openai/gsm8k --task gsm8k     # YAML for the models' pages
+  bert-judge export out --to rows                            # what was judged, with columns of ours: rows.jsonl
 
 RESULT is a folder that score, rejudge or judge wrote. Nothing that was judged is changed: files are written into the
 folder of the output.

@@ -11,7 +11,7 @@ from typing import Annotated
 from bert_judge.analysis.results import Run
 from bert_judge.artifacts import write_files
 from bert_judge.errors import InputError, OutputError
-from bert_judge.sources.files import Input, find_input
+from bert_judge.sources.files import FORMATS, Input, find_input
 
 _NAME = re.compile(r"[A-Za-z]\w*")
 
@@ -22,6 +22,11 @@ class ExportOptions:
 
     input: Annotated[tuple[str, ...] | None, "what was judged, if it does not lie where it was"] = None
     name: Annotated[str, "name of our score in a log, and what our columns begin with"] = "bert_judge"
+    task: Annotated[str | None, "only the rows of this task"] = None
+    model: Annotated[str | None, "whose answers they are, if the rows do not say so"] = None
+    dataset: Annotated[str | None, "id of the task's data set on the Hub, like openai/gsm8k"] = None
+    dataset_task: Annotated[str, "id of the task in the data set's eval.yaml"] = "default"
+    source_url: Annotated[str | None, "where the Hub links to: the answers, say"] = None
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -68,21 +73,21 @@ def judged_paths(run: Run, given: Sequence[str] | None) -> list[str]:
     return paths
 
 
-def judged_input(run: Run, given: Sequence[str] | None) -> Input:
-    """What was judged. Raises InputError where it is not there, or is not what it was."""
-    paths = judged_paths(run, given)
-    found = find_input(paths, None)
-    check_unchanged(run, paths, found.sha256())
-    return found
-
-
-def check_unchanged(run: Run, paths: Sequence[str], sha256: str) -> None:
-    """Raise InputError where the bytes of an input are not those that were judged."""
-    if sha256 != run.record["identity"].get("input_sha256"):
+def judged_input(run: Run, paths: Sequence[str]) -> Input:
+    """What lies at these paths. Raises InputError where its bytes are not those that were judged."""
+    found = find_input(paths, judged_format(run))
+    if found.sha256() != run.record["identity"].get("input_sha256"):
         raise InputError(
             f"{', '.join(paths)} is not what was judged in {run.folder}, as its content is another one; judge it "
             "again, or name what was judged with --input."
         )
+    return found
+
+
+def judged_format(run: Run) -> str | None:
+    """The plain format of what was judged; None for a saved run of a tool, or several formats."""
+    form = str(run.input.get("format"))
+    return form if form in FORMATS else None
 
 
 def judge_of(run: Run) -> str:

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from bert_judge.analysis.results import Row, Run
 from bert_judge.errors import InputError, first_line
-from bert_judge.exports.base import Exported, ExportOptions, judge_of, judged_input
+from bert_judge.exports.base import Exported, ExportOptions, judge_of, judged_input, judged_paths
 from bert_judge.sources.files import InputFile
 from bert_judge.sources.saved.archives import unpacked
 from bert_judge.sources.saved.inspect_ai import HEADS, row_id
@@ -36,14 +36,15 @@ def export_inspect(run: Run, options: ExportOptions) -> Exported:
 
     Raises InputError where none was judged, and for logs that are not there any more or were changed.
     """
-    logs = [file for file in judged_input(run, options.input).files if file.reader and file.format == "inspect"]
+    found = judged_input(run, judged_paths(run, options.input))
+    logs = [file for file in found.files if file.reader and file.format == "inspect"]
     if not logs:
         raise InputError(f"{run.folder} is no result of logs of inspect, but of {run.input.get('format')}.")
     top = Path(os.path.commonpath([Path(log.name).absolute().parent for log in logs]))
     files = {}
     for log in logs:
         rows = {str(row.id): row for row in run.rows if row.meta.get("file", "") == log.label}
-        name = str(Path(log.name).absolute().relative_to(top))
+        name = str(Path(log.name).absolute().relative_to(top)).removesuffix(log.packing.suffix if log.packing else "")
         scores = Scores(options.name, judge_of(run), run.record.get("timings", {}).get("started"), rows)
         files[name] = archive_with(log, scores) if zipfile.is_zipfile(log.location) else object_with(log, scores)
     rows_of_logs = sum(row.meta.get("file", "") in {log.label for log in logs} for row in run.rows)
@@ -75,14 +76,14 @@ class Scores:
         edit = self._edit(row)
         scores = sample.get("scores") or {}
         before = scores.get(self.name)
-        history = []
+        history: list[dict[str, Any]] = []
         if before:  # as inspect does: the first entry is the score as it was
             first = {key: before.get(key) for key in ("value", "answer", "explanation", "reason")}
             history = before.get("history") or [{**first, "metadata": before.get("metadata") or {}}]
         score = {key: value for key, value in edit.items() if key != "provenance"}
         sample["scores"] = {**scores, self.name: {**score, "history": [*history, edit]}}
         if count:
-            self.given.setdefault(sample["id"], []).append(score)
+            self.given.setdefault(sample.get("id", ""), []).append(score)
 
     def _edit(self, row: Row) -> dict[str, Any]:
         """A verdict as an edit of a score; an undecided one is NaN, which inspect leaves out of its metrics."""
@@ -189,7 +190,9 @@ def _member_with(name: str, data: bytes, scores: Scores) -> bytes:
         scores.add_results(value)
     else:
         value = scores.reductions(value)
-    return json.dumps(value, ensure_ascii=False).encode()
+    return json.dumps(value, ensure_ascii=False).encode(
+        "utf-8", "backslashreplace"
+    )  # half characters, as JSON has them
 
 
 def _number(value: str | float) -> float:
