@@ -93,6 +93,14 @@ def test_a_log_of_json_stays_one_and_a_score_can_be_edited(command: Command) -> 
     }
 
 
+def test_an_edited_score_keeps_its_place(command: Command) -> None:
+    assert command("score", LOGS / "graded.eval", *BY_WORDS, "--output_dir", "out")[0] == 0
+    assert command("export", "out", "--to", "inspect", "--name", "includes", "-o", "edited", "--quiet")[0] == 0
+    found = members(Path("edited/graded.eval"))
+    assert [each["name"] for each in found["header.json"]["results"]["scores"]] == ["includes", "model_graded_qa"]
+    assert [each["scorer"] for each in found["reductions.json"]] == ["includes", "model_graded_qa"]
+
+
 def test_an_undecided_sample_is_unscored(command: Command) -> None:
     command("score", LOGS / "mc.json", "--judge", "test_inspect:Hesitant", "--output_dir", "out", "--quiet")
     assert command("export", "out", "--to", "inspect", "-o", "scored")[0] == 0
@@ -102,6 +110,8 @@ def test_an_undecided_sample_is_unscored(command: Command) -> None:
     assert (score["reason"], score["explanation"]) == ("grader_failed", "who knows")
     result = log["results"]["scores"][-1]
     assert (result["scored_samples"], result["unscored_samples"]) == (0, 4)
+    accuracy = result["metrics"]["accuracy"]["value"]
+    assert accuracy != accuracy
 
 
 def test_what_is_refused(complaint: Callable[..., str], command: Command) -> None:

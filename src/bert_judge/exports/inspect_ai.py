@@ -12,7 +12,7 @@ import os
 import statistics
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +28,7 @@ from bert_judge.sources.streams import CHUNK, opened
 from bert_judge.version import __version__
 
 _LETTERS: Final = {1: "C", 0: "I"}
+_NO_METRICS: Final = {"accuracy": math.nan, "stderr": math.nan}
 _SUMMARIES: Final = ("summaries.json", "_journal/summaries/")
 
 
@@ -117,7 +118,7 @@ class Scores:
             return
         values = [value for score in self.reduced() if not math.isnan(value := score["value"])]
         error = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
-        metrics = {"accuracy": statistics.fmean(values) if values else 0.0, "stderr": error}
+        metrics = {"accuracy": statistics.fmean(values), "stderr": error} if values else _NO_METRICS
         before = results.get("scores") or []
         entry = {
             "name": self.name,
@@ -130,14 +131,14 @@ class Scores:
             "metrics": {key: {"name": key, "value": value, "params": {}} for key, value in metrics.items()},
             "metadata": {"judge": self.judge},
         }
-        results["scores"] = [*(each for each in before if each.get("name") != self.name), entry]
+        results["scores"] = _replaced(before, "name", entry)
 
     def reductions(self, reductions: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The reduced scores of a log with ours."""
         if not self.given:
             return reductions
         ours = {"scorer": self.name, **self._reducer(), "samples": self.reduced()}
-        return [*(each for each in reductions if each.get("scorer") != self.name), ours]
+        return _replaced(reductions, "scorer", ours)
 
     def _reducer(self) -> dict[str, str]:
         """The name of our way to reduce epochs, in a log that names one."""
@@ -193,6 +194,14 @@ def _member_with(name: str, data: bytes, scores: Scores) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode(
         "utf-8", "backslashreplace"
     )  # half characters, as JSON has them
+
+
+def _replaced(entries: Sequence[dict[str, Any]], key: str, ours: dict[str, Any]) -> list[dict[str, Any]]:
+    """Entries with ours in the place of the first one of its name, or as the last."""
+    places = [place for place, each in enumerate(entries) if each.get(key) == ours[key]]
+    kept = [each for each in entries if each.get(key) != ours[key]]
+    place = places[0] if places else len(kept)
+    return [*kept[:place], ours, *kept[place:]]
 
 
 def _number(value: str | float) -> float:
