@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import zipfile
@@ -91,6 +92,13 @@ def test_a_log_of_json_stays_one_and_a_score_can_be_edited(command: Command) -> 
     assert {key: after[key] for key in after if key not in ("samples", "results", "reductions")} == {
         key: before[key] for key in before if key not in ("samples", "results", "reductions")
     }
+
+
+def test_a_packed_log_is_written_as_inspect_reads_it(command: Command) -> None:
+    Path("mc.json.gz").write_bytes(gzip.compress((LOGS / "mc.json").read_bytes()))
+    assert command("score", "mc.json.gz", *BY_WORDS, "--output_dir", "out")[0] == 0
+    assert command("export", "out", "--to", "inspect", "-o", "scored", "--quiet")[0] == 0
+    assert "bert_judge" in json.loads(Path("scored/mc.json").read_text())["samples"][0]["scores"]
 
 
 def test_an_edited_score_keeps_its_place(command: Command) -> None:

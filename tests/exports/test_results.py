@@ -15,7 +15,7 @@ import yaml
 from bert_judge.judges import Judge
 from bert_judge.sources import open_source
 from bert_judge.types import Sample, Verdict
-from json_lines import read_rows
+from json_lines import read_rows, write_rows
 
 pytestmark = pytest.mark.usefixtures("folder")
 LOGS = Path(__file__).parents[1] / "logs"
@@ -158,3 +158,19 @@ def test_rows_of_a_table_several_files_and_a_saved_run(command: Command) -> None
         verdicts = read_rows(Path(f"out{number}/verdicts.jsonl"))
         assert [row["bert_judge_label"] for row in rows] == [row["label"] for row in verdicts]
     assert rows[0]["candidate"] == verdicts[0]["candidate"]
+
+
+def test_candidates_of_a_task_have_its_name_and_the_model_s(command: Command, complaint: Callable[..., str]) -> None:
+    write_rows("quiz.jsonl", [{"question": f"{n}?", "reference": str(n)} for n in range(4)])
+    Path("c/quiz/m").mkdir(parents=True)
+    Path("c/quiz/m/candidates.json").write_text(json.dumps(["0", "1", "2", "no"]))
+    task = ("--dataset", "quiz.jsonl", "--candidates_dir", "c", "--output_dir", "s")
+    assert command("judge", "--judge", "containment", *task, "--quiet")[0] == 0
+    (folder,) = Path("s/quiz/m/RegexJudge").iterdir()
+    assert command("export", folder, "--to", "eval_results", "--dataset", "org/quiz", "-o", "hub")[0] == 0
+    (entry,) = yaml.safe_load(Path("hub/m/.eval_results/quiz.yaml").read_text())
+    assert entry["value"] == 75.0
+    for form in ("rows", "inspect"):
+        assert "judged the candidates of a task, which are no rows of a file" in complaint(
+            "export", folder, "--to", form
+        )

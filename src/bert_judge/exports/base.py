@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from bert_judge.analysis.results import Run
 from bert_judge.artifacts import write_files
 from bert_judge.errors import InputError, OutputError
 from bert_judge.sources.files import FORMATS, Input, find_input
+
+CANDIDATES_FORMAT: Final = "candidates"
+"""What `run.json` calls the input of `bert-judge judge`, `TASK/MODEL/candidates.json`."""
 
 _NAME = re.compile(r"[A-Za-z]\w*")
 
@@ -65,6 +68,11 @@ def write_exported(exported: Exported, folder: Path, overwrite: bool = False) ->
 
 def judged_paths(run: Run, given: Sequence[str] | None) -> list[str]:
     """The paths of what was judged: those given, else those in `run.json`. Raises InputError where one is not there."""
+    if run.input.get("format") == CANDIDATES_FORMAT:
+        raise InputError(
+            f"{run.folder} judged the candidates of a task, which are no rows of a file; export it to every_eval_ever "
+            "or eval_results."
+        )
     path = str(run.input.get("path", "what was judged"))
     paths = list(given or ([path] if Path(path).exists() else path.split(", ")))
     for each in paths:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bert_judge.analysis.results import Row, Run
 from bert_judge.errors import InputError
-from bert_judge.exports.base import ExportOptions
+from bert_judge.exports.base import CANDIDATES_FORMAT, ExportOptions
 from bert_judge.stats import wilson_interval
 
 _OTHER = re.compile(r"[^\w.+=-]+")
@@ -53,12 +53,13 @@ def parts_of(run: Run, options: ExportOptions) -> list[Part]:
     Raises InputError where there is none, or no row of the task that is asked for, or no model is known.
     """
     rows: dict[tuple[str, str], list[Row]] = {}
+    task_of_all, model_of_all = _whose(run)
     for row in run.rows:
-        task = str(row.meta.get("task") or Path(str(run.input.get("path", run.name))).stem)
+        task = str(row.meta.get("task") or task_of_all)
         if options.task in (None, task):
-            rows.setdefault((task, str(row.meta.get("model") or options.model or "")), []).append(row)
+            rows.setdefault((task, str(row.meta.get("model") or options.model or model_of_all)), []).append(row)
     if not rows:
-        tasks = ", ".join(dict.fromkeys(str(row.meta["task"]) for row in run.rows if "task" in row.meta)) or "none"
+        tasks = ", ".join(dict.fromkeys(str(row.meta.get("task") or task_of_all) for row in run.rows))
         raise InputError(f"{run.folder} has no task {options.task}; its tasks: {tasks}.")
     if any(not model for _, model in rows):
         raise InputError(f"{run.folder} does not say whose answers it has; name the model with --model.")
@@ -74,6 +75,14 @@ def parts_of(run: Run, options: ExportOptions) -> list[Part]:
             "judge that gives labels."
         )
     return counted
+
+
+def _whose(run: Run) -> tuple[str, str]:
+    """The task and the model of rows that name none: those in the path of candidates, else the name of the file."""
+    path = Path(str(run.input.get("path", run.name)))
+    if run.input.get("format") == CANDIDATES_FORMAT:
+        return path.parent.parent.name, path.parent.name
+    return path.stem, ""
 
 
 def in_a_path(name: str) -> str:
