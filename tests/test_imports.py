@@ -21,7 +21,7 @@ LADDER = [
     "tasks training bertscore",
     "judges",
     "pipeline analysis audit integrations distributed",
-    "report server compat rewards",
+    "report server compat rewards exports",
     "cli",
     "__main__ utils",
 ]
@@ -144,6 +144,7 @@ def test_an_unknown_name_of_the_package_is_an_attribute_error():
         "from bert_judge.cli import main; main(['compare', '--help'])",
         "from bert_judge.cli import main; main(['report', '--help'])",
         "from bert_judge.cli import main; main(['label', '--help'])",
+        "from bert_judge.cli import main; main(['export', '--help'])",
         "from bert_judge.cli import main; main(['correct', '--help'])",
         "from bert_judge.cli import main; main(['cascade', '--help'])",
         "from bert_judge.cli import main; main(['bertscore-plot', '--help'])",

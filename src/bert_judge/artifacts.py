@@ -175,7 +175,7 @@ def write_candidates(folder: Path, candidates: Iterable[str], identity: Identity
         raise OutputError(f"{folder} can't be written ({error.strerror}); choose another --output_dir.") from error
 
 
-def write_files(folder: Path, contents: Mapping[str, str | bytes | Iterable[str]]) -> None:
+def write_files(folder: Path, contents: Mapping[str, str | bytes | Iterable[str | bytes]]) -> None:
     """Write the files of a folder, by name, each in one step; a content may come in parts, as a stream.
 
     Raises OutputError where they can't be written.

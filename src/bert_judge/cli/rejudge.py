@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bert_judge.analysis.harness import HarnessFound, beside_harness, difference_record, harness_differences
+from bert_judge.analysis.references import DoubtedReference, doubted_record, doubted_references
 from bert_judge.analysis.results import Row
 from bert_judge.analysis.several import SeveralLine, several_answers
 from bert_judge.artifacts import RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder, write_files
@@ -24,7 +25,7 @@ from bert_judge.sources.saved import READERS
 from bert_judge.types import Signature
 from bert_judge.version import __version__
 
-DIFFERENCES, REJUDGE = "differences.jsonl", "rejudge.json"
+DIFFERENCES, DOUBTED, REJUDGE = "differences.jsonl", "doubted_references.jsonl", "rejudge.json"
 _TOOLS = ", ".join(dict.fromkeys(reader.tool for reader in READERS[:-1]))  # the last only says what to do instead
 _EXAMPLES = f"""examples:
   bert-judge rejudge results/ --output_dir rejudged          # all tasks and models of a folder of lm-eval
@@ -33,7 +34,8 @@ _EXAMPLES = f"""examples:
 
 Saved runs of {_TOOLS} are read.
 The folder then has the files of score ({VERDICTS}, {SCORES}, {RUN}), {REJUDGE} with the
-tables, and {DIFFERENCES} with the answers on which the tool and the judge differ. score judges such runs, too.
+tables, {DIFFERENCES} with the answers on which the tool and the judge differ, and {DOUBTED}
+with the questions on which several answers agree against the reference. score judges such runs, too.
 """
 
 
@@ -65,10 +67,11 @@ def main(arguments: Sequence[str]) -> int:
     found = beside_harness(map(Row.of, folder.records()))
     several = several_answers(map(Row.of, folder.records()))
     _check(found, several, folder, signature)
-    _write(found, several, folder)
+    doubted = doubted_references(lambda: map(Row.of, folder.records()))
+    _write(found, several, doubted, folder)
     if not options.quiet:
-        say(harness_document(found, several, signature).text())
-        say(f"\nfiles  {output_dir}/: {VERDICTS}, {SCORES}, {RUN}, {REJUDGE}, {DIFFERENCES}")
+        say(harness_document(found, several, doubted, signature).text())
+        say(f"\nfiles  {output_dir}/: {VERDICTS}, {SCORES}, {RUN}, {REJUDGE}, {DIFFERENCES}, {DOUBTED}")
     return say_failed([folder], "bert-judge rejudge")
 
 
@@ -104,8 +107,10 @@ def _check(found: HarnessFound, several: Sequence[SeveralLine], folder: ResultFo
     )
 
 
-def _write(found: HarnessFound, several: Sequence[SeveralLine], folder: ResultFolder) -> None:
-    """Write the tables as data, and the answers on which the tool and the judge differ."""
+def _write(
+    found: HarnessFound, several: Sequence[SeveralLine], doubted: Sequence[DoubtedReference], folder: ResultFolder
+) -> None:
+    """Write the tables as data, the answers on which the tool and the judge differ, and the references in doubt."""
     lines: list[dict[str, Any]] = []
     for line in found.lines:
         record = asdict(line)
@@ -116,6 +121,10 @@ def _write(found: HarnessFound, several: Sequence[SeveralLine], folder: ResultFo
         "several": [asdict(line) for line in several],
         "unscaled": list(found.unscaled),
         "repeats": found.repeats,
+        "doubted_references": {
+            "by_several_models": sum(len(each.models) > 1 for each in doubted),
+            "by_one_model": sum(len(each.models) == 1 for each in doubted),
+        },
     }
     differences = harness_differences(map(Row.of, folder.records()))
     write_files(
@@ -123,6 +132,7 @@ def _write(found: HarnessFound, several: Sequence[SeveralLine], folder: ResultFo
         {
             REJUDGE: json.dumps(record, ensure_ascii=False, indent=1) + "\n",
             DIFFERENCES: (json.dumps(difference_record(each), ensure_ascii=False) + "\n" for each in differences),
+            DOUBTED: (json.dumps(doubted_record(each), ensure_ascii=False) + "\n" for each in doubted),
         },
     )
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bert_judge.analysis.harness import HarnessFound
+from bert_judge.analysis.references import DoubtedReference
 from bert_judge.analysis.several import SeveralLine
-from bert_judge.document import Content, Document, Table
+from bert_judge.document import Block, Content, Document, Example, Examples, Table
 from bert_judge.sources import FoundRun
 from bert_judge.types import Signature
 from bert_judge.wording import bracketed, clipped, percent, points
@@ -17,6 +18,7 @@ MOST_RUNS = 40
 
 _MOST_NAMES = 3
 _LONGEST_FILE = 40
+_MOST_DOUBTED = 3
 
 
 def found_table(found: Sequence[FoundRun], unread: Sequence[str]) -> Table:
@@ -43,8 +45,10 @@ def found_table(found: Sequence[FoundRun], unread: Sequence[str]) -> Table:
     return Table("", head, body, "\n".join(below), left={*range(3 + files), 4 + files})
 
 
-def harness_document(found: HarnessFound, several: Sequence[SeveralLine], judge: Signature) -> Document:
-    """The tool's scores and the judge's labels, side by side."""
+def harness_document(
+    found: HarnessFound, several: Sequence[SeveralLine], doubted: Sequence[DoubtedReference], judge: Signature
+) -> Document:
+    """The tool's scores and the judge's labels, side by side, and the references that may be wrong."""
     files = any(line.metric.file for line in found.lines)
     partial = any(line.partial for line in found.lines)
     head = ["model", "task", *(["file"] * files), "metric", "rows", "theirs", "ours", "ours minus theirs"]
@@ -67,8 +71,10 @@ def harness_document(found: HarnessFound, several: Sequence[SeveralLine], judge:
     ]
     below = "theirs: the mean of the tool's own scores; ours: the rate that the judge calls correct; in brackets: 95 % "
     below += "intervals, in points, by questions"
-    parts = [Table("The tool's own scores and the judge's", head, body, below, left=range(3 + files))] if body else []
+    parts: list[Block] = []
+    parts += [Table("The tool's own scores and the judge's", head, body, below, left=range(3 + files))] if body else []
     parts += [_several_table(several)] if several else []
+    parts += [_doubted(doubted)] if doubted else []
     return Document("The tool's own scores and the judge's", parts, _notes(found), [("", judge)])
 
 
@@ -90,6 +96,23 @@ def _several_table(lines: Sequence[SeveralLine]) -> Table:
     below = "by the judge, over questions with k answers each; in brackets: 95 % bootstrap intervals, by questions; "
     below += "pass@k: one answer is correct, majority@k: more than half are, all k: all are"
     return Table("Several answers to a question", head, body, below, left=range(2 + files))
+
+
+def _doubted(doubted: Sequence[DoubtedReference]) -> Examples:
+    """The references that may be wrong, with how many there are and what is said instead of them."""
+    several = sum(len(each.models) > 1 for each in doubted)
+    title = f"The reference may be wrong: {len(doubted):,} question{'s' * (len(doubted) > 1)} ("
+    title += f"several models agree against it: {several:,}, several answers of one model: {len(doubted) - several:,})"
+    examples = [
+        Example(
+            f"{len(each.rows):,} answers of {len(each.models):,} model{'s' * (len(each.models) > 1)} say the same; "
+            f"{each.correct:,} of {each.correct + each.incorrect:,} answers are judged correct",
+            [("question", each.question), ("reference", " | ".join(each.references)), ("answer", each.answer)],
+        )
+        for each in doubted
+    ]
+    more = "{:,} more in doubted_references.jsonl"
+    return Examples(title, examples, len(doubted), _MOST_DOUBTED, more)
 
 
 def _notes(found: HarnessFound) -> list[str]:

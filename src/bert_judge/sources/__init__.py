@@ -14,7 +14,7 @@ one that is too large to be held in memory is read again by each iteration, a ro
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from sys import getsizeof
@@ -97,6 +97,13 @@ class Source:
                 raise self._changed()
         if count < self.rows:
             raise self._changed()
+
+    def originals(self) -> Iterator[Mapping[str, object]]:
+        """The row that each sample was read from, with all of its columns."""
+        self._check_unchanged()
+        for number, raw in enumerate(islice(self._to_judge(counted=False), self._limit), 1):
+            if raw.values is not None and isinstance(self._reader.read(raw, number), Sample):
+                yield raw.values
 
     @property
     def description(self) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def members(
     with zipfile.ZipFile(location) as archive:
         for info in {info.filename: info for info in archive.infolist() if wanted(info.filename)}.values():
             try:
-                data = _unpacked(archive, info, largest)
+                data = unpacked(archive, info, largest)
                 if len(data) > largest:
                     yield info.filename, None, f"is larger than {largest >> 20:,} MB when it is unpacked"
                 else:
@@ -44,7 +44,7 @@ def members(
                 yield info.filename, None, f"can't be unpacked ({first_line(error)})"
 
 
-def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, largest: int) -> bytes:
+def unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, largest: int = LARGEST_MEMBER) -> bytes:
     """The content of a member; a larger one is cut, as what the archive says of its size is not trusted."""
     if info.compress_type != _ZSTD:
         with archive.open(info) as stream:

@@ -25,12 +25,12 @@ from bert_judge.sources.texts import read_members
 from bert_judge.sources.values import RawRow
 
 _ATTACHMENT = re.compile(r"attachment://([0-9a-f]{32})")
-_HEADS = ("header.json", "_journal/start.json")  # the second is all that an unfinished run has
+HEADS = ("header.json", "_journal/start.json")  # the second is all that an unfinished run has
 
 
 def recognises_archive(names: Mapping[str, object]) -> bool:
     """Whether a zip file with members of these names is such a log."""
-    return any(name in names for name in _HEADS)
+    return any(name in names for name in HEADS)
 
 
 def recognises_object(record: Mapping[str, object]) -> bool:
@@ -42,7 +42,7 @@ def read_archive(file: SavedFile) -> Iterator[RawRow]:
     """The samples of an `.eval` file, in the order in which they were finished."""
     head: Mapping[str, object] = {}
     with file.readable():
-        for _, value, _ in members(file.location, lambda name: name in _HEADS):
+        for _, value, _ in members(file.location, lambda name: name in HEADS):
             head = mapping(value)
             if head:
                 break
@@ -70,6 +70,17 @@ def read_object(file: SavedFile) -> Iterator[RawRow]:
                     yield RawRow(number, None, "is not a sample of inspect", json.dumps(value)[:200])
 
 
+def row_id(sample: Mapping[str, object], head: Mapping[str, object], number: int = 0) -> str:
+    """The id of a sample's row: the sample's own one, with the epoch where there are several."""
+    own = str(sample.get("id", number))
+    return f"{own}_epoch_{sample.get('epoch', 1)}" if _several(sample, head) else own
+
+
+def _several(sample: Mapping[str, object], head: Mapping[str, object]) -> bool:
+    """Whether a sample is one of several epochs. Numbers are texts where a log is read for its rows."""
+    return str(sample.get("epoch", 1)) != "1" or str(mapping(head.get("config")).get("epochs", 1)) != "1"
+
+
 def _row(number: int, sample: Mapping[str, object], head: Mapping[str, object]) -> RawRow:
     whose = Whose(*(str(head[name]) if head.get(name) else None for name in ("task", "model")))
     if sample.get("error"):
@@ -82,17 +93,15 @@ def _row(number: int, sample: Mapping[str, object], head: Mapping[str, object]) 
     given = sample.get("input")
     question = given if isinstance(given, str) else last_message(given, "user")
     question = None if question is None else _whole(question, attached)
-    epoch = str(sample.get("epoch", 1))
-    several = epoch != "1" or str(mapping(head.get("config")).get("epochs", 1)) != "1"
     (row,) = answers(
         number,
         whose,
-        sample_id=f"{sample.get('id', number)}_epoch_{epoch}" if several else sample.get("id", number),
+        sample_id=row_id(sample, head, number),
         question=with_options(question, options),
         references=references,
         candidates=[_whole(_completion(sample), attached)],
         scores=_scores(sample),
-        more={"epoch": sample.get("epoch")} if several else {},
+        more={"epoch": sample.get("epoch")} if _several(sample, head) else {},
     )
     return row
 
