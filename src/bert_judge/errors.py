@@ -40,11 +40,10 @@ class OutputError(BertJudgeError, OSError):
 class MissingExtraError(BertJudgeError, ImportError):
     """An optional dependency is needed and not installed."""
 
-    def __init__(self, feature: str, package: str, extra: str) -> None:
+    def __init__(self, feature: str, package: str, extra: str | None) -> None:
         install = shlex.join(["pip", "install", _requirement(package)])
-        super().__init__(
-            f"{feature} needs the package {package}; install it with `{install}` (of the extra [{extra}])."
-        )
+        where = "" if extra is None else f" (of the extra [{extra}])"
+        super().__init__(f"{feature} needs the package {package}; install it with `{install}`{where}.")
 
 
 def _requirement(package: str) -> str:
@@ -56,8 +55,11 @@ def _requirement(package: str) -> str:
     return package
 
 
-def import_extra(module: str, feature: str, extra: str, package: str | None = None) -> Any:
-    """A module of an optional package. Raises MissingExtraError, about the feature that needs it, if it is missing."""
+def import_extra(module: str, feature: str, extra: str | None, package: str | None = None) -> Any:
+    """A module of an optional package. Raises MissingExtraError, about the feature that needs it, if it is missing.
+
+    `extra` is None for a tool that is in none of our extras: whoever plugs a judge into it has it.
+    """
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,0 +1,73 @@
+"""A scorer of inspect_ai by any judge: `Task(dataset=rows, solver=generate(), scorer=bert_judge())`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from bert_judge.errors import InputError, import_extra
+from bert_judge.judges.naming import JudgeSpec
+from bert_judge.judges.shared import JudgeName, shared_judge
+from bert_judge.models import STARTER
+from bert_judge.types import Sample, Signature, Verdict
+
+_FEATURE = "bert_judge.integrations.inspect_ai"
+_scorers = import_extra("inspect_ai.scorer", _FEATURE, None, "inspect_ai")
+_METRICS = {"correct": [_scorers.accuracy(), _scorers.stderr()], "score": [_scorers.mean()]}
+
+
+def _make_scorer(judge: JudgeName = STARTER, server: str | None = None) -> Callable[[Any, Any], Awaitable[Any]]:
+    """A scorer of inspect_ai: whether each answer is correct, by a judge that all samples share.
+
+    The question is the sample's input, the references are its targets (one or more), the candidate is the model's
+    completion. Samples that wait at the same time are judged in one batch. `judge` is named as everywhere; with
+    `server`, the address of a `bert-judge serve`, its first judge is asked instead.
+
+    A score has `correct`, 1 or 0 (metrics: accuracy and stderr), and `score`, the judge's own number, for judges of
+    correctness the probability in [0, 1] (metric: mean). A sample without a target, or on which the judge can't decide,
+    is unscored. Raises InputError for a judge of no such name, or with scores and no labels; ModelError for a model
+    that can't be loaded and a server that can't be asked.
+    """
+    if server is not None and judge != STARTER:
+        raise InputError(f"both judge={judge!r} and server={server!r} are given; one of them was expected.")
+    name: JudgeName = judge if server is None else {"judge_type": "RemoteJudge", "server": server}
+    JudgeSpec.of(name)
+
+    def verdict_of(sample: Sample) -> tuple[Verdict, str]:
+        shared = shared_judge(name)
+        signature = Signature.of(shared.judge.signature).short
+        if shared.judge.threshold is None:
+            raise InputError(f"{signature} gives scores without labels; a judge with a threshold was expected.")
+        (verdict,) = shared.assess([sample])
+        return verdict, signature
+
+    async def score(state: Any, target: Any) -> Any:
+        import anyio.to_thread
+
+        answer = state.output.completion
+        references = tuple(text for text in target if text.strip())
+        if not references:
+            why = "the sample has no target; at least one correct answer was expected"
+            return _scorers.Score.unscored(reason="scoring_failed", answer=answer, explanation=why)
+        sample = Sample(answer, references, state.input_text or None)
+        verdict, signature = await anyio.to_thread.run_sync(verdict_of, sample)
+        return _score(verdict, signature, answer)
+
+    return score
+
+
+bert_judge = _scorers.scorer(metrics=_METRICS, name="bert_judge")(_make_scorer)
+
+
+def _score(verdict: Verdict, signature: str, answer: str) -> Any:
+    """A verdict as a score of inspect_ai."""
+    metadata = {
+        "judge": signature,
+        "matched_reference": verdict.matched_reference,
+        "truncated": dict(verdict.truncated),
+        "outside": verdict.outside,
+    }
+    common = {"answer": answer, "explanation": verdict.explanation, "metadata": metadata}
+    if verdict.score is None or verdict.label is None:
+        return _scorers.Score.unscored(reason="grader_failed", **common)
+    return _scorers.Score(value={"correct": verdict.label, "score": verdict.score}, **common)

@@ -1,0 +1,56 @@
+"""The scorer of inspect_ai: its numbers are those of the judge."""
+
+from __future__ import annotations
+
+import importlib
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from bert_judge.errors import InputError, MissingExtraError
+from bert_judge.integrations.hf_evaluate import CorrectnessMetric
+
+MODULE = "bert_judge.integrations.inspect_ai"
+
+
+@pytest.mark.skipif(find_spec("inspect_ai") is not None, reason="inspect_ai is installed")
+def test_without_inspect_it_says_what_to_install() -> None:
+    with pytest.raises(
+        MissingExtraError, match=r"needs the package inspect_ai; install it with `pip install inspect_ai`\."
+    ):
+        importlib.import_module(MODULE)
+
+
+@pytest.mark.skipif(find_spec("inspect_ai") is None, reason="inspect_ai is not installed")
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")  # inspect's
+def test_a_run_of_inspect_has_the_numbers_of_the_judge(tmp_path: Path) -> None:
+    import inspect_ai
+    from inspect_ai.dataset import Sample
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+    from inspect_ai.solver import generate
+
+    bert_judge = importlib.import_module(MODULE).bert_judge
+    answers = ["It is Paris.", "Lyon", "eight legs", "nothing"]
+    targets = [["Paris"], ["Paris", "Lutetia"], ["8", "eight"], [""]]
+
+    def answer(messages, *_):
+        output = ModelOutput.from_content("mockllm/model", answers[int(messages[-1].text)])
+        output.usage = ModelUsage()
+        return output
+
+    rows = [Sample(input=str(n), target=each) for n, each in enumerate(targets)]
+    task = inspect_ai.Task(dataset=rows, solver=generate(), scorer=bert_judge("containment"))
+    model = get_model("mockllm/model", custom_outputs=answer)
+    (log,) = inspect_ai.eval(task, model=model, log_dir=str(tmp_path), display="none")
+    expected = CorrectnessMetric("containment").compute(predictions=answers[:3], references=targets[:3])
+    found = {each.name: each for each in log.results.scores}
+    assert found["correct"].metrics["accuracy"].value == pytest.approx(expected["accuracy"])
+    assert found["score"].metrics["mean"].value == pytest.approx(expected["mean_score"])
+    values = [sample.scores["bert_judge"].value for sample in log.samples[:3]]
+    assert [value["score"] for value in values] == expected["scores"]
+    assert "no target" in log.samples[3].scores["bert_judge"].explanation
+    with pytest.raises(InputError, match="did you mean containment"):
+        bert_judge("containmnt")
+    with pytest.raises(InputError, match="one of them was expected"):
+        bert_judge("containment", server="http://127.0.0.1:1")
