@@ -6,14 +6,14 @@ import re
 import unicodedata
 from functools import lru_cache
 
-# What stands for a Latin letter in a word that has Latin letters, too (from Unicode's confusables, UTS 39).
+# What stands for a Latin letter alone, or in a word that has Latin letters, too (from Unicode's confusables, UTS 39).
 _ALIKE = str.maketrans(
     "АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁɡԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανρ",
     "ABESIJKMHOPCTYXaesijopcyxhdgqwABEZHIKMNOPTYXoavp",
 )
 _LOOK_ALIKE = re.compile(f"[{''.join(map(chr, _ALIKE))}]")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
-_WORD = re.compile(r"[^\W\d_]{2,}")
+_WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile(r"[A-Za-z]")
 _KEPT = frozenset(("super", "sub", "fraction"))  # x² is not x2
 _OTHERS = {
@@ -26,8 +26,8 @@ _OTHERS = {
 def fold(text: str) -> str:
     """The text with full-width and styled letters, exotic spaces, quotation marks and dashes as ASCII has them.
 
-    Letters of other alphabets that look like Latin ones become these in words that hold Latin letters as well. Each
-    character stands for one: the result is as long as the text.
+    Letters of other alphabets that look like Latin ones become these alone (an option "С", "3х^2") and in words that
+    hold Latin letters as well. Each character stands for one: the result is as long as the text.
     """
     if text.isascii():
         return text
@@ -45,4 +45,4 @@ def _fold_character(character: str) -> str:
 
 def _fold_word(match: re.Match[str]) -> str:
     word = match[0]
-    return word if word.isascii() or not _LATIN.search(word) else word.translate(_ALIKE)
+    return word.translate(_ALIKE) if len(word) == 1 or _LATIN.search(word) else word

@@ -92,7 +92,7 @@ def match(candidate: str, references: Sequence[str], question: str | None = None
         )
     keys = said.keys if ours is said.values else {value.key for value in ours}
     every = {value[0] for values in theirs for value in values}
-    best, bests = _compare_all(said, wanted)
+    best, bests = _compare_all(said, wanted, asked.keys)
     rivals = asked.rivals if any(named_letter(one.text) for one in wanted) else frozenset[Hashable]()
     marks = _marks(ours, every, _stems(wanted, theirs), _other_forms(said, wanted, every), asked.keys, rivals, best)
     stems = _stems([said], [ours])
@@ -149,8 +149,11 @@ def _asked(question: str) -> _Asked:
 Best = dict[Hashable, Relation]
 
 
-def _compare_all(said: Reading, wanted: Sequence[Reading]) -> tuple[Best, list[Best]]:
-    """The best relation of each of a candidate's numbers and dates to those of the references, and the reverse."""
+def _compare_all(said: Reading, wanted: Sequence[Reading], asked: Set[Hashable]) -> tuple[Best, list[Best]]:
+    """The best relation of each of a candidate's numbers and dates to those of the references, and the reverse.
+
+    What only repeats the question agrees with no reference that says it otherwise.
+    """
     best: Best = {}
     bests: list[Best] = []
     ours = list(islice(said.told.items(), _MOST))
@@ -160,7 +163,7 @@ def _compare_all(said: Reading, wanted: Sequence[Reading]) -> tuple[Best, list[B
         for key, their in islice(one.told.items(), _MOST):
             for other, our in new if key in said.told else ours:  # what both have needs no comparison
                 relation = compare(our, their)
-                if relation:
+                if relation and (relation < ASKED or not _repeats(other, asked)):
                     best[other] = min(relation, best.get(other, relation))
                     found[key] = min(relation, found.get(key, relation))
         bests.append(found)
@@ -190,10 +193,15 @@ def _marks(
             relation = OTHER if any(type(other) is Option for other in same) else ALONE
         else:
             relation = best.get(key, ALONE)
-            if relation > ASKED and (key in asked or (type(key) is tuple and key[0] in asked)):
+            if relation > ASKED and _repeats(key, asked):
                 relation = ASKED
         marks.append(_new(Mark, (start, end, relation)))
     return tuple(marks)
+
+
+def _repeats(key: Hashable, asked: Set[Hashable]) -> bool:
+    """Whether a number or date is one of the question, if only its number."""
+    return key in asked or (type(key) is tuple and key[0] in asked)
 
 
 def _stems(readings: Sequence[Reading], values: Sequence[Sequence[Word | Value]]) -> Set[str]:
