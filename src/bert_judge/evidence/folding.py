@@ -26,7 +26,7 @@ _OTHERS = {
 def fold(text: str) -> str:
     """The text with full-width and styled letters, exotic spaces, quotation marks and dashes as ASCII has them.
 
-    Letters of other alphabets that look like Latin ones become these alone (an option "С", "3х^2") and in words that
+    Letters of other alphabets that look like Latin ones become these alone (an option in Cyrillic) and in words that
     hold Latin letters as well. Each character stands for one: the result is as long as the text.
     """
     if text.isascii():
