@@ -92,6 +92,20 @@ def test_reasoning_is_not_judged():
     assert rewards == [None]
 
 
+def test_a_loop_is_judged_as_if_it_were_said_once(subtests: pytest.Subtests):
+    for completion, read in [
+        ("It is oui." * 5, "It is oui."),
+        ("So: it is Paris, it is Paris,\nit is Paris.", "So: it is Paris."),
+        ("It is Paris. It is Paris.", "It is Paris. It is Paris."),
+        ("1 + 1 + 1 + 1 = 4", "1 + 1 + 1 + 1 = 4"),
+        ("b, b, b, b", "b, b, b, b"),
+    ]:
+        with subtests.test(completion):
+            seen = Seen()
+            correctness(seen)(None, [completion], reference=["Paris"])
+            assert [sample.candidate for sample in seen.calls[0]] == [read]
+
+
 def test_where_the_prompt_opens_the_trace_it_has_to_be_closed():
     texts = ["It is Paris.", "Lyon? No.</think>It is Paris."]
     opened = ["France?<think>\n"] * 2

@@ -36,6 +36,7 @@ Text = str | Sequence[Mapping[str, Any]]
 
 _OF_TRL = frozenset("completion_ids trainer_state log_extra log_metric environments".split())  # not the data set's
 _OF_VERL = ("reward_router_address", "reward_model_tokenizer")  # given where a reward model of verl's runs, too
+_LOOP = re.compile(r"\b(\w+(?:\W+\w+){0,23}?)(?:\W+\1\b){2,}")  # up to 24 words, three times or more
 _SPECIAL = re.compile(r"\s*(?:<[|｜][^<>|｜]*[|｜]>|</?s>|</?(?:bos|eos|pad|start_of_turn|end_of_turn)>)\s*")
 
 
@@ -46,7 +47,8 @@ class Correctness:
     It is called as TRL calls it, and as anyone can: `reward(prompts, completions, reference=[…])`. The result has one
     number for each completion, in their order: the judge's score, for judges of correctness a probability in [0, 1].
     It is None where the judge is undecided, and where a row has no reference, as in a data set of several tasks; TRL
-    leaves such rows out. A completion that is empty, or whose reasoning has no end, earns 0.
+    leaves such rows out. A completion that is empty, or whose reasoning has no end, earns 0. A phrase that it says three
+    times or more in a row is judged as if it were said once: loops are what a policy finds first.
 
     - `judge`: `starter`, a folder, a name on the Hub, a metric such as `containment`, a YAML file, a mapping with
       `judge_type` and flags, or a judge that is loaded already
@@ -143,7 +145,7 @@ class Correctness:
         text, nothing = read_part(completion, self.think_token)
         if nothing is None and opened and self.think_token not in completion:
             nothing = "the candidate's reasoning has no end"
-        return text, nothing or (None if text else "the candidate is empty")
+        return _said_once(text), nothing or (None if text else "the candidate is empty")
 
     def _column(
         self, columns: Mapping[str, Any], role: str, named: str | None, known: Sequence[str], count: int
@@ -153,6 +155,11 @@ class Correctness:
             raise _no_column(role, [named], columns)
         name = next((name for name in ([named] if named else known) if name in columns), None)
         return None if name is None else _same_length(f"the column {name!r}", columns[name], count)
+
+
+def _said_once(text: str) -> str:
+    """The text with each loop, a phrase of 8 to some 200 characters three times or more in a row, said once."""
+    return _LOOP.sub(lambda loop: loop[1] if len(loop[1]) >= 8 else loop[0], text)
 
 
 correctness = Correctness
