@@ -47,8 +47,8 @@ class Correctness:
     It is called as TRL calls it, and as anyone can: `reward(prompts, completions, reference=[…])`. The result has one
     number for each completion, in their order: the judge's score, for judges of correctness a probability in [0, 1].
     It is None where the judge is undecided, and where a row has no reference, as in a data set of several tasks; TRL
-    leaves such rows out. A completion that is empty, or whose reasoning has no end, earns 0. A phrase that it says three
-    times or more in a row is judged as if it were said once: loops are what a policy finds first.
+    leaves such rows out. A completion that is empty, or whose reasoning has no end, earns 0. A phrase said three times
+    or more in a row is judged as if it were said once: loops are what a policy finds first.
 
     - `judge`: `starter`, a folder, a name on the Hub, a metric such as `containment`, a YAML file, a mapping with
       `judge_type` and flags, or a judge that is loaded already
