@@ -158,8 +158,8 @@ class Correctness:
 
 
 def _said_once(text: str) -> str:
-    """The text with each loop, a phrase of 8 to some 200 characters three times or more in a row, said once."""
-    return _LOOP.sub(lambda loop: loop[1] if len(loop[1]) >= 8 else loop[0], text)
+    """The text with each loop, up to 24 words three times or more in a row, said once; short lists are no loops."""
+    return _LOOP.sub(lambda loop: loop[1] if len(loop[0]) >= 24 else loop[0], text)
 
 
 correctness = Correctness
