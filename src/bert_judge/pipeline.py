@@ -53,8 +53,13 @@ def open_result(
 ) -> tuple[Judge, ResultFolder]:
     """The judge for these rows (`Judge.fitted`), and the folder of its verdicts on them; `options` change the result.
 
-    Raises OutputError as `ResultFolder` does.
+    Raises OutputError as `ResultFolder` does, and InputError where the judge reads references that were left unread.
     """
+    if isinstance(rows, Source) and judge.reads_references and "reference" not in rows.columns:
+        raise InputError(
+            f"{judge.variant} compares candidates with references, and those of {rows.path} are not read "
+            "(--map reference=); name their column, or use a judge that reads none."
+        )
     fitted = judge.fitted(rows)
     identity = Identity(Signature.of(fitted.signature), rows.sha256, options)
     return fitted, ResultFolder(folder, identity, overwrite)

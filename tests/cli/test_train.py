@@ -168,6 +168,20 @@ def test_a_file_of_labelled_rows(make_judge: Callable[..., Path], capsys: pytest
     assert len(BERTJudge("out").predict(None, ["yes"], ["yes"])) == 1
 
 
+def test_a_judge_without_references(make_judge: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    write_rows("rows.jsonl", [{"question": f"{n}?", "candidate": "yes", "helpfulness": n % 5 / 4} for n in range(60)])
+    line = f"train --model_path {make_judge('bert')} --dataset_path rows.jsonl --output_dir out {QUICK}"
+    assert run(f"{line} --map label=helpfulness --no-include_reference") == 1
+    assert "no column for the reference" in (said := capsys.readouterr().err)
+    assert "(reference= for a judge that reads none)" in said
+    assert run(f"{line} --map label=helpfulness,reference= --no-include_reference") == 0
+    assert json.loads(Path("out/judge.json").read_text())["form"]["forms"] == ["qc"]
+    write_rows("answers.jsonl", [{"question": "1?", "candidate": "yes"}])
+    assert run("score answers.jsonl --judge out --map reference= --output_dir scored") == 0
+    assert run("score answers.jsonl --map reference= --output_dir starter") == 1
+    assert "starter compares candidates with references" in capsys.readouterr().err
+
+
 PAPERS_TRAIN = (
     "--trust_remote_code --dtype bfloat16 --include_question --num_train_epochs 1 --batch_size 8 --learning_rate 2e-5 "
     "--warmup_ratio 0.05 --lr_scheduler_type linear --logging_strategy steps --logging_steps 10 --logging_dir logs "

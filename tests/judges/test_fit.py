@@ -91,6 +91,19 @@ def test_without_questions(encoder: Path, tmp_path: Path) -> None:
     assert asked_and_not[0] == asked_and_not[1]
 
 
+def test_without_references(encoder: Path, tmp_path: Path) -> None:
+    rows = [{"question": f"{n}?", "candidate": "yes" if n % 2 else "no", "label": n % 2 * 0.8} for n in range(60)]
+    judge = BERTJudge(str(encoder))
+    with pytest.raises(InputError, match="60 rows have no reference, but the judge would read one"):
+        judge.fit(rows, tmp_path / "with", **SHORT, config=CONFIG)
+    with pytest.raises(InputError, match="neither question nor reference"):
+        judge.fit(rows, tmp_path / "nothing", False, include_reference=False, **SHORT, config=CONFIG)
+    trained = judge.fit(rows, tmp_path / "without", include_reference=False, **SHORT, config=CONFIG)
+    assert JudgeConfig.load(tmp_path / "without").form.forms == ("qc",)
+    assert not trained.reads_references
+    assert trained.predict(["1?"] * 2, ["yes"] * 2, ["", "no"])[0] == trained.predict(["1?"], ["yes"], ["x"])[0]
+
+
 def test_a_judge_is_trained_on_in_the_form_and_with_the_scope_it_has(tmp_path: Path, encoder: Path) -> None:
     first = BERTJudge(str(encoder)).fit(nested(), tmp_path / "first", False, **SHORT, config=CONFIG)
     changed = json.loads((tmp_path / "first" / "judge.json").read_text())

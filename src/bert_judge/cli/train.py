@@ -50,6 +50,7 @@ class TrainOptions:
     scores_dir: Annotated[str | None, "folder of scores (default: found beside the candidates)"] = None
     soft_labels: Annotated[bool, "learn labels as they are; --no-soft_labels: only whether they reach 0.5"] = True
     include_question: Annotated[bool, "the judge reads the question"] = True
+    include_reference: Annotated[bool, "the judge reads references; without, the rows need none"] = True
     training_mix: Annotated[str | None, "JSON file {task: {model: rows}} of what is taken"] = None
     marks: Annotated[bool, "tell the encoder how words and values agree, as token types (encoders that have them)"] = (
         False
@@ -92,12 +93,8 @@ def main(arguments: Sequence[str]) -> int:
 def _form(options: TrainOptions) -> InputForm:
     """How the judge reads a row: as the model does already, or as the options say."""
     form = JudgeConfig.load(find_model(options.model_path, options.trust_remote_code)).form
-    form = replace(
-        form,
-        forms=form.forms if options.include_question else ("cr",),
-        marks=form.marks or options.marks,
-        options=form.options or options.options,
-    )
+    form = replace(form, marks=form.marks or options.marks, options=form.options or options.options)
+    form = form.without(question=not options.include_question, reference=not options.include_reference)
     return form if options.max_tokens is None else form.resized(options.max_tokens)
 
 

@@ -156,15 +156,17 @@ class BERTJudge(Judge):
         save_total_limit: int | None = 2,
         seed: int = 0,
         *,
+        include_reference: bool = True,
         config: TrainConfig | None = None,
     ) -> BERTJudge:
         """Train on from this model, a judge or an encoder without a head, and return the new judge.
 
         `dataset` has rows with `question`, `candidate`, `reference` (a text or several) and `label` (1 correct, 0
         incorrect, a probability between them, None undecided), in any form that `training.read_examples` reads. Without
-        `include_question`, the judge learns to compare candidate and reference alone. `training_mix` says how many rows
-        are taken: {task: {model: rows}}. `config` has further settings; the parameters of this method win over it. The
-        judge is written into `output_dir`; this one does not change.
+        `include_question`, the judge learns to compare candidate and reference alone; without `include_reference`, to
+        judge the candidate by the question alone. `training_mix` says how many rows are taken: {task: {model: rows}}.
+        `config` has further settings; the parameters of this method win over it. The judge is written into
+        `output_dir`; this one does not change.
 
         Raises what `bert_judge.training.train` raises.
         """
@@ -172,8 +174,7 @@ class BERTJudge(Judge):
         from bert_judge.training import TrainConfig, read_examples, train
 
         form = JudgeConfig.load(find_model(self._name, self._trust_remote_code)).form
-        if not include_question:  # the rows keep it, as the split is by question
-            form = replace(form, forms=("cr",))
+        form = form.without(question=not include_question, reference=not include_reference)
         given["report_to"] = (report_to,) if isinstance(report_to, str) else tuple(report_to or ())
         taken = {each.name: given[each.name] for each in fields(TrainConfig) if each.name in given}
         result = train(

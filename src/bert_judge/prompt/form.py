@@ -78,6 +78,16 @@ class InputForm:
             if getattr(self, name) not in known:
                 raise InputError(f"{name} is {getattr(self, name)!r}; {known[0]!r} or {known[1]!r} was expected.")
 
+    def without(self, *, question: bool, reference: bool) -> InputForm:
+        """The form of a judge that is to read no question, or no references; marks compare with references."""
+        if question and reference:
+            raise InputError(
+                "a judge that reads neither question nor reference was asked for; leave out one of the two."
+            )
+        if reference:
+            return replace(self, forms=("qc",), marks=False, options=False, candidate_focus=0)
+        return replace(self, forms=("cr",)) if question else self
+
     def form_of(self, sample: Sample) -> str:
         """The form in which a sample is read: the trained one that fits it, else the nearest."""
         wanted = "cr" if sample.question is None else "qcr"

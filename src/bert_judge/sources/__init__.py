@@ -218,7 +218,8 @@ def open_source(
 
     `columns` maps roles ("question", "reference", "candidate", "id", "label") to the names of columns, or to dotted
     paths into them such as "doc.answer" or "resps.0"; other roles are recognised by `COLUMN_NAMES`. An empty name
-    leaves a question, id or label unread. A reference may have several columns (a list of names), of which blank ones
+    leaves a question, id or label unread, and the references of answers for a judge that reads none: their samples have
+    an empty one. A reference may have several columns (a list of names), of which blank ones
     are passed over; those named `reference2`, `answer_2` and so on are recognised.
 
     A candidate that is null is an empty answer; a question that is null or blank is absent; half a character
@@ -241,9 +242,11 @@ def open_source(
     """
     if limit is not None and limit < 1:
         raise InputError(f"the limit is {limit}; the number of rows to read, at least 1, was expected.")
+    is_judged = tuple(required) == REQUIRED
+    if is_judged and columns and not columns.get("reference", True):
+        required = ("candidate",)
     asked = asked_columns(columns, required)
     found = find_input(path, input_format)
-    is_judged = tuple(required) == REQUIRED
     remedy = "fix it" + (", or set such rows aside (--skip_bad_rows of score and evaluate)" if is_judged else "")
     if not required:
         # The first row says whether a file of labels has texts.

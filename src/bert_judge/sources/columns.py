@@ -164,6 +164,8 @@ class Columns:
             )
         if lacking:
             remedy = ",".join(f"{role}=COLUMN" for role in lacking)
+            if lacking == ["reference"] and "candidate" in self.required:
+                remedy += " (reference= for a judge that reads none)"
             roles = " and none for the ".join(lacking)
             return InputError(f"{source} has no column for the {roles}: found {found}; name it with --map {remedy}.")
         return None

@@ -19,7 +19,7 @@ from bert_judge.sources import ColumnMap, Source, open_source
 from bert_judge.types import Sample
 
 COLUMNS = ("question", "candidate", "reference", "label", "task", "model", "label_source", "id")
-"""The columns of a row; candidate, reference (or references) and label are needed."""
+"""The columns of a row; candidate and label are needed, and reference (or references) where a judge reads it."""
 
 GROUPS = {"task": ("task", "source"), "model": ("model", "candidate_model"), "label_source": ("label_source",)}
 """What rows are counted by, and the columns that may have it."""
@@ -68,7 +68,8 @@ def read_examples(data: Any) -> list[Sample]:
     """The labelled rows of data in any of these forms.
 
     - A `datasets.Dataset` or a list of mappings with `candidate`, `reference` (or `references`; a text or several),
-      `label`, and optionally `question`, `task`, `model`, `label_source`, `id`.
+      `label`, and optionally `question`, `task`, `model`, `label_source`, `id`; without a reference for a judge that
+      reads none.
     - A mapping from tasks to such data, or from tasks to models to such data, as the paper's package builds it.
     - Samples, whose `gold` is the label.
     - What `open_source` returns for a file, with `soft_labels` where labels are probabilities.
@@ -114,13 +115,12 @@ def _read(row: Any, place: Mapping[str, str], where: str) -> Sample:
 
 def _sample(row: Mapping[str, Any]) -> Sample:
     references: Any = row.get("references") if row.get("reference") is None else row["reference"]
-    given = {"reference": references is not None, "candidate": "candidate" in row, "label": "label" in row}
-    for name, there in given.items():
-        if not there:
+    for name in ("candidate", "label"):
+        if name not in row:
             raise InputError(f"it has no {name}, only {', '.join(map(str, row))}")
     return Sample(
         "" if row["candidate"] is None else row["candidate"],
-        references,
+        ("",) if references is None else references,
         row.get("question"),
         None if row.get("id") is None else str(row["id"]),
         _label(row["label"]),

@@ -69,8 +69,15 @@ def check_form(source: Path, form: InputForm, rows: TrainingRows, config: TrainC
     architecture = load_config(source, trust_remote_code)
     if form.marks and getattr(architecture, "type_vocab_size", 0) < 2:
         raise InputError(f"{source} has no second token type to carry match marks; train it with marks=False.")
-    without = sum(example.question is None for example in [*rows.train, *rows.dev])
-    if form.forms == ("qcr",) and without:
+    everything = [*rows.train, *rows.dev]
+    without = sum(not any(example.references) for example in everything)
+    if form.forms != ("qc",) and without:
+        raise InputError(
+            f"{without} rows have no reference, but the judge would read one; give references, or train it without "
+            "(the form 'qc', include_reference=False)."
+        )
+    without = sum(example.question is None for example in everything)
+    if set(form.forms) <= {"qcr", "qc"} and without:
         raise InputError(
             f"{without} rows have no question, but the judge would read one; give questions, or train it without "
             "(the form 'cr', include_question=False)."
