@@ -24,7 +24,7 @@ from bert_judge import BERTJudge, Sample
 from bert_judge.cli import main
 from bert_judge.errors import InputError
 from bert_judge.models import STARTER_FOLDER
-from language_models import save_language_model
+from language_models import save_language_model, save_sequence_model
 
 settings.register_profile("patient", deadline=None)  # the machines of CI are slow at times
 settings.load_profile("patient")
@@ -181,6 +181,12 @@ def chat_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def plain_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small language model without one."""
     return save_language_model(tmp_path_factory.mktemp("plain-model"), template=None)
+
+
+@pytest.fixture(scope="session", params=["bart", "t5"])
+def sequence_model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small sequence-to-sequence model."""
+    return save_sequence_model(tmp_path_factory.mktemp(request.param), request.param)
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,9 @@
-"""Small language models with random weights: one with a chat template that thinks, one that knows plain text only."""
+"""Small language models with random weights: with a chat template that thinks, for plain text only, and seq2seq."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 TEXTS = [
     "What is the capital of France? The capital of France is Paris, of Germany Berlin, of England London.",
@@ -17,23 +18,9 @@ TEMPLATE = (
 
 
 def save_language_model(folder: Path, template: str | None = TEMPLATE, **config: object) -> Path:
-    import torch
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-    from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+    from transformers import Qwen3Config, Qwen3ForCausalLM
 
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    special = ["<s>", "<|im_start|>", "<|im_end|>", "<|end|>"]
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=special, initial_alphabet=alphabet)
-    tokenizer.train_from_iterator(TEXTS, trainer)
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A <|end|>", special_tokens=[(token, tokenizer.token_to_id(token)) for token in ("<s>", "<|end|>")]
-    )
-    fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", eos_token="<|end|>", pad_token="<|end|>"
-    )
+    fast = _tokenizer("<s> $A <|end|>")
     fast.add_tokens(["<think>", "</think>"])
     fast.chat_template = template
     settings = {
@@ -45,16 +32,76 @@ def save_language_model(folder: Path, template: str | None = TEMPLATE, **config:
         "num_key_value_heads": 2,
         "head_dim": 16,
         "max_position_embeddings": 256,
-        "bos_token_id": fast.bos_token_id,
-        "eos_token_id": fast.eos_token_id,
-        "pad_token_id": fast.pad_token_id,
+        **_ids(fast),
     }
-    torch.manual_seed(0)
-    model = Qwen3ForCausalLM(Qwen3Config(**(settings | config)))
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_(torch.randn_like(parameter) * 0.15)
+    model = _at_random(Qwen3ForCausalLM, Qwen3Config(**(settings | config)))
     model.generation_config.update(do_sample=True, temperature=0.3, repetition_penalty=1.5, top_k=2)
     model.save_pretrained(folder)
     fast.save_pretrained(folder)
     return folder
+
+
+def save_sequence_model(folder: Path, architecture: str) -> Path:
+    """A sequence-to-sequence model: "bart" (positions end at 128), or "t5" (which has no such limit)."""
+    from transformers import BartConfig, BartForConditionalGeneration, T5Config, T5ForConditionalGeneration
+
+    frames = {"bart": "<s> $A <|end|>", "t5": "$A <|end|>"}
+    fast = _tokenizer(frames[architecture])
+    ids = {"vocab_size": len(fast), **_ids(fast)}
+    layers = {f"{side}_{name}": size for side in ("encoder", "decoder") for name, size in _SIDE.items()}
+    made = {
+        "bart": lambda: _at_random(
+            BartForConditionalGeneration,
+            BartConfig(
+                d_model=32, max_position_embeddings=128, decoder_start_token_id=fast.eos_token_id, **layers, **ids
+            ),
+        ),
+        "t5": lambda: _at_random(
+            T5ForConditionalGeneration,
+            T5Config(
+                d_model=32, d_kv=16, d_ff=48, num_layers=2, num_heads=2, decoder_start_token_id=fast.pad_token_id, **ids
+            ),
+        ),
+    }
+    made[architecture]().save_pretrained(folder)
+    fast.save_pretrained(folder)
+    return folder
+
+
+_SIDE = {"layers": 2, "attention_heads": 2, "ffn_dim": 48}
+
+
+def _tokenizer(frame: str) -> Any:
+    """A byte-level tokenizer made from a few sentences, with these tokens around a text."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    special = ["<s>", "<|im_start|>", "<|im_end|>", "<|end|>"]
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=special, initial_alphabet=alphabet)
+    tokenizer.train_from_iterator(TEXTS, trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=frame, special_tokens=[(token, tokenizer.token_to_id(token)) for token in ("<s>", "<|end|>")]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="<|end|>", pad_token="<|end|>"
+    )
+
+
+def _ids(tokenizer: Any) -> dict[str, int]:
+    return {name: getattr(tokenizer, name) for name in ("bos_token_id", "eos_token_id", "pad_token_id")}
+
+
+def _at_random(kind: Any, config: Any) -> Any:
+    """Weights at random, the norm layers' too, so that no layer is an identity by chance."""
+    import torch
+
+    torch.manual_seed(0)
+    model = kind(config)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.15)
+    return model

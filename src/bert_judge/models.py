@@ -126,11 +126,20 @@ def load_hf_backbone(path: str, trust_remote_code: bool = False, dtype: str = "a
     return (model.get_encoder() if config.is_encoder_decoder else model).eval()
 
 
-def load_language_model(folder: Path, config: PretrainedConfig, dtype: str) -> PreTrainedModel:
-    """Load a causal language model in evaluation mode. Raises InputError for another type, and ModelError."""
+def load_language_model(
+    folder: Path, config: PretrainedConfig, dtype: str, sequence_to_sequence: bool = False
+) -> PreTrainedModel:
+    """Load a causal language model, or a sequence-to-sequence one, in evaluation mode.
+
+    Raises InputError for another type, and ModelError, also for a model that was trained to fill in masks.
+    """
     if dtype not in ("float32", "bfloat16", "float16"):
         raise InputError(f"dtype is {dtype!r}; 'auto', 'float32', 'bfloat16' or 'float16' was expected.")
-    model, missing = _load_weights(folder, config, "AutoModelForCausalLM", dtype)
+    if any(str(name).endswith("ForMaskedLM") for name in config.architectures or ()):
+        # transformers would load it, and let every token read those after it.
+        raise ModelError(f"{folder} is not a language model but an encoder, trained to fill in masked words.")
+    auto_class = "AutoModelForSeq2SeqLM" if sequence_to_sequence else "AutoModelForCausalLM"
+    model, missing = _load_weights(folder, config, auto_class, dtype)
     if missing:
         raise ModelError(f"{folder} is not a language model: its weights lack {_some(missing)}; is it an encoder?")
     return model.eval()
@@ -334,6 +343,11 @@ def fastest_dtype(device: torch.device) -> str:
     else:
         fast = device.type == "cpu" and has_native_bf16() and not hides_amx()
     return "bfloat16" if fast else "float32"
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether a device lacks memory: CUDA has an exception of its own for it; others say it in words."""
+    return any(words in str(error) for words in ("out of memory", "can't allocate memory"))
 
 
 def has_native_bf16() -> bool:

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.encoder import RuntimeName
-from bert_judge.judges import JUDGES, BERTScore, Cascade, Judge, LLMJudge, RegexJudge, RemoteJudge, RuleJudge
+from bert_judge.judges import (
+    JUDGES,
+    BERTScore,
+    Cascade,
+    FluencyJudge,
+    Judge,
+    LLMJudge,
+    RegexJudge,
+    RemoteJudge,
+    RuleJudge,
+)
 from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from conftest import Refused
 from scripted_endpoint import Answer, endpoint
@@ -34,6 +46,7 @@ def cascade() -> Judge:
 MAKERS: dict[str, Callable[[], Judge]] = {
     "BERTJudge": BERTJudge,
     "BERTScore": BERTScore,
+    "FluencyJudge": lambda: FluencyJudge(os.environ["MODEL_OF_THE_TESTS"], dtype="float32"),
     "LLMJudge": lambda: LLMJudge("a-model", "openai", store="off"),
     "RegexJudge": lambda: RegexJudge("none", "token_f1"),
     "RuleJudge": lambda: RuleJudge(must_not_contain="zzz"),
@@ -41,10 +54,11 @@ MAKERS: dict[str, Callable[[], Judge]] = {
     "RemoteJudge": lambda: RemoteJudge(os.environ["SERVER_OF_THE_TESTS"]),
 }
 EXACT = dict.fromkeys(("LLMJudge", "RegexJudge", "RuleJudge", "Cascade"), 0.0)
-TOLERANCE = {"BERTJudge": 5e-3, "BERTScore": 5e-3, "RemoteJudge": 5e-3, **EXACT}
-ENCODERS = {"BERTJudge", "BERTScore", "RemoteJudge"}  # which cut what they can't read
-SIMILARITIES = {"BERTScore"}  # which have a scale of their own, and no labels
-READ_NO_REFERENCE = {"RuleJudge"}
+TOLERANCE = {"BERTJudge": 5e-3, "BERTScore": 5e-3, "RemoteJudge": 5e-3, "FluencyJudge": 1e-5, **EXACT}
+LIMITED = {"BERTJudge", "BERTScore", "FluencyJudge", "RemoteJudge"}  # which cut what they can't read
+OWN_SCALES = {"BERTScore": (-1, 1), "FluencyJudge": (-math.inf, 0)}  # and no labels
+READ_NO_REFERENCE = {"FluencyJudge", "RuleJudge"}
+UNDECIDED_ON_NOTHING = {"FluencyJudge"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -52,6 +66,14 @@ def language_model() -> Iterator[None]:
     """An endpoint that calls everything right."""
     with endpoint(Answer("It is. Final answer: True")) as running, pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_BASE_URL", running.base_url)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_model(plain_model: Path) -> Iterator[None]:
+    """A causal language model."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MODEL_OF_THE_TESTS", str(plain_model))
         yield
 
 
@@ -91,8 +113,9 @@ def test_one_verdict_a_sample_in_range(judge: Judge, name: str, samples: list[Sa
     assert len(verdicts) == len(samples)
     for verdict, sample in zip(verdicts, samples, strict=True):
         assert verdict.score is not None
-        assert (-1 if name in SIMILARITIES else 0) <= verdict.score <= 1 + 1e-6
-        assert verdict.label is None if name in SIMILARITIES else verdict.label in (0, 1)
+        lowest, highest = OWN_SCALES.get(name, (0, 1))
+        assert lowest <= verdict.score <= highest + 1e-6
+        assert verdict.label is None if name in OWN_SCALES else verdict.label in (0, 1)
         matches = {None} if name in READ_NO_REFERENCE else set(range(len(sample.references)))
         assert verdict.matched_reference in matches
 
@@ -129,10 +152,11 @@ def test_gold_and_meta_are_not_read(judge: Judge, name: str, samples: list[Sampl
     assert scores(MAKERS[name](), told) == pytest.approx(scores(judge, samples), abs=1e-9)
 
 
-def test_an_empty_candidate_is_wrong(judge: Judge, name: str) -> None:
+def test_an_empty_candidate_is_wrong_or_undecided(judge: Judge, name: str) -> None:
     for text in ("", " \n\t"):
         (verdict,) = judge.assess([Sample(text, ("Paris",), "What is the capital of France?")])
-        assert (verdict.score, verdict.label) == (0.0, None if name in SIMILARITIES else 0)
+        score = None if name in UNDECIDED_ON_NOTHING else 0.0
+        assert (verdict.score, verdict.label) == (score, None if name in OWN_SCALES else 0)
         assert "empty" in (verdict.explanation or "")
 
 
@@ -142,7 +166,7 @@ def test_very_long_and_strange_texts(judge: Judge, name: str) -> None:
     rows += [Sample("Paris", (text,), text) for text in strange]
     verdicts = list(judge.assess(rows))
     assert all(verdict.score is not None for verdict in verdicts)
-    assert bool(verdicts[-1].truncated) == (name in ENCODERS)
+    assert bool(verdicts[len(strange) - 1].truncated) == (name in LIMITED)
 
 
 def test_every_judge_explains(judge: Judge, name: str) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bert_judge.encoder.batching import Batch
 from bert_judge.encoder.modules import Encoder
 from bert_judge.errors import ModelError
-from bert_judge.models import choose_device, fastest_dtype
+from bert_judge.models import choose_device, fastest_dtype, is_out_of_memory
 
 _BATCH_TOKENS = {"cpu": 2_048, "mps": 16_384, "cuda": 131_072}
 
@@ -39,7 +39,7 @@ class TorchRuntime:
             try:
                 output = self._output(batch)
             except (torch.OutOfMemoryError, RuntimeError) as error:
-                if not _is_out_of_memory(error):
+                if not is_out_of_memory(error):
                     raise
                 output = None
             if output is None:  # out here the failed pass holds no memory any more
@@ -67,9 +67,3 @@ class TorchRuntime:
             stacklevel=2,
         )
         return batch.halves()
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    """CUDA has an exception of its own for it; others say it in words."""
-    said = ("can't allocate memory", "out of memory")
-    return isinstance(error, torch.OutOfMemoryError) or any(words in str(error) for words in said)

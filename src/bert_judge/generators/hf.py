@@ -15,6 +15,7 @@ from bert_judge.models import (
     choose_device,
     fastest_dtype,
     find_model,
+    is_out_of_memory,
     load_config,
     load_language_model,
     max_input_tokens,
@@ -75,7 +76,7 @@ class HFGenerator(LocalGenerator):
             with self._lock:
                 return self._generate(batch)
         except RuntimeError as error:  # torch.OutOfMemoryError is one
-            if not any(words in str(error) for words in ("out of memory", "can't allocate memory")):
+            if not is_out_of_memory(error):
                 raise
         if len(batch) == 1:
             return [Reply("", "error", error=f"a prompt of {len(batch[0].ids)} tokens does not fit into memory")]

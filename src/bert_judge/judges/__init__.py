@@ -6,6 +6,7 @@ from bert_judge.judges.base import Judge
 from bert_judge.judges.bert import BERTJudge
 from bert_judge.judges.bertscore import BERTScore
 from bert_judge.judges.cascade import Cascade
+from bert_judge.judges.fluency import FluencyJudge
 from bert_judge.judges.llm import LLMJudge
 from bert_judge.judges.regex import RegexJudge
 from bert_judge.judges.remote import RemoteJudge
@@ -16,6 +17,7 @@ __all__ = [
     "BERTJudge",
     "BERTScore",
     "Cascade",
+    "FluencyJudge",
     "Judge",
     "LLMJudge",
     "RegexJudge",
@@ -26,6 +28,7 @@ __all__ = [
 JUDGES: dict[str, type[Judge]] = {
     "BERTJudge": BERTJudge,
     "BERTScore": BERTScore,
+    "FluencyJudge": FluencyJudge,
     "LLMJudge": LLMJudge,
     "RegexJudge": RegexJudge,
     "RuleJudge": RuleJudge,
