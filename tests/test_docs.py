@@ -174,7 +174,9 @@ def check_flags(block: Block) -> None:
             chosen = [name for name in ("--judge", "--judge_type", "--backend") if name in words]
             named = [word for name in chosen for word in (name, words[words.index(name) + 1].split(",")[0])]
             text = shown(lambda arguments=[words[1], *named, "--help"]: main(arguments))
-            if missing := {word for word in words if _FLAG.fullmatch(word)} - set(_FLAG.findall(text)):
+            there = set(_FLAG.findall(text))
+            there |= {flag.replace("--", "--no-", 1) for flag in there}
+            if missing := {word for word in words if _FLAG.fullmatch(word)} - there:
                 raise PageError(f"bert-judge {words[1]} has no {', '.join(sorted(missing))}")
 
 

@@ -19,9 +19,9 @@ _METRICS = {"correct": [_scorers.accuracy(), _scorers.stderr()], "score": [_scor
 def _make_scorer(judge: JudgeName = STARTER, server: str | None = None) -> Callable[[Any, Any], Awaitable[Any]]:
     """A scorer of inspect_ai: whether each answer is correct, by a judge that all samples share.
 
-    The question is the sample's input, the references are its targets (one or more), the candidate is the model's
-    completion. Samples that wait at the same time are judged in one batch. `judge` is named as everywhere; with
-    `server`, the address of a `bert-judge serve`, its first judge is asked instead.
+    The question is the sample's input, with its options if it has any, the references are its targets (one or more),
+    the candidate is the model's completion. Samples that wait at the same time are judged in one batch. `judge` is
+    named as everywhere; with `server`, the address of a `bert-judge serve`, its first judge is asked instead.
 
     A score has `correct`, 1 or 0 (metrics: accuracy and stderr), and `score`, the judge's own number, for judges of
     correctness the probability in [0, 1] (metric: mean). A sample without a target, or on which the judge can't decide,
@@ -49,7 +49,7 @@ def _make_scorer(judge: JudgeName = STARTER, server: str | None = None) -> Calla
         if not references:
             why = "the sample has no target; at least one correct answer was expected"
             return _scorers.Score.unscored(reason="scoring_failed", answer=answer, explanation=why)
-        sample = Sample(answer, references, state.input_text or None)
+        sample = Sample(answer, references, _question(state))
         verdict, signature = await anyio.to_thread.run_sync(verdict_of, sample)
         return _score(verdict, signature, answer)
 
@@ -57,6 +57,12 @@ def _make_scorer(judge: JudgeName = STARTER, server: str | None = None) -> Calla
 
 
 bert_judge = _scorers.scorer(metrics=_METRICS, name="bert_judge")(_make_scorer)
+
+
+def _question(state: Any) -> str | None:
+    """The sample's input, and its options if it is multiple choice, each behind its letter."""
+    options = [f"({chr(ord('A') + place)}) {choice.value}" for place, choice in enumerate(state.choices)]
+    return "\n".join(filter(None, [state.input_text, *options])) or None
 
 
 def _score(verdict: Verdict, signature: str, answer: str) -> Any:

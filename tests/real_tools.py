@@ -1,0 +1,146 @@
+"""Runs of other tools, installed in environments of their own, with a judge inside; then `rejudge` on their logs.
+
+    python tests/real_tools.py [inspect lm-eval lighteval] [--folder build/real-tools]
+
+Each tool answers the questions of `examples/answers.jsonl` (inspect with fixed answers, the others with a tiny model
+that is made here and learns answers of the file by heart), and a judge scores them while it runs. Its log is then
+judged by `bert-judge rejudge` in the same environment: no row may be lost or doubled, and every verdict has to be the
+one that the tool wrote down. It takes some minutes and a package index, so that `make test` does not run it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PROJECT = Path(__file__).parents[1]
+EXAMPLES = PROJECT / "examples"
+FIT = """
+import json, sys
+from pathlib import Path
+import torch
+sys.path.insert(0, sys.argv[1])
+from language_models import save_language_model
+from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
+
+rows = [json.loads(line) for line in Path(sys.argv[2]).read_text("utf-8").splitlines()]
+folder = save_language_model(Path(sys.argv[3]), None, hidden_size=96, intermediate_size=192)
+tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM.from_pretrained(folder).float()
+torch.manual_seed(0)
+for parameter in model.parameters():
+    if parameter.dim() > 1:
+        torch.nn.init.normal_(parameter, std=0.05)
+known = [row for row in rows if row["model"] == "model-a"]
+texts = [f"Question: {row['question']}\\nAnswer: {row['candidate'][:40]}\\n" for row in known]
+inputs = [torch.tensor(tokenizer(text, add_special_tokens=False).input_ids[-250:]) for text in texts]
+ids = torch.nn.utils.rnn.pad_sequence(inputs, batch_first=True, padding_value=-100)
+optimiser = torch.optim.AdamW(model.parameters(), lr=3e-3)
+for _ in range(150):
+    loss = model(input_ids=ids.clamp(min=0), attention_mask=(ids >= 0).long(), labels=ids).loss
+    optimiser.zero_grad()
+    loss.backward()
+    optimiser.step()
+model.generation_config = GenerationConfig(eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)
+model.save_pretrained(folder)
+print(f"a model with {sum(p.numel() for p in model.parameters()):,} parameters, loss {loss.item():.2f}")
+"""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """What is installed, what is run (in `examples`, MODEL and LOG are replaced), and what it must have written."""
+
+    packages: str
+    command: str
+    rows: int
+    live: str  # the column of verdicts.jsonl with what the judge said while the tool ran
+    extra: str = ""  # of bert-judge
+
+
+TOOLS = {
+    "inspect": Tool("inspect_ai==0.3.285", "python inspect_task.py --log_dir LOG", 49, "harness:bert_judge:correct"),
+    "lm-eval": Tool(
+        "lm_eval[hf]==0.4.13",
+        "lm_eval --model hf --model_args pretrained=MODEL,dtype=float32 --include_path lm_eval --tasks questions "
+        "--output_path LOG --log_samples --device cpu --batch_size 8",
+        98,
+        "harness:correct",
+    ),
+    "lighteval": Tool(
+        # 0.13.0 runs with none of the versions that have come after these.
+        "lighteval==0.13.0 huggingface_hub<1 transformers<5 datasets<4.5 xxhash<3.6",
+        "lighteval accelerate model_name=MODEL,max_length=256 questions --custom-tasks lighteval_task.py "
+        "--save-details --output-dir LOG",
+        98,
+        "harness:bert_judge",
+    ),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tools", nargs="*", help=f"{', '.join(TOOLS)} (default: all)")
+    parser.add_argument("--folder", type=Path, default=Path("build/real-tools"), help="where all is kept (%(default)s)")
+    args = parser.parse_args()
+    if unknown := [name for name in args.tools if name not in TOOLS]:
+        parser.error(f"{unknown[0]!r} is not a tool; {', '.join(TOOLS)} were expected.")
+    for name in args.tools or TOOLS:
+        print(check(TOOLS[name], args.folder.absolute() / name))
+
+
+def check(tool: Tool, folder: Path) -> str:
+    """Run a tool and judge its log; a line that says what was found. Raises where a row is not accounted for."""
+    python = environment(tool, folder)
+    model, log, out = folder / "model", folder / "log", folder / "out"
+    if "MODEL" in tool.command and not model.exists():
+        run(python, "-c", FIT, str(PROJECT / "tests"), str(EXAMPLES / "answers.jsonl"), str(model))
+    if not log.exists():
+        words = [word.replace("MODEL", str(model)).replace("LOG", str(log)) for word in tool.command.split()]
+        run(python.parent / words[0], *words[1:])
+    run(python.parent / "bert-judge", "rejudge", str(log), "--output_dir", str(out), "--overwrite", "--quiet")
+    verdicts = list(records(out / "verdicts.jsonl"))
+    assert len(verdicts) == tool.rows, f"{len(verdicts)} rows, {tool.rows} were expected"
+    assert len({str(verdict["id"]) for verdict in verdicts}) == tool.rows, "rows of the same id"
+    live = [verdict[tool.live] for verdict in verdicts]
+    other = sum(theirs != ours["label"] for theirs, ours in zip(live, verdicts, strict=True))
+    assert not other, f"{other} verdicts differ from those that the tool wrote down"
+    return f"{folder.name}: {len(verdicts)} rows, {sum(live):.0f} correct, the same while it ran and from its log"
+
+
+def environment(tool: Tool, folder: Path) -> Path:
+    """The Python of the tool's environment, which is made where there is none."""
+    python = folder / "env" / "bin" / "python"
+    if not (folder / "env" / "done").exists():
+        subprocess.run([sys.executable, "-m", "venv", str(folder / "env")], check=True)
+        pins = [line for line in (PROJECT / "constraints.txt").read_text("utf-8").splitlines() if line[:7] == "torch=="]
+        install = [str(python), "-m", "pip", "install", "--quiet", *pins, *tool.packages.split(), str(PROJECT)]
+        subprocess.run(install, check=True)
+        (folder / "env" / "done").touch()
+    return python
+
+
+def run(*command: str | Path) -> None:
+    """Run a command in `examples`; what it prints is shown where it fails."""
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(
+        list(map(str, command)), cwd=EXAMPLES, env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(
+            f"{done.stdout}\n{done.stderr}\n{' '.join(map(str, command))[:300]} ended with {done.returncode}"
+        )
+
+
+def records(path: Path) -> Iterator[dict]:
+    for line in path.read_text("utf-8").splitlines():
+        yield json.loads(line)
+
+
+if __name__ == "__main__":
+    main()
