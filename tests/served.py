@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,6 +49,12 @@ def ask(url: str, path: str, body: Any = None, method: str | None = None, **head
     connection.close()
     is_json = (response.headers["Content-Type"] or "").startswith("application/json")
     return response.status, json.loads(content) if is_json else content.decode(), response.headers
+
+
+def figure(url: str, name: str) -> float:
+    """A figure of /metrics; 0 where it is not there yet."""
+    found = re.search(rf"^{re.escape(name)} (\S+)$", ask(url, "/metrics")[1], re.MULTILINE)
+    return float(found[1]) if found else 0.0
 
 
 class Slow(Judge):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
@@ -17,9 +21,10 @@ from bert_judge.types import Signature
 from conftest import Refused
 from json_lines import read_rows
 from scripted_endpoint import Answer, Endpoint, endpoint
-from served import Slow, served
+from served import Slow, figure, served
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
+T = TypeVar("T")
 ROW = Sample("Paris", ("Paris",), "Capital of France?")
 
 
@@ -43,6 +48,57 @@ def test_verdicts_are_those_of_the_served_judge(url: str, starter: BERTJudge, sa
     assert [each.outside for each in found] == [each.outside for each in own]
     assert found[0].details.keys() == own[0].details.keys()
     assert (remote.signature, remote.scale, remote.threshold) == (starter.signature, "probability", 0.5)
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine, in a thread of its own: the one of the tests may have a loop, of a browser."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
+def test_an_event_loop_gets_the_same_verdicts(url: str, samples: list[Sample]) -> None:
+    remote = RemoteJudge(url, "containment", request_rows=5, connections=2)
+    own = list(remote.assess(samples))
+    assert run(remote.aassess(samples)) == own
+    assert run(remote.aassess([])) == []
+    asked = [s.question or "" for s in samples], [s.candidate for s in samples], [s.references for s in samples]
+    assert run(remote.apredict(*asked)) == [each.score for each in own]
+
+
+def test_an_event_loop_goes_on_while_rows_are_judged() -> None:
+    """Two hundred calls at once, each of which gets the verdicts on its own rows, and a clock beside them."""
+    ticks = 0
+
+    async def clock() -> None:
+        nonlocal ticks
+        while True:
+            await asyncio.sleep(0.01)
+            ticks += 1
+
+    async def work(remote: RemoteJudge) -> list[list[float | None]]:
+        ticking = asyncio.create_task(clock())
+        calls = (remote.apredict(None, ["x" * n, "x" * (n + 1)], ["r", "r"]) for n in range(200))
+        found = await asyncio.gather(*calls)
+        ticking.cancel()
+        return found
+
+    with served({"slow": Slow(0.1)}) as url:
+        assert run(work(RemoteJudge(url))) == [[n, n + 1] for n in range(200)]
+    assert ticks > 10
+
+
+def test_a_call_that_is_cancelled_takes_its_rows_back() -> None:
+    async def work(remote: RemoteJudge) -> None:
+        async with asyncio.timeout(0.5):
+            await remote.apredict(None, ["x"] * 1000, ["r"] * 1000)
+
+    slow = Slow(0.3)
+    with served({"slow": slow}) as url:
+        with pytest.raises(TimeoutError):
+            run(work(RemoteJudge(url, connections=16)))
+        while figure(url, 'bert_judge_queue_rows{judge="slow"}'):
+            time.sleep(0.01)
+        assert sum(slow.batches) < 500
 
 
 def test_one_of_several_is_named(url: str, refused: Refused) -> None:
@@ -98,12 +154,17 @@ def test_failures_are_tried_again(subtests: pytest.Subtests) -> None:
         with subtests.test(first=first), answering(first, VERDICT) as faults:
             assert RemoteJudge(faults.base_url).predict(None, ["x"], ["y"]) == [0.5]
             assert len(faults.bodies) == 3
+        with subtests.test(first=first, loop=True), answering(first, VERDICT) as faults:
+            assert run(RemoteJudge(faults.base_url).apredict(None, ["x"], ["y"])) == [0.5]
+            assert len(faults.bodies) == 3
 
 
 def test_rows_that_fail_for_good_are_undecided_and_failed() -> None:
     with answering(Answer(status=500)) as faults:
-        (verdict,) = RemoteJudge(faults.base_url, retries=1).assess([ROW])
+        remote = RemoteJudge(faults.base_url, retries=1)
+        (verdict,) = remote.assess([ROW])
         assert (verdict.score, verdict.failed, len(faults.bodies)) == (None, True, 3)
+        assert run(remote.aassess([ROW])) == [verdict]
         assert f"{faults.base_url} answered 500 (scripted trouble)" in (verdict.explanation or "")
 
 
@@ -114,10 +175,12 @@ def test_what_no_try_mends_is_an_error(refused: Refused) -> None:
         (Answer(status=422), "answered 422 (scripted trouble)", InputError),
         (Answer(body="<html>"), "what it sent is not JSON", ModelError),
         (Answer(body="{}"), "sent what is not verdicts", ModelError),
-        (Answer(body='{"verdicts": []}'), "gave 0 verdicts for 1 rows", ModelError),
+        (Answer(body='{"verdicts": []}'), "gave 0 verdicts for", ModelError),
     ]:
         with answering(answer) as faults, refused(said, error=error, answer=answer):
             list(RemoteJudge(faults.base_url, retries=0).assess([ROW]))
+        with answering(answer) as faults, refused(said, error=error, answer=answer, loop=True):
+            run(RemoteJudge(faults.base_url, retries=0).aassess([ROW, ROW, ROW]))
     with answering(VERDICT) as faults, refused("a text of 101 characters"):
         list(RemoteJudge(faults.base_url).assess([Sample("x" * 101, ("y",))]))
     with endpoint(Answer()) as other, refused("it lists other models than judges", error=ModelError):

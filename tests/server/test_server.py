@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import random
-import re
 import signal
 import socket
 import subprocess
@@ -31,7 +30,7 @@ from bert_judge.server.middleware import JsonLines, Keys
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.running import open_socket
 from conftest import PARIS, Refused
-from served import Slow, ask, served
+from served import Slow, ask, figure, served
 
 FRANCE = "What is the capital of France?"
 HEAD = b"POST /v1/judge HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -403,9 +402,3 @@ def started(folder: Path, *arguments: str) -> tuple[subprocess.Popen[str], str]:
 
 def connected(url: str) -> socket.socket:
     return socket.create_connection(("127.0.0.1", urlsplit(url).port or 0), timeout=60)
-
-
-def figure(url: str, name: str) -> float:
-    """A figure of /metrics; 0 where it is not there yet."""
-    found = re.search(rf"^{re.escape(name)} (\S+)$", ask(url, "/metrics")[1], re.MULTILINE)
-    return float(found[1]) if found else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import weakref
 from collections import deque
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 from bert_judge.addresses import public_text
 from bert_judge.endpoints import LONGEST_RETRY_AFTER, backoff, innermost, read_address, retry_after
 from bert_judge.errors import InputError, ModelError, did_you_mean, import_extra
-from bert_judge.judges.base import Judge
+from bert_judge.judges.base import Judge, make_samples
 from bert_judge.types import Sample, Scale, Signature, Verdict
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ class RemoteJudge(Judge):
     Rows are sent in requests of up to `request_rows`, `connections` at a time. The key is read from BERT_JUDGE_API_KEY.
     A connection that fails, a timeout, and the status 408, 425, 429 or 5xx are tried again `retries` times, after waits
     that double, or that the server asks for (Retry-After); then the rows are undecided, and failed.
+
+    `aassess` and `apredict` do the same within an event loop. Each call has connections of its own, so any number of
+    them may run at a time; one that is cancelled closes them, and the server drops its rows.
 
     Raises InputError for what is no address, for a judge that is not served there, and for rows that the server does
     not take; ModelError where the server can't be asked; MissingExtraError where httpx2 is missing.
@@ -61,12 +65,14 @@ class RemoteJudge(Judge):
         self.server = public_text(server).rstrip("/")
         self._connections, self._retries = connections, retries
         key = os.environ.get(KEY_VARIABLE)
-        self._client: httpx2.Client = module.Client(
-            base_url=server.rstrip("/"),
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            timeout=timeout,
-            limits=module.Limits(max_connections=None, max_keepalive_connections=connections),
-        )
+        self._of_client: dict[str, Any] = {
+            "base_url": server.rstrip("/"),
+            "headers": {"Authorization": f"Bearer {key}"} if key else {},
+            "timeout": timeout,
+            "limits": module.Limits(max_connections=None, max_keepalive_connections=connections),
+            "verify": module.create_ssl_context(),  # takes longer to make than a request
+        }
+        self._client: httpx2.Client = module.Client(**self._of_client)
         weakref.finalize(self, self._client.close)
         self._model, limits = self._find(served)
         self._most_text = int(limits["max_text"])
@@ -95,13 +101,10 @@ class RemoteJudge(Judge):
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in order; a few requests are under way at a time."""
-        from bert_judge.encoder import windows
-
-        rows = self._request_rows
         stop, under_way = Event(), deque[Future[list[Verdict]]]()
         pool = ThreadPoolExecutor(self._connections, "bert-judge-request")
         try:
-            for window in windows(map(self._checked, samples), _characters, _CHARACTERS, rows, rows):
+            for window in self._windows(samples):
                 under_way.append(pool.submit(self._ask, window, stop))
                 if len(under_way) > self._connections:
                     yield from under_way.popleft().result()
@@ -110,6 +113,40 @@ class RemoteJudge(Judge):
         finally:
             stop.set()
             pool.shutdown(cancel_futures=True)
+
+    async def aassess(self, samples: Iterable[Sample]) -> list[Verdict]:
+        """One verdict for each sample, in order, without holding up the event loop. Raises as `assess`."""
+        import httpx2
+
+        turns = asyncio.Semaphore(self._connections)
+
+        async def ask(client: httpx2.AsyncClient, window: Sequence[Sample]) -> list[Verdict]:
+            async with turns:
+                return self._verdicts(window, *await self._arequest(client, self._body(window)))
+
+        async with httpx2.AsyncClient(**self._of_client) as client:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    asked = [group.create_task(ask(client, window)) for window in self._windows(samples)]
+            except ExceptionGroup as failed:  # the first failure ends the others
+                raise failed.exceptions[0] from None
+        return [verdict for each in asked for verdict in each.result()]
+
+    async def apredict(
+        self,
+        questions: Sequence[str] | None,
+        candidates: Sequence[str],
+        references: Sequence[str | Sequence[str]],
+    ) -> list[float | None]:
+        """What `predict` gives, without holding up the event loop. Raises as `predict`."""
+        return [verdict.score for verdict in await self.aassess(make_samples(questions, candidates, references))]
+
+    def _windows(self, samples: Iterable[Sample]) -> Iterator[list[Sample]]:
+        """The rows of each request."""
+        from bert_judge.encoder import windows
+
+        rows = self._request_rows
+        return windows(map(self._checked, samples), _characters, _CHARACTERS, rows, rows)
 
     def _find(self, served: str | None) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """What the server says of a judge, and of its limits."""
@@ -135,10 +172,14 @@ class RemoteJudge(Judge):
         return sample
 
     def _ask(self, window: Sequence[Sample], stop: Event) -> list[Verdict]:
-        """The verdicts on a few rows; failed ones where all tries did."""
+        return self._verdicts(window, *self._request("POST", "/v1/judge", self._body(window), stop, self._retries))
+
+    def _body(self, window: Sequence[Sample]) -> dict[str, Any]:
         rows = [{"question": s.question, "references": list(s.references), "candidate": s.candidate} for s in window]
-        body = {"judge": self._model["id"], "samples": rows}
-        answer, failed = self._request("POST", "/v1/judge", body, stop, self._retries)
+        return {"judge": self._model["id"], "samples": rows}
+
+    def _verdicts(self, window: Sequence[Sample], answer: Mapping[str, Any] | None, failed: str) -> list[Verdict]:
+        """The verdicts on a few rows; failed ones where all tries did."""
         if answer is None:
             return [Verdict(None, explanation=failed, failed=True)] * len(window)
         try:
@@ -159,23 +200,48 @@ class RemoteJudge(Judge):
 
         failed = ""
         for tried in range(retries + 1):
-            pause = 0.0
             try:
-                response = self._client.request(method, path, json=body)
-            except httpx2.TimeoutException:
-                failed = f"{self.server} gave no answer within {self._client.timeout.read:g} seconds"
+                answer, failed, pause = self._outcome(self._client.request(method, path, json=body))
             except httpx2.HTTPError as error:
-                failed = f"the connection to {self.server} failed ({public_text(innermost(error))})"
-            else:
-                if response.status_code < 400:
-                    return self._read(response), ""
-                failed = f"{self.server} answered {response.status_code} ({_said(response)})"
-                if response.status_code not in _TRY_AGAIN and response.status_code < 500:
-                    raise _refusal(response.status_code, failed)
-                pause = min(retry_after(response.headers), LONGEST_RETRY_AFTER)
+                answer, failed, pause = None, self._failure(error), 0.0
+            if answer is not None:
+                return answer, ""
             if tried < retries and stop.wait(max(pause, backoff(tried))):
                 break
         return None, failed
+
+    async def _arequest(self, client: httpx2.AsyncClient, body: Any) -> tuple[dict[str, Any] | None, str]:
+        """`_request` for verdicts, within an event loop."""
+        import httpx2
+
+        failed = ""
+        for tried in range(self._retries + 1):
+            try:
+                answer, failed, pause = self._outcome(await client.post("/v1/judge", json=body))
+            except httpx2.HTTPError as error:
+                answer, failed, pause = None, self._failure(error), 0.0
+            if answer is not None:
+                return answer, ""
+            if tried < self._retries:
+                await asyncio.sleep(max(pause, backoff(tried)))
+        return None, failed
+
+    def _outcome(self, response: httpx2.Response) -> tuple[dict[str, Any] | None, str, float]:
+        """What one try gave: the answer, or why there is none and how many seconds the server asks us to wait."""
+        if response.status_code < 400:
+            return self._read(response), "", 0.0
+        failed = f"{self.server} answered {response.status_code} ({_said(response)})"
+        if response.status_code not in _TRY_AGAIN and response.status_code < 500:
+            raise _refusal(response.status_code, failed)
+        return None, failed, min(retry_after(response.headers), LONGEST_RETRY_AFTER)
+
+    def _failure(self, error: httpx2.HTTPError) -> str:
+        """Why a try gave no response."""
+        import httpx2
+
+        if isinstance(error, httpx2.TimeoutException):
+            return f"{self.server} gave no answer within {self._client.timeout.read:g} seconds"
+        return f"the connection to {self.server} failed ({public_text(innermost(error))})"
 
     def _read(self, response: httpx2.Response) -> dict[str, Any]:
         try:
