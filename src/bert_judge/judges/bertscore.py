@@ -16,6 +16,7 @@ from bert_judge.types import Sample, Signature, Verdict
 
 if TYPE_CHECKING:
     from bert_judge.bertscore import PairScore
+    from bert_judge.bertscore.alignment import Alignment
 
 _MOST_TOKENS = 120  # of a text whose alignment is kept; the picture of a longer one can't be read
 _DIGITS = 3
@@ -96,6 +97,10 @@ class BERTScore(Judge):
         scorer = self._scorer.signature
         threshold = "none" if self.threshold is None else self.threshold
         return Signature.make(scorer.name, scorer.settings, threshold=threshold)
+
+    def align(self, candidate: str, reference: str) -> Alignment:
+        """How the tokens of a candidate and a reference match. Raises InputError for a text without tokens."""
+        return self._scorer.align(candidate, reference)
 
     def fitted(self, samples: Iterable[Sample]) -> BERTScore:
         """This judge with the idf weights of the samples' references, if it uses them; written to `idf_path`."""

@@ -8,10 +8,12 @@ Every route is in its OpenAPI document, at /openapi.json.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -20,22 +22,38 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from bert_judge.artifacts import verdict_record
+from bert_judge.bertscore.plot import to_html
 from bert_judge.errors import BertJudgeError, InputError, did_you_mean
 from bert_judge.judges import BERTScore, Judge
 from bert_judge.judges.naming import distinct
+from bert_judge.judges.occlusion import explain
 from bert_judge.server.graders import grader_answer, grader_sample
 from bert_judge.server.middleware import Figures, Keys, RequestMiddleware, failure
 from bert_judge.server.options import ServerOptions
+from bert_judge.server.page import (
+    FILES,
+    HEADERS,
+    MADE_HEADERS,
+    Pages,
+    QueuedJudge,
+    file_of,
+    open_upload,
+    report_of,
+    scratch,
+)
 from bert_judge.server.queueing import JudgeQueue, QueueFullError
 from bert_judge.server.schema import (
     BertScoreRequest,
     BertScores,
+    ExplanationBody,
     Failure,
     GraderRequest,
     JudgeRequest,
     ManyRows,
     ManyVerdicts,
+    OneRow,
     OneVerdict,
+    PageMade,
     Prediction,
     PredictRequest,
     Ranked,
@@ -184,6 +202,7 @@ def make_app(judges: Mapping[str, Judge], options: ServerOptions | None = None, 
     _add_judging(app, service)
     _add_shapes_of_others(app, service)
     _add_state(app, service)
+    _add_page(app, service)
     _add_failures(app)
     paths = frozenset(path for route in app.routes if isinstance(path := getattr(route, "path", None), str))
     app.add_middleware(RequestMiddleware, options=options, keys=keys or Keys([]), figures=figures, paths=paths)
@@ -287,6 +306,65 @@ def _add_state(app: FastAPI, service: Service) -> None:
         """The served judges, the first one first, and what requests have to keep to."""
         data = [_model(service, queue) for queue in service.queues.values()]
         return {"object": "list", "data": data, "limits": service.options.limits}
+
+
+def _add_page(app: FastAPI, service: Service) -> None:
+    pages, turn = Pages(), asyncio.Semaphore(1)  # one report at a time: it holds all of its rows
+
+    async def file(request: Request) -> Response:
+        content, kind = file_of(request.url.path)
+        return Response(content, media_type=kind, headers=HEADERS)
+
+    for path in FILES:
+        app.add_api_route(path, file, include_in_schema=False)
+
+    @app.get("/pages/{token}", include_in_schema=False)
+    async def page(token: str) -> Response:
+        if (html := pages.get(token)) is None:
+            raise _RefusedError(404, "this page is not kept any more; make it again.")
+        return Response(html, media_type="text/html; charset=utf-8", headers=MADE_HEADERS)
+
+    @app.post("/v1/explain", responses=_answers(ExplanationBody), response_model=None, tags=["page"])
+    async def explained(body: OneRow, request: Request) -> Response:
+        """The verdict on a candidate, and the parts of it that carried the score: up to 36 more verdicts."""
+        queue = service.queue(body.judge, body.model)
+        sample = _row(service, queue, "the body ", body)
+        (verdict,) = await service.judged(request, queue, [sample])
+        (found,) = await asyncio.to_thread(list, explain(QueuedJudge(queue), [(sample, verdict.score)]))
+        parts = {
+            name: [dataclasses.asdict(part) for part in own]
+            for name, own in (
+                ("carrying", found.carrying()),
+                ("sentences", found.sentences),
+                ("words", found.words),
+            )
+        }
+        return JSONResponse({**_body(body, verdict), "judge": queue.name, **parts})
+
+    @app.post("/v1/alignment", responses=_answers(PageMade), response_model=None, tags=["page"])
+    async def alignment(body: OneRow) -> Response:
+        """A page that shows which tokens of the candidate and of its first reference BERTScore matches."""
+        await service.load_bertscore()
+        queue = service.queue(body.judge, body.model, kind=BERTScore)
+        sample = _row(service, queue, "the body ", body)
+        judge = queue.judge
+        assert isinstance(judge, BERTScore)
+        found = await asyncio.to_thread(judge.align, sample.candidate, sample.references[0])
+        return JSONResponse({"page": pages.add(await asyncio.to_thread(to_html, found))})
+
+    @app.post("/v1/report", responses=_answers(PageMade), response_model=None, tags=["page"])
+    async def report(request: Request, name: str = "file", judge: str | None = None) -> Response:
+        """The report of a file, the body, in any form that `bert-judge score` reads; as a page."""
+        queue, body = service.queue(judge), await request.body()
+        async with turn:
+            with scratch() as folder:
+                source = await asyncio.to_thread(open_upload, body, name, Path(folder))
+                if len(source) > service.options.max_rows:
+                    said = f"{name} has {len(source):,} rows; up to {service.options.max_rows:,} are taken here"
+                    raise _RefusedError(413, f"{said}: bert-judge score {name} takes any number.")
+                request.scope["state"]["log"] |= {"judge": queue.name, "rows": len(source)}
+                html = await asyncio.to_thread(report_of, source, QueuedJudge(queue), Path(folder))
+                return JSONResponse({"page": pages.add(html), "rows": len(source), "set_aside": len(source.bad_rows)})
 
 
 def _add_failures(app: FastAPI) -> None:

@@ -140,6 +140,32 @@ class VerdictBody(BaseModel):
     outside: str | None = Field(None, description="Why the row is outside of what the judge knows.")
 
 
+class PartBody(BaseModel):
+    """Characters of the candidate, and how much lower the score is without them; null where that is undecided."""
+
+    text: str
+    start: int
+    end: int
+    effect: float | None
+
+
+class ExplanationBody(VerdictBody):
+    """A verdict with the parts that carried it, and all sentences and words that were left out in turn."""
+
+    judge: str
+    carrying: list[PartBody]
+    sentences: list[PartBody]
+    words: list[PartBody]
+
+
+class PageMade(BaseModel):
+    """The address of a page that was made; it is kept for a while."""
+
+    page: str
+    rows: int | None = None
+    set_aside: int | None = Field(None, description="Rows that could not be read.")
+
+
 class OneVerdict(VerdictBody):
     """A verdict, and whose it is."""
 

@@ -1,0 +1,165 @@
+"use strict";
+
+const $ = (id) => document.getElementById(id);
+const KEY = "bert-judge-key";
+let judges = [];
+let asked = 0; // the newest question wins
+
+function make(tag, text = "", name = "") {
+  const element = document.createElement(tag);
+  element.textContent = text;
+  if (name) element.className = name;
+  return element;
+}
+
+function complain(sentence) {
+  $("error").textContent = sentence;
+  $("error").hidden = !sentence;
+}
+
+async function ask(path, body, headers = { "Content-Type": "application/json" }) {
+  const key = sessionStorage.getItem(KEY);
+  const authorised = key ? { ...headers, Authorization: `Bearer ${key}` } : headers;
+  const sent = body === undefined ? {} : { method: "POST", body: body instanceof Blob ? body : JSON.stringify(body) };
+  const response = await fetch(path, { ...sent, headers: authorised });
+  const answer = await response.json().catch(() => ({}));
+  if (response.status === 401) $("key-form").hidden = false;
+  if (!response.ok) throw new Error(answer.error?.message ?? answer.error ?? `the server answered ${response.status}.`);
+  return answer;
+}
+
+function row() {
+  const references = $("references").value.split("\n").map((line) => line.trim()).filter(Boolean);
+  const question = $("question").value.trim();
+  return { candidate: $("candidate").value, ...(question && { question }), ...(references.length && { references }) };
+}
+
+function verdictItem(judge, verdict) {
+  const decided = verdict.score !== null && verdict.score !== undefined;
+  const label = !decided ? "undecided" : verdict.label === null || verdict.label === undefined ? "score" : verdict.label ? "correct" : "incorrect";
+  const item = make("li", "", label);
+  const head = make("div", "", "head");
+  head.append(make("span", judge.id), make("span", label === "score" ? "" : label, "label"));
+  if (decided) head.append(make("span", verdict.score.toFixed(3), "score"));
+  item.append(head);
+  if (decided && judge.scale !== "score") {
+    const meter = document.createElement("meter");
+    meter.value = verdict.score;
+    meter.setAttribute("aria-label", `score of ${judge.id}`);
+    item.append(meter);
+  }
+  const cut = Object.keys(verdict.truncated ?? {});
+  const notes = [verdict.explanation, verdict.outside && `beyond what the judge knows: ${verdict.outside}`, cut.length && `cut: ${cut.join(", ")}`];
+  for (const note of notes.filter(Boolean)) item.append(make("p", note, "said"));
+  return item;
+}
+
+function showWhy(candidate, found, judge) {
+  const characters = Array.from(candidate); // as Python counts them
+  const parts = [];
+  let place = 0;
+  for (const part of found.carrying) {
+    parts.push(characters.slice(place, part.start).join(""));
+    const mark = make("mark", characters.slice(part.start, part.end).join(""), part.effect > 0 ? "for" : "against");
+    mark.append(make("sub", ` ${part.effect > 0 ? "+" : "−"}${Math.abs(part.effect).toFixed(2)}`));
+    parts.push(mark);
+    place = part.end;
+  }
+  parts.push(characters.slice(place).join(""));
+  $("carried").replaceChildren(...parts);
+  if (!found.carrying.length) $("carried").append(make("p", "No sentence or word alone moves the score by 0.05 or more.", "said"));
+  $("by").textContent = judge.id;
+  $("why").hidden = false;
+}
+
+async function judgeRow() {
+  const number = ++asked;
+  const sent = row();
+  complain("");
+  $("judge").disabled = true;
+  $("why").hidden = $("alignment").hidden = true;
+  $("verdicts").replaceChildren(...judges.map((judge) => make("li", `${judge.id} …`)));
+  $("result").hidden = false;
+  try {
+    await Promise.all(judges.map(async (judge, place) => {
+      let item;
+      try {
+        item = verdictItem(judge, await ask("v1/judge", { ...sent, judge: judge.id }));
+      } catch (error) {
+        item = make("li", `${judge.id}: ${error.message}`, "refused");
+      }
+      if (number === asked) $("verdicts").children[place].replaceWith(item);
+    }));
+    const [first] = judges;
+    if (sent.candidate.trim()) {
+      const found = await ask("v1/explain", { ...sent, judge: first.id });
+      if (number === asked) showWhy(sent.candidate, found, first);
+    }
+  } catch (error) {
+    complain(error.message);
+  } finally {
+    $("judge").disabled = false;
+  }
+}
+
+async function align() {
+  complain("");
+  $("align").disabled = true;
+  try {
+    const { page } = await ask("v1/alignment", row());
+    $("frame").src = page;
+    $("alignment").hidden = false;
+    $("alignment").scrollIntoView({ behavior: "smooth", block: "nearest" });
+  } catch (error) {
+    complain(error.message);
+  } finally {
+    $("align").disabled = false;
+  }
+}
+
+async function report(file) {
+  const item = make("li", `${file.name}: judging …`);
+  $("files").prepend(item);
+  try {
+    const query = new URLSearchParams({ name: file.name, judge: judges[0].id });
+    const made = await ask(`v1/report?${query}`, file, { "Content-Type": "application/octet-stream" });
+    const aside = made.set_aside ? `, ${made.set_aside} set aside` : "";
+    const link = make("a", "open the report");
+    Object.assign(link, { href: made.page, target: "_blank", rel: "noopener" });
+    item.replaceChildren(`${file.name}: ${made.rows} rows judged by ${judges[0].id}${aside}. `, link);
+  } catch (error) {
+    item.className = "refused";
+    item.textContent = `${file.name}: ${error.message}`;
+  }
+}
+
+async function start() {
+  try {
+    judges = (await ask("v1/models")).data;
+    $("key-form").hidden = true;
+    complain("");
+    $("judges").textContent = `judges here: ${judges.map((judge) => judge.id).join(", ")}`;
+  } catch (error) {
+    complain(error.message);
+  }
+}
+
+$("row").addEventListener("submit", (event) => { event.preventDefault(); judgeRow(); });
+$("align").addEventListener("click", align);
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !$("judge").disabled) judgeRow();
+});
+$("key-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  sessionStorage.setItem(KEY, $("key").value.trim());
+  start();
+});
+$("file").addEventListener("change", () => { for (const file of $("file").files) report(file); $("file").value = ""; });
+for (const [name, over] of [["dragover", true], ["dragleave", false], ["drop", false]]) {
+  $("drop").addEventListener(name, (event) => {
+    event.preventDefault();
+    $("drop").classList.toggle("over", over);
+    if (name === "drop") for (const file of event.dataTransfer.files) report(file);
+  });
+}
+start();

@@ -1,0 +1,148 @@
+"""The page at /: an answer is tried, a file gets its report; in a browser, and what it asks the server for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bert_judge import BERTJudge, Sample
+from bert_judge.judges import BERTScore, FluencyJudge, RegexJudge
+from served import ask, served
+
+ROW = {
+    "question": "What is the capital of Australia?",
+    "reference": "Canberra",
+    "candidate": "I first thought of Sydney, but it is Canberra.",
+}
+EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
+SCRIPT = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def url(starter: BERTJudge) -> Iterator[str]:
+    with served({"starter": starter, "containment": RegexJudge("none", "containment")}) as address:
+        yield address
+
+
+def test_what_carried_a_verdict_is_what_explain_says(url: str, starter: BERTJudge) -> None:
+    status, body, _ = ask(url, "/v1/explain", {**ROW, "id": "x"})
+    assert (status, body["id"], body["judge"], body["label"]) == (200, "x", "starter", 1)
+    found = starter.explain(Sample(ROW["candidate"], (ROW["reference"],), ROW["question"]))
+    assert [part["text"] for part in body["carrying"]] == [part.text for part in found.carrying()]
+    assert [part["effect"] for part in body["words"]] == pytest.approx([p.effect for p in found.words], abs=1e-2)
+    assert ask(url, "/v1/explain", {**ROW, "candidate": ""})[1]["carrying"] == []
+    assert ask(url, "/v1/explain", {"candidate": "Canberra"})[0] == 422
+
+
+def test_an_alignment_is_a_page_in_an_origin_of_its_own(url: str) -> None:
+    status, body, _ = ask(url, "/v1/alignment", {**ROW, "candidate": f"Canberra {SCRIPT}"})
+    assert status == 200
+    status, page, headers = ask(url, body["page"])
+    assert (status, headers["Content-Security-Policy"].split(" ")[0]) == (200, "sandbox")
+    assert "berra" in page
+    assert "<img" not in page
+    assert ask(url, "/pages/unknown")[0] == 404
+    assert ask(url, "/v1/alignment", {**ROW, "candidate": ""})[0] == 422
+
+
+def test_a_file_gets_its_report(url: str) -> None:
+    status, body, _ = ask(url, "/v1/report?name=..%2F..%2Fanswers.jsonl", EXAMPLES.read_bytes())
+    assert (status, body["rows"], body["set_aside"]) == (200, 98, 0)
+    page = ask(url, body["page"])[1]
+    assert "answers.jsonl" in page
+    assert "84.7" in page
+    assert "/bert-judge-" not in page  # where the file lay
+    status, body, _ = ask(url, "/v1/report?name=rows.jsonl&judge=containment", json.dumps(ROW) + "\nnonsense\n")
+    assert (status, body["rows"], body["set_aside"]) == (200, 1, 1)
+
+
+def test_files_that_get_no_report(starter: BERTJudge) -> None:
+    with served({"starter": starter}, max_rows=50) as url:
+        for body, status, said in [
+            (EXAMPLES.read_bytes(), 413, "a.jsonl has 98 rows; up to 50 are taken here: bert-judge score a.jsonl"),
+            ("nonsense", 422, "a.jsonl"),
+            ('{"question": "Where?", "candidate": "Here."}', 422, "has no column for the reference"),
+            ("", 422, "a.jsonl"),
+        ]:
+            found, answer, _ = ask(url, "/v1/report?name=a.jsonl", body)
+            assert (found, said in json.dumps(answer)) == (status, True), answer
+            assert "/tmp" not in json.dumps(answer)
+        assert ask(url, "/v1/report?name=a.jsonl&judge=other", "{}")[0] == 404
+
+
+def test_the_page_needs_no_key_but_what_it_asks_for_does(starter: BERTJudge) -> None:
+    with served({"starter": starter}, keys=["secret"]) as url:
+        for path in ("/", "/page.css", "/page.js"):
+            status, _, headers = ask(url, path)
+            assert (status, headers["X-Content-Type-Options"]) == (200, "nosniff")
+            assert "default-src 'none'" in headers["Content-Security-Policy"]
+        for path in ("/v1/explain", "/v1/alignment", "/v1/report"):
+            assert ask(url, path, ROW)[0] == 401
+        made = ask(url, "/v1/alignment", ROW, Authorization="Bearer secret")[1]["page"]
+        assert ask(url, made)[0] == 200  # its address is the secret
+
+
+def test_an_answer_is_tried_in_a_browser(browser: Any, url: str, tmp_path: Path) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.goto(url)
+    page.locator("#judges", has_text="containment").wait_for()
+    page.fill("#candidate", f"🙂 It is Canberra. {SCRIPT}")
+    page.press("#candidate", "Control+Enter")
+    page.wait_for_selector("#why:not([hidden])")
+    assert page.locator("#verdicts li").count() >= 2
+    assert "correct" in page.inner_text("#verdicts li:nth-child(2)")
+    assert SCRIPT in page.inner_text("#carried")
+    assert page.title() == "Try an answer · bert-judge"
+    page.fill("#candidate", "🙂 I think that it is Canberra.")
+    page.click("#judge")
+    page.wait_for_selector("#carried mark.for")
+    assert "Canberra" in page.inner_text("#carried mark.for")
+    page.click("#align")
+    frame = page.frame_locator("#frame")
+    frame.locator("svg").first.wait_for()
+    page.set_input_files("#file", str(EXAMPLES))
+    link = page.locator("#files a")
+    link.wait_for()
+    assert "98 rows judged by starter" in page.inner_text("#files li")
+    with page.context.expect_page() as opened:
+        link.click()
+    report = opened.value
+    report.wait_for_selector("text=answers.jsonl")
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0
+    assert errors == []
+    report.close()
+    page.close()
+
+
+def test_a_key_is_asked_for_in_the_browser(browser: Any, starter: BERTJudge) -> None:
+    with served({"starter": starter}, keys=["secret"]) as url:
+        page = browser.new_page()
+        page.goto(url)
+        page.wait_for_selector("#key-form:not([hidden])")
+        page.fill("#key", "secret")
+        page.press("#key", "Enter")
+        page.locator("#judges", has_text="starter").wait_for()
+        assert not page.is_visible("#key-form")
+        page.close()
+
+
+def test_judges_of_all_kinds_stand_beside_each_other(browser: Any, starter: BERTJudge, plain_model: Path) -> None:
+    judges = {"starter": starter, "BERTScore": BERTScore(), "fluency": FluencyJudge(str(plain_model))}
+    with served(judges) as url:
+        page = browser.new_page()
+        page.goto(url)
+        page.locator("#judges", has_text="fluency").wait_for()
+        page.fill("#references", "")
+        page.click("#judge")
+        page.wait_for_selector("#verdicts li:nth-child(1).refused")
+        assert "no reference" in page.inner_text("#verdicts li:nth-child(1)")
+        page.locator("#verdicts li:nth-child(3) span.score").wait_for()
+        page.close()
