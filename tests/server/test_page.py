@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import time
 from collections.abc import Iterator
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.judges import BERTScore, FluencyJudge, RegexJudge
-from served import ask, served
+from served import Slow, ask, served
 
 ROW = {
     "question": "What is the capital of Australia?",
     "reference": "Canberra",
     "candidate": "I first thought of Sydney, but it is Canberra.",
 }
+LOGS = Path(__file__).parents[1] / "logs" / "lm_eval"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
 SCRIPT = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 
@@ -51,27 +56,90 @@ def test_an_alignment_is_a_page_in_an_origin_of_its_own(url: str) -> None:
 
 def test_a_file_gets_its_report(url: str) -> None:
     status, body, _ = ask(url, "/v1/report?name=..%2F..%2Fanswers.jsonl", EXAMPLES.read_bytes())
-    assert (status, body["rows"], body["set_aside"]) == (200, 98, 0)
+    assert (status, body["rows"], body["set_aside"]) == (200, 98, {})
     page = ask(url, body["page"])[1]
     assert "answers.jsonl" in page
     assert "84.7" in page
     assert "/bert-judge-" not in page  # where the file lay
     status, body, _ = ask(url, "/v1/report?name=rows.jsonl&judge=containment", json.dumps(ROW) + "\nnonsense\n")
-    assert (status, body["rows"], body["set_aside"]) == (200, 1, 1)
+    assert (status, body["rows"], body["set_aside"]) == (200, 1, {"that can't be read": 1})
+
+
+def test_rows_of_a_saved_run_that_no_judge_can_judge_are_counted(url: str) -> None:
+    kinds = [next(LOGS.rglob(f"samples_local_{task}_*.jsonl")) for task in ("qa", "mc")]
+    body = b"".join(path.read_bytes() for path in kinds)
+    kept = "with another score of the same answer, which is kept"
+    aside = {kept: 4, "of log-likelihoods, without a generated answer": 4}
+    found = ask(url, "/v1/report?name=samples_x.jsonl", body)
+    assert (found[0], found[1]["rows"], found[1]["set_aside"]) == (200, 4, aside)
 
 
 def test_files_that_get_no_report(starter: BERTJudge) -> None:
-    with served({"starter": starter}, max_rows=50) as url:
+    with served({"starter": starter}, max_file_rows=50, max_text=1000) as url:
         for body, status, said in [
-            (EXAMPLES.read_bytes(), 413, "a.jsonl has 98 rows; up to 50 are taken here: bert-judge score a.jsonl"),
+            (
+                EXAMPLES.read_bytes(),
+                413,
+                "a.jsonl has more than 50 rows, the most that are taken here; bert-judge",
+            ),
             ("nonsense", 422, "a.jsonl"),
             ('{"question": "Where?", "candidate": "Here."}', 422, "has no column for the reference"),
             ("", 422, "a.jsonl"),
+            (json.dumps({**ROW, "candidate": "x" * 1001}), 413, "a text of 1,001 characters; up to 1,000 are taken"),
+            (gzip.compress(json.dumps(ROW).encode()), 422, "a.jsonl is compressed"),
         ]:
             found, answer, _ = ask(url, "/v1/report?name=a.jsonl", body)
             assert (found, said in json.dumps(answer)) == (status, True), answer
             assert "/tmp" not in json.dumps(answer)
         assert ask(url, "/v1/report?name=a.jsonl&judge=other", "{}")[0] == 404
+        for kind in ("text/plain", "application/x-www-form-urlencoded", "Multipart/Form-Data; boundary=x", ""):
+            # What a page of another site can send here without the browser's asking first.
+            assert ask(url, "/v1/report", json.dumps(ROW), Content_Type=kind)[0] == 422
+            assert "octet-stream" in ask(url, "/v1/report", json.dumps(ROW), Content_Type=kind)[1]["error"]["message"]
+
+
+NAMES = [
+    "a" * 5000,
+    "a%00b.jsonl",
+    "result",
+    "report.html",
+    "..",
+    "a%5Cb%22%3Ci%20x%3E",
+    "%ED%A0%80",
+    "%F0%A0%80%80" * 99,
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_may_have_any_name(url: str, name: str) -> None:
+    status, body, _ = ask(url, f"/v1/report?name={name}", json.dumps(ROW))
+    assert (status, body["rows"]) == (200, 1)
+    assert "<i x>" not in ask(url, body["page"])[1]
+
+
+def test_a_report_ends_when_nobody_waits_for_it() -> None:
+    slow = Slow(0.1)
+    rows = "".join(json.dumps({**ROW, "id": number}) + "\n" for number in range(640))
+    with served({"slow": slow}) as url:
+        connection = HTTPConnection(urlsplit(url).netloc)
+        connection.request("POST", "/v1/report?name=a.jsonl", rows, {"Content-Type": "application/octet-stream"})
+        while not slow.batches:
+            time.sleep(0.01)
+        connection.close()
+        assert ask(url, "/v1/report?name=b.jsonl", json.dumps(ROW))[0] == 200
+        assert sum(slow.batches) < 320
+
+
+def test_a_report_of_a_file_larger_than_the_queue(starter: BERTJudge) -> None:
+    with served({"starter": starter}, max_rows=16, queue_rows=64) as url:
+        assert ask(url, "/v1/report?name=a.jsonl", EXAMPLES.read_bytes())[1]["rows"] == 98
+
+
+def test_an_alignment_is_with_the_reference_that_fits_best(url: str) -> None:
+    row = {"candidate": "It is Lima.", "references": ["Überlingen", "Lima"]}
+    page = ask(url, ask(url, "/v1/alignment", row)[1]["page"])[1]
+    assert "lima" in page.lower()
+    assert "linge" not in page.lower()
 
 
 def test_the_page_needs_no_key_but_what_it_asks_for_does(starter: BERTJudge) -> None:

@@ -31,15 +31,18 @@ from bert_judge.server.graders import grader_answer, grader_sample
 from bert_judge.server.middleware import Figures, Keys, RequestMiddleware, failure
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.page import (
+    FILE_BODY,
     FILES,
     HEADERS,
     MADE_HEADERS,
     Pages,
     QueuedJudge,
+    check_kind,
     file_of,
     open_upload,
     report_of,
     scratch,
+    set_aside,
 )
 from bert_judge.server.queueing import JudgeQueue, QueueFullError
 from bert_judge.server.schema import (
@@ -172,6 +175,10 @@ class Service:
         notes |= {"judge": queue.name, "rows": len(samples)}
         if self.options.log_texts:
             notes["texts"] = [[each.question, list(each.references), each.candidate] for each in samples]
+        return await self.waited_for(request, queue, samples)
+
+    async def waited_for(self, request: Request, queue: JudgeQueue, samples: Sequence[Sample]) -> list[Verdict]:
+        """The same for rows that the server itself made or read, which its limits on requests don't count."""
         job = queue.submit(samples)
         gone = asyncio.ensure_future(_disconnected(request))
         try:
@@ -330,7 +337,8 @@ def _add_page(app: FastAPI, service: Service) -> None:
         queue = service.queue(body.judge, body.model)
         sample = _row(service, queue, "the body ", body)
         (verdict,) = await service.judged(request, queue, [sample])
-        (found,) = await asyncio.to_thread(list, explain(QueuedJudge(queue), [(sample, verdict.score)]))
+        judge = QueuedJudge(queue, partial(service.waited_for, request, queue))
+        (found,) = await asyncio.to_thread(list, explain(judge, [(sample, verdict.score)]))
         parts = {
             name: [dataclasses.asdict(part) for part in own]
             for name, own in (
@@ -342,29 +350,37 @@ def _add_page(app: FastAPI, service: Service) -> None:
         return JSONResponse({**_body(body, verdict), "judge": queue.name, **parts})
 
     @app.post("/v1/alignment", responses=_answers(PageMade), response_model=None, tags=["page"])
-    async def alignment(body: OneRow) -> Response:
-        """A page that shows which tokens of the candidate and of its first reference BERTScore matches."""
+    async def alignment(body: OneRow, request: Request) -> Response:
+        """A page that shows which tokens of the candidate and of the reference that fits it best BERTScore matches."""
         await service.load_bertscore()
         queue = service.queue(body.judge, body.model, kind=BERTScore)
         sample = _row(service, queue, "the body ", body)
         judge = queue.judge
         assert isinstance(judge, BERTScore)
-        found = await asyncio.to_thread(judge.align, sample.candidate, sample.references[0])
+        (verdict,) = await service.judged(request, queue, [sample])
+        reference = sample.references[verdict.matched_reference or 0]
+        found = await queue.run(partial(judge.align, sample.candidate, reference))
         return JSONResponse({"page": pages.add(await asyncio.to_thread(to_html, found))})
 
-    @app.post("/v1/report", responses=_answers(PageMade), response_model=None, tags=["page"])
+    @app.post(
+        "/v1/report",
+        responses=_answers(PageMade),
+        response_model=None,
+        openapi_extra={"requestBody": FILE_BODY},
+        tags=["page"],
+    )
     async def report(request: Request, name: str = "file", judge: str | None = None) -> Response:
         """The report of a file, the body, in any form that `bert-judge score` reads; as a page."""
-        queue, body = service.queue(judge), await request.body()
+        queue = service.queue(judge)
+        check_kind(request)
+        body = await request.body()
+        asked = QueuedJudge(queue, partial(service.waited_for, request, queue))
         async with turn:
             with scratch() as folder:
-                source = await asyncio.to_thread(open_upload, body, name, Path(folder))
-                if len(source) > service.options.max_rows:
-                    said = f"{name} has {len(source):,} rows; up to {service.options.max_rows:,} are taken here"
-                    raise _RefusedError(413, f"{said}: bert-judge score {name} takes any number.")
+                source = await asyncio.to_thread(open_upload, body, name, Path(folder), service.options)
                 request.scope["state"]["log"] |= {"judge": queue.name, "rows": len(source)}
-                html = await asyncio.to_thread(report_of, source, QueuedJudge(queue), Path(folder))
-                return JSONResponse({"page": pages.add(html), "rows": len(source), "set_aside": len(source.bad_rows)})
+                html = await asyncio.to_thread(report_of, source, asked, Path(folder))
+                return JSONResponse({"page": pages.add(html), "rows": len(source), "set_aside": set_aside(source)})
 
 
 def _add_failures(app: FastAPI) -> None:
@@ -467,6 +483,7 @@ def _model(service: Service, queue: JudgeQueue) -> dict[str, Any]:
         "variant": judge.variant,
         "scale": judge.scale,
         "threshold": judge.threshold,
+        "paid": judge.costs is not None,
         "reads_references": judge.reads_references,
         "signature": {"name": signature.name, "settings": dict(signature.settings)},
     }

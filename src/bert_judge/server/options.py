@@ -19,6 +19,7 @@ class ServerOptions:
     batch_wait: Annotated[float, "milliseconds that an idle judge waits for more rows"] = 2.0
     queue_rows: Annotated[int, "the most rows that wait for a judge; what comes then gets a 429"] = 2048
     max_rows: Annotated[int, "the most rows of a request"] = 1024
+    max_file_rows: Annotated[int, "the most rows of a file that gets its report"] = 10_000
     max_text: Annotated[int, "the most characters of a text"] = 500_000
     max_body: Annotated[int, "the most bytes of a request"] = 8_000_000
     body_seconds: Annotated[float, "seconds within which a request has to arrive"] = 30.0
@@ -28,7 +29,7 @@ class ServerOptions:
     quiet: Annotated[bool, "log nothing but what goes wrong"] = False
 
     def __post_init__(self) -> None:
-        for name in ("batch_rows", "queue_rows", "max_rows", "max_text", "max_body"):
+        for name in ("batch_rows", "queue_rows", "max_rows", "max_file_rows", "max_text", "max_body"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} is {getattr(self, name)}; a number of at least 1 was expected.")
         for name in ("batch_wait", "body_seconds", "drain_delay", "drain_seconds"):

@@ -3,6 +3,7 @@
 const $ = (id) => document.getElementById(id);
 const KEY = "bert-judge-key";
 let judges = [];
+const chosen = () => judges.find((judge) => judge.id === $("chosen").value);
 let asked = 0; // the newest question wins
 
 function make(tag, text = "", name = "") {
@@ -21,9 +22,14 @@ async function ask(path, body, headers = { "Content-Type": "application/json" })
   const key = sessionStorage.getItem(KEY);
   const authorised = key ? { ...headers, Authorization: `Bearer ${key}` } : headers;
   const sent = body === undefined ? {} : { method: "POST", body: body instanceof Blob ? body : JSON.stringify(body) };
-  const response = await fetch(path, { ...sent, headers: authorised });
+  const response = await fetch(path, { ...sent, headers: authorised }).catch(() => {
+    throw new Error("the server can't be reached.");
+  });
   const answer = await response.json().catch(() => ({}));
-  if (response.status === 401) $("key-form").hidden = false;
+  if (response.status === 401) {
+    $("key-form").hidden = false;
+    $("key").focus();
+  }
   if (!response.ok) throw new Error(answer.error?.message ?? answer.error ?? `the server answered ${response.status}.`);
   return answer;
 }
@@ -40,7 +46,7 @@ function verdictItem(judge, verdict) {
   const item = make("li", "", label);
   const head = make("div", "", "head");
   head.append(make("span", judge.id), make("span", label === "score" ? "" : label, "label"));
-  if (decided) head.append(make("span", verdict.score.toFixed(3), "score"));
+  if (decided) head.append(make("span", `${judge.scale === "probability" ? "P(correct) " : ""}${verdict.score.toFixed(3)}`, "score"));
   item.append(head);
   if (decided && judge.scale !== "score") {
     const meter = document.createElement("meter");
@@ -72,14 +78,21 @@ function showWhy(candidate, found, judge) {
   $("why").hidden = false;
 }
 
+async function explain(sent, judge, number) {
+  $("pay").hidden = true;
+  const found = await ask("v1/explain", { ...sent, judge: judge.id });
+  if (number === asked) showWhy(sent.candidate, found, judge);
+}
+
 async function judgeRow() {
   const number = ++asked;
   const sent = row();
   complain("");
   $("judge").disabled = true;
-  $("why").hidden = $("alignment").hidden = true;
+  $("why").hidden = $("pay").hidden = $("alignment").hidden = true;
   $("verdicts").replaceChildren(...judges.map((judge) => make("li", `${judge.id} …`)));
   $("result").hidden = false;
+  $("result").scrollIntoView({ block: "nearest" }); // on a phone it is below the form
   try {
     await Promise.all(judges.map(async (judge, place) => {
       let item;
@@ -90,10 +103,13 @@ async function judgeRow() {
       }
       if (number === asked) $("verdicts").children[place].replaceWith(item);
     }));
-    const [first] = judges;
-    if (sent.candidate.trim()) {
-      const found = await ask("v1/explain", { ...sent, judge: first.id });
-      if (number === asked) showWhy(sent.candidate, found, first);
+    const judge = chosen();
+    if (!sent.candidate.trim() || number !== asked) return;
+    if (judge.paid) {
+      $("pay").hidden = false;
+      $("pay").onclick = () => explain(sent, judge, number).catch((error) => complain(error.message));
+    } else {
+      await explain(sent, judge, number);
     }
   } catch (error) {
     complain(error.message);
@@ -118,15 +134,16 @@ async function align() {
 }
 
 async function report(file) {
+  const judge = chosen();
   const item = make("li", `${file.name}: judging …`);
   $("files").prepend(item);
   try {
-    const query = new URLSearchParams({ name: file.name, judge: judges[0].id });
+    const query = new URLSearchParams({ name: file.name, judge: judge.id });
     const made = await ask(`v1/report?${query}`, file, { "Content-Type": "application/octet-stream" });
-    const aside = made.set_aside ? `, ${made.set_aside} set aside` : "";
+    const aside = Object.entries(made.set_aside).map(([why, count]) => `; set aside: ${count} ${why}`).join("");
     const link = make("a", "open the report");
     Object.assign(link, { href: made.page, target: "_blank", rel: "noopener" });
-    item.replaceChildren(`${file.name}: ${made.rows} rows judged by ${judges[0].id}${aside}. `, link);
+    item.replaceChildren(`${file.name}: ${made.rows} rows judged by ${judge.id}${aside}. `, link);
   } catch (error) {
     item.className = "refused";
     item.textContent = `${file.name}: ${error.message}`;
@@ -138,6 +155,8 @@ async function start() {
     judges = (await ask("v1/models")).data;
     $("key-form").hidden = true;
     complain("");
+    $("chosen").replaceChildren(...judges.map(({ id }) => new Option(id, id)));
+    $("one").hidden = judges.length < 2;
     $("judges").textContent = `judges here: ${judges.map((judge) => judge.id).join(", ")}`;
   } catch (error) {
     complain(error.message);
@@ -147,7 +166,7 @@ async function start() {
 $("row").addEventListener("submit", (event) => { event.preventDefault(); judgeRow(); });
 $("align").addEventListener("click", align);
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !$("judge").disabled) judgeRow();
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && $("row").contains(event.target) && !$("judge").disabled) judgeRow();
 });
 $("key-form").addEventListener("submit", (event) => {
   event.preventDefault();

@@ -9,10 +9,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from bert_judge.errors import ModelError
 from bert_judge.judges import Judge
 from bert_judge.types import Sample, Verdict
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -112,6 +115,10 @@ class JudgeQueue:
             if batch := self._next_batch():
                 await self._judge(batch)
 
+    async def run(self, function: Callable[[], T]) -> T:
+        """What else is asked of the judge, in its thread, which no two may use at once."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function)
+
     def close(self) -> None:
         """End the thread."""
         self._thread.shutdown(wait=False, cancel_futures=True)
@@ -161,7 +168,7 @@ class JudgeQueue:
                 raise ModelError(f"{self.name} gave {len(verdicts)} verdicts for {len(samples)} rows.")
             return verdicts
 
-        return await asyncio.get_running_loop().run_in_executor(self._thread, assess)
+        return await self.run(assess)
 
     def _fail(self, job: Job, error: Exception) -> None:
         _log.error("the judge failed", exc_info=error, extra={"fields": {"judge": self.name}})

@@ -163,7 +163,7 @@ class PageMade(BaseModel):
 
     page: str
     rows: int | None = None
-    set_aside: int | None = Field(None, description="Rows that could not be read.")
+    set_aside: dict[str, int] | None = Field(None, description="How many rows were not judged, by the reason.")
 
 
 class OneVerdict(VerdictBody):
