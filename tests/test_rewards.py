@@ -22,6 +22,7 @@ from bert_judge.judges import Judge, RegexJudge
 from bert_judge.judges.shared import SharedJudge, shared_judge
 from bert_judge.rewards import compute_score, compute_scores, correctness, format_match, reward_func
 from conftest import Refused
+from served import served
 
 CONTAINMENT = "containment"
 EXAMPLE = Path(__file__).parents[1] / "examples" / "grpo.py"
@@ -53,6 +54,21 @@ def test_rewards_are_the_scores_of_predict():
     rewards = bert_judge.rewards.correctness()(prompts=ASKED, completions=candidates, reference=["Paris", "8"])
     assert rewards == pytest.approx(BERTJudge().predict(ASKED, candidates, ["Paris", "8"]), abs=1e-6)
     assert rewards[0] > 0.5 > rewards[1]
+
+
+def test_a_server_gives_the_same_rewards(starter: BERTJudge):
+    """Over HTTP, a batch and single answers; without a verdict where the server's judge is undecided."""
+    candidates = ["It is Paris.", "six", ""]
+    with served({"starter": starter, "length": Seen()}) as url:
+        remote = {"judge_type": "RemoteJudge", "server": url}
+        by_server = correctness(remote)(prompts=[*ASKED, "?"], completions=candidates, reference=["Paris", "8", "x"])
+        here = correctness(starter)(prompts=[*ASKED, "?"], completions=candidates, reference=["Paris", "8", "x"])
+        assert by_server == pytest.approx(here, abs=1e-2)
+        with ThreadPoolExecutor(8) as pool:
+            alone = list(pool.map(lambda _: correctness(remote)(None, ["Paris"], reference=["Paris"])[0], range(16)))
+        assert alone == pytest.approx([alone[0]] * 16, abs=1e-2)
+        undecided = correctness({**remote, "served": "length"})(None, ["why?", "because"], reference=["x", "y"])
+        assert undecided == [None, pytest.approx(0.7)]
 
 
 def test_texts_and_messages_are_read_alike(subtests: pytest.Subtests):

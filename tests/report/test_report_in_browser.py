@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -319,6 +321,108 @@ def test_a_verdict_against_the_human_label_is_marked(fresh: Any, made: tuple[Pat
     cells = fresh.locator("#table tbody td[data-label=small]").all_inner_texts()
     assert ["≠ human label" in text for text in cells] == against
     assert any(against)
+    tinted = fresh.locator("#table tbody td[data-label=small]").evaluate_all("all => all.map(e => e.className)")
+    assert [name == "against" for name in tinted] == against
+
+
+def test_filters_stand_in_the_address(shown: Callable[..., Any], made: tuple[Path, VerdictTable]):
+    page = shown()
+    page.select_option("#f-0", label="task 1")
+    page.select_option("#f-judge", label="large")
+    page.select_option("#f-verdict", label="incorrect")
+    page.fill("#search", "town & C++")
+    page.select_option("#f-sort", label="large: lowest first")
+    page.check("#f-cut")
+    page.uncheck("#f-show-r")
+    wanted = sum(
+        row % 3 == 1 and _is(row, made[1], 1).label == 0 and row % 40 == 1 and "town" in made[1].rows[row].candidate
+        for row in range(ROWS)
+    )
+    page.fill("#search", "town C++")
+    _counted(page, wanted)
+    order = _numbers(page)
+    page.locator("#table .open").nth(1).click()
+    page.wait_for_selector("#detail[open]")
+    again = shown("#" + page.evaluate("location.hash.slice(1)"))
+    again.wait_for_selector("#detail[open]")
+    assert f"Answer {order[1] + 1:,}" in again.inner_text("#detail-title")
+    _counted(again, wanted)
+    assert (_numbers(again), again.input_value("#search")) == (order, "town C++")
+    assert again.locator("#table thead").inner_text().count("reference") == 0
+    again.keyboard.press("Escape")
+    again.evaluate("part('filters').reset()")
+    _counted(again, ROWS)
+    assert again.evaluate("location.hash") == "#answers"
+    strange = shown("#verdict=7&column+task=none&sort=9%2B&row=99999&low=x")
+    _counted(strange, ROWS)
+
+
+def test_the_shown_rows_are_saved(fresh: Any, made: tuple[Path, VerdictTable], tmp_path: Path):
+    fresh.select_option("#f-0", label="task 0")
+    fresh.select_option("#f-gold", label="judge disagrees")
+    rows = [row for row in range(0, ROWS, 3) if FILTERS["disagrees"][1](row, made[1])]
+    _counted(fresh, len(rows))
+    for name in ("CSV", "JSON lines"):
+        with fresh.expect_download() as download:
+            fresh.click(f"text=Save {name}")
+        download.value.save_as(tmp_path / name)
+    lines = [json.loads(line) for line in (tmp_path / "JSON lines").read_text("utf-8").splitlines()]
+    with (tmp_path / "CSV").open(encoding="utf-8-sig", newline="") as file:
+        cells = list(csv.DictReader(file))
+    assert [line["id"] for line in lines] == [line["id"] for line in cells] == [f"id-{row}" for row in rows]
+    for line, cell, row in zip(lines, cells, rows, strict=True):
+        of, said = made[1].rows[row], _is(row, made[1], 1)
+        assert (line["candidate"], line["references"]) == (of.candidate, list(of.references))
+        assert (line["human label"], line["large: label"], line["task"]) == (of.gold, said.label, "task 0")
+        assert line["large: score"] == (None if said.score is None else pytest.approx(said.score, abs=1e-4))
+        assert cell["candidate"].removeprefix("'") == of.candidate
+        assert json.loads(cell["references"]) == list(of.references)
+
+
+def test_a_text_that_is_a_formula_is_none_in_the_table(shown: Callable[..., Any], tmp_path: Path):
+    samples = [Sample('=HYPERLINK("http://x")', ("a, b",), "-1?", "one"), Sample('say "hi"\n+1', ("c",), None, "two")]
+    run = make_run(tmp_path / "formula", samples, [Verdict(0.9, 1), Verdict(None)], STARTER)
+    write_report([run], tmp_path / "formula.html")
+    page = shown(path=tmp_path / "formula.html")
+    with page.expect_download() as download:
+        page.click("text=Save CSV")
+    with Path(download.value.path()).open(encoding="utf-8-sig", newline="") as file:
+        first, second = csv.DictReader(file)
+    assert (first["candidate"], first["question"]) == ('\'=HYPERLINK("http://x")', "'-1?")
+    (label,) = (name for name in second if name.endswith(": label"))
+    assert (second["candidate"], second["question"], second[label], first[label]) == ('say "hi"\n+1', "", "", "1")
+
+
+def test_columns_are_hidden_and_drawn(fresh: Any):
+    widths = "all => all.map(e => Math.round(e.getBoundingClientRect().width))"
+    before = fresh.locator("#table th").evaluate_all(widths)
+    for key in ("q", "s1"):
+        fresh.uncheck(f"#f-show-{key}")
+    fresh.wait_for_function("document.querySelectorAll('#table th').length === 5")
+    assert "large" not in fresh.inner_text("#table thead")
+    assert fresh.locator("#table tbody tr").first.locator("td").count() == 5
+    fresh.evaluate("part('filters').reset()")
+    fresh.wait_for_function("document.querySelectorAll('#table th').length === 7")
+    grip = fresh.locator("#table th .grip").nth(1).bounding_box()
+    fresh.mouse.move(grip["x"] + 3, grip["y"] + 5)
+    fresh.mouse.down()
+    fresh.mouse.move(grip["x"] + 63, grip["y"] + 5)
+    fresh.mouse.up()
+    drawn = fresh.locator("#table th").evaluate_all(widths)
+    assert drawn[2] - before[2] in range(55, 66)
+    fresh.locator("#table th .grip").nth(1).dblclick()
+    assert fresh.locator("#table th").evaluate_all(widths) == before
+
+
+def test_a_search_says_what_it_can_not_find(shown: Callable[..., Any], tmp_path: Path):
+    samples = [Sample(f"start {i} {'x' * 400} middle {'y' * 400} end", ("r",), "q?", str(i)) for i in range(20)]
+    run = make_run(tmp_path / "long", samples, [Verdict(0.9, 1)] * 20, STARTER)
+    write_report([run], tmp_path / "long.html", budget=8_000)
+    page = shown(path=tmp_path / "long.html")
+    assert page.inner_text("#count") == "20 answers"
+    page.fill("#search", "middle")
+    page.locator("#count", has_text="0 of 20").wait_for()
+    assert "texts of over 300 characters are searched without their middle" in page.inner_text("#count")
 
 
 def test_light_and_dark(shown: Callable[..., Any]):
@@ -339,6 +443,7 @@ def test_on_paper(shown: Callable[..., Any]):
     page = shown(color_scheme="dark")
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.inner_text("#printed") == f"Answers 1 to 25 of the {ROWS:,} answers"
     for place, visible in {"#filters": 0, "#pager": 0, "#theme": 0, "#table": 1, ".cards": 1, "#figures": 1}.items():
         assert page.is_visible(place) == bool(visible)
 

@@ -130,6 +130,18 @@ class Part:
     run: Run
 
 
+def kinds_of(judges: Sequence[JudgeColumn]) -> list[str]:
+    """What each judge is: its signature in short, with up to three settings that differ from others of that name."""
+    shorts = [judge.signature.short for judge in judges]
+    told = []
+    for judge, short in zip(judges, shorts, strict=True):
+        same = [other.signature.settings for other, name in zip(judges, shorts, strict=True) if name == short]
+        own = judge.signature.settings
+        differing = [name for name in own if any(other.get(name) != own[name] for other in same)]
+        told.append(" ".join([short, *(f"{name}:{own[name]}" for name in differing[:3])]))
+    return told
+
+
 def collect(runs: Sequence[Run], labels: Labels | None = None, names: Sequence[str] | None = None) -> VerdictTable:
     """Put runs side by side: runs of one judge are a column, and answers that several of them hold are there once.
 

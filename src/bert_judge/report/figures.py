@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bert_judge.analysis.results import Row, Run
 from bert_judge.analysis.slices import Facet
-from bert_judge.analysis.table import JudgeColumn, VerdictTable
+from bert_judge.analysis.table import JudgeColumn, VerdictTable, kinds_of
 from bert_judge.artifacts import BAD_ROWS
 from bert_judge.stats.calibration import Bin, brier, expected_calibration_error, reliability
 from bert_judge.stats.labels import Confusion, wilson_interval
@@ -178,7 +178,7 @@ def find_figures(table: VerdictTable, notes: Iterable[str] = ()) -> Figures:
         labels=table.labels,
         gold=_rate(table.golds) if table.labels else None,
         disagreements=int(table.disagree.sum()),
-        judges=[_judge(judge, table) for judge in table.judges],
+        judges=[_judge(judge, kind, table) for judge, kind in zip(table.judges, kinds_of(table.judges), strict=True)],
         pairs=pairs,
         kinds=[_kind(facet, table) for facet in table.facets[:_TABLES]],
         crosses=[_cross(judge, task, model) for judge in table.judges] if task and model else (),
@@ -186,7 +186,7 @@ def find_figures(table: VerdictTable, notes: Iterable[str] = ()) -> Figures:
     )
 
 
-def _judge(judge: JudgeColumn, table: VerdictTable) -> JudgeFigures:
+def _judge(judge: JudgeColumn, kind: str, table: VerdictTable) -> JudgeFigures:
     import numpy as np
 
     rows = [row for row in judge.verdicts if row is not None]
@@ -197,7 +197,7 @@ def _judge(judge: JudgeColumn, table: VerdictTable) -> JudgeFigures:
     costs = [run.record["costs"]["money"] for run in runs if run.record.get("costs", {}).get("money") is not None]
     return JudgeFigures(
         name=judge.name,
-        kind=judge.signature.short,
+        kind=kind,
         signature=judge.signature,
         rows=len(rows),
         judged=len(scores),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bert_judge.analysis.results import Row
-from bert_judge.analysis.table import VerdictTable
+from bert_judge.analysis.table import VerdictTable, kinds_of
 from bert_judge.evidence import AGREEING, Mark, match
 from bert_judge.report.reasons import against, because, pieces
 from bert_judge.types import Explanation
@@ -53,7 +53,9 @@ def pack(table: VerdictTable, budget: int = BUDGET) -> Packed:
         "rows": len(table.rows),
         "chunk": CHUNK,
         "labels": table.labels is not None,
-        "judges": [{"name": judge.name, "kind": judge.signature.short} for judge in table.judges],
+        "judges": [
+            {"name": judge.name, "kind": kind} for judge, kind in zip(table.judges, kinds_of(table.judges), strict=True)
+        ],
         "facets": [{"name": facet.name, "levels": facet.levels} for facet in table.facets],
         "limit": limit,
     }

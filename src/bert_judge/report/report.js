@@ -12,6 +12,12 @@ const VERDICTS = {
   1: ["✓ correct", "is-right"], 0: ["✗ incorrect", "is-wrong"], "?": ["? undecided", "is-undecided"], "-": ["", "is-none"],
   " ": ["not judged", "is-none"],
 };
+const COLUMNS = [
+  { key: "q", name: "question", kind: "q" }, { key: "r", name: "reference", kind: "r" }, { key: "c", name: "candidate", kind: "c" },
+  ...(facts.labels ? [{ key: "v", name: "human label", kind: "v", sort: "gold" }] : []),
+  ...facts.judges.map((judge, i) => ({ key: `s${i}`, name: judge.name, kind: "s", sort: String(i) })),
+];
+const widths = new Map(); // of the columns that were drawn wider or narrower, in pixels
 let columns = null;
 let complete = null; // a promise: the whole page has arrived
 const state = { shown: [], page: 0, size: 25, sort: "", descending: true, open: -1, run: 0 };
@@ -89,10 +95,11 @@ function verdict(judge, row) {
   return make("span", { className: `verdict ${kind}` }, [words, score === null ? "" : score.toFixed(3)].filter(Boolean).join(" "));
 }
 
+const against = (judge, row) => "01".includes(columns.verdict[judge][row]) && columns.gold[row] !== " " && columns.gold[row] !== columns.verdict[judge][row];
+
 // What is to be seen of a verdict besides itself.
 function flags(judge, row) {
-  const said = columns.verdict[judge][row], gold = columns.gold[row];
-  const names = ["01".includes(said) && gold !== " " && gold !== said ? "≠ human label" : "", columns.cut[judge][row] === "1" ? "truncated" : "",
+  const names = [against(judge, row) ? "≠ human label" : "", columns.cut[judge][row] === "1" ? "truncated" : "",
     columns.outside[judge][row] === "1" ? "outside" : ""];
   return names.filter(Boolean).map((name) => make("span", { className: "flag" }, name));
 }
@@ -117,7 +124,7 @@ function tests() {
   if (wanted) found.push((row) => of[row] === wanted);
   const gold = part("f-gold")?.value;
   if (gold === "same") found.push((row) => columns.gold[row] !== " " && columns.gold[row] === of[row]);
-  else if (gold === "other") found.push((row) => "01".includes(of[row]) && columns.gold[row] !== " " && columns.gold[row] !== of[row]);
+  else if (gold === "other") found.push((row) => against(judge, row));
   else if (gold) found.push((row) => columns.gold[row] === (gold === "none" ? " " : gold));
   const [low, high] = [part("f-low").value, part("f-high").value];
   if (low !== "") found.push((row) => score[row] !== null && score[row] >= Number(low));
@@ -162,6 +169,7 @@ async function apply({ keepPage = false } = {}) {
   state.shown = sorted(shown);
   if (!keepPage) state.page = 0;
   tell(own.length);
+  remember();
   await showPage();
 }
 
@@ -182,6 +190,73 @@ function sorted(rows) {
   });
 }
 
+// ---- the address ------------------------------------------------------------------------------------------------
+
+// The filters that are set, the sorting, and the open answer, so that a link, or going back, shows the same.
+const settings = () => [...part("filters").elements].filter((each) => each.id && each.id !== "f-sort");
+
+function remember(row = null) {
+  const now = new URLSearchParams();
+  for (const each of settings()) {
+    const facet = facts.facets[each.id.slice(2)];
+    const value = each.type === "checkbox" ? String(Number(each.checked)) : each.value;
+    const unset = each.type === "checkbox" ? each.checked === each.defaultChecked : each.tagName === "SELECT" ? each.selectedIndex === 0 : value === "";
+    if (!unset) now.set(facet ? `column ${facet.name}` : each.id.replace(/^f-/, ""), facet ? facet.levels[value] : value);
+  }
+  if (state.sort) now.set("sort", state.sort + (state.descending ? "+" : "-"));
+  if (row !== null) now.set("row", row + 1);
+  history.replaceState(null, "", `#${now}` === "#" ? "#answers" : `#${now}`);
+}
+
+// Sets what the address says; the row that it opens, or nothing.
+function recall() {
+  const wanted = new URLSearchParams(location.hash.slice(1));
+  for (const each of settings()) {
+    const facet = facts.facets[each.id.slice(2)], value = wanted.get(facet ? `column ${facet.name}` : each.id.replace(/^f-/, ""));
+    if (value === null) continue;
+    if (each.type === "checkbox") each.checked = value === "1";
+    else each.value = facet ? facet.levels.indexOf(value) : value;
+    if (each.value === "" && each.tagName === "SELECT") each.selectedIndex = 0; // a value that this page has not
+  }
+  const sort = wanted.get("sort") ?? "";
+  if ([...part("f-sort").options].some((option) => option.value === sort)) Object.assign(state, { sort: sort.slice(0, -1), descending: !sort.endsWith("-") });
+  const row = Number(wanted.get("row"));
+  return Number.isInteger(row) && row >= 1 && row <= facts.rows ? row - 1 : null;
+}
+
+// ---- the rows as a file -----------------------------------------------------------------------------------------
+
+async function rowsShown() {
+  const rows = [];
+  for (const row of state.shown) {
+    const found = await answer(row), line = { id: found.id, question: found.question, references: found.references, candidate: found.candidate };
+    facts.facets.forEach((facet, i) => { if (columns.facets[i][row] !== null) line[facet.name] = facet.levels[columns.facets[i][row]] ?? null; });
+    if (facts.labels) line["human label"] = columns.gold[row] === " " ? null : Number(columns.gold[row]);
+    facts.judges.forEach((judge, i) => {
+      const said = columns.verdict[i][row];
+      Object.assign(line, { [`${judge.name}: score`]: columns.score[i][row], [`${judge.name}: label`]: "01".includes(said) ? Number(said) : null });
+    });
+    rows.push(line);
+  }
+  return rows;
+}
+
+function asCsv(rows) {
+  const names = [...new Set(rows.flatMap(Object.keys))];
+  // A text that a spreadsheet would take for a formula keeps an apostrophe before it.
+  const text = (value) => (value === null || value === undefined ? "" : Array.isArray(value) ? JSON.stringify(value) : typeof value === "string" ? value.replace(/^[=+\-@\t]/, "'$&") : String(value));
+  const quoted = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+  return "\ufeff" + [names, ...rows.map((row) => names.map((name) => row[name]))].map((cells) => cells.map((each) => quoted(text(each))).join(",")).join("\r\n") + "\r\n";
+}
+
+const asJsonLines = (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+
+async function save(name, type, written) {
+  const link = make("a", { download: `answers.${name}`, href: URL.createObjectURL(new Blob([written(await rowsShown())], { type })) });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
 // ---- what the rows that are shown have in common ----------------------------------------------------------------
 
 function wilson(correct, rows) {
@@ -198,6 +273,8 @@ function tell(filters) {
   const { shown } = state, judge = judgeNow(), of = columns.verdict[judge];
   const all = shown.length === facts.rows;
   part("count").textContent = all ? `${number.format(facts.rows)} answers` : `${number.format(shown.length)} of ${number.format(facts.rows)} answers`;
+  const cut = facts.limit && part("search").value.trim() ? ` (texts of over ${number.format(facts.limit)} characters are searched without their middle)` : "";
+  part("count").textContent += cut;
   part("f-sort").value = state.sort && state.sort + (state.descending ? "+" : "-");
   part("active-filters").textContent = filters ? `(${filters} set)` : "";
   let correct = 0, told = 0, same = 0, both = 0;
@@ -217,27 +294,47 @@ function tell(filters) {
 // ---- the table --------------------------------------------------------------------------------------------------
 
 function sortButton(name, sort) {
-  const now = state.sort === sort ? (state.descending ? "descending" : "ascending") : "none";
   const press = () => {
     if (state.sort !== sort) Object.assign(state, { sort, descending: true });
     else if (state.descending) state.descending = false;
     else state.sort = "";
     apply();
   };
-  return make("th", { scope: "col", role: "columnheader", "aria-sort": now }, make("button", { type: "button", onclick: press, title: "Sort" }, name));
+  return make("button", { type: "button", onclick: press, title: "Sort" }, name);
 }
 
+// The right edge of a column's head: it is drawn with the mouse, a double click gives the column its own width again.
+function grip(key) {
+  const draw = (start) => {
+    start.preventDefault();
+    const from = start.target.closest("th").offsetWidth - start.clientX;
+    const move = (event) => { widths.set(key, Math.max(60, from + event.clientX)); setWidths(); };
+    addEventListener("pointermove", move);
+    addEventListener("pointerup", () => removeEventListener("pointermove", move), { once: true });
+  };
+  return make("span", { className: "grip", onpointerdown: draw, ondblclick: () => { widths.delete(key); setWidths(); }, title: "Drag to change the width" });
+}
+
+function setWidths() {
+  for (const col of part("table").querySelectorAll("col")) col.style.width = widths.has(col.dataset.key) ? `${widths.get(col.dataset.key)}px` : "";
+}
+
+const shownColumns = () => COLUMNS.filter(({ key }) => part(`f-show-${key}`).checked);
+
 function showHead() {
-  const plain = (name) => make("th", { scope: "col", role: "columnheader" }, name);
-  const cells = [plain("#"), plain("question"), plain("reference"), plain("candidate")];
-  if (facts.labels) cells.push(sortButton("human label", "gold"));
-  facts.judges.forEach((judge, i) => cells.push(sortButton(judge.name, String(i))));
-  const kinds = ["n", "", "", "", ...(facts.labels ? ["v"] : []), ...facts.judges.map(() => "s")];
+  const head = ({ key, name, sort }) => {
+    const now = sort === undefined ? {} : { "aria-sort": state.sort === sort ? (state.descending ? "descending" : "ascending") : "none" };
+    return make("th", { scope: "col", role: "columnheader", ...now }, sort === undefined ? name : sortButton(name, sort), grip(key));
+  };
+  const shown = shownColumns(), judges = shown.filter(({ kind }) => kind === "s").length;
   const table = part("table");
-  table.style.setProperty("--least", `${41 + 10.4 * facts.judges.length}rem`);
+  table.style.setProperty("--least", `${41 + (judges > 2 ? 7.4 : 10.4) * judges}rem`);
+  table.classList.toggle("many", judges > 2);
   table.querySelector("colgroup")?.remove();
-  table.prepend(make("colgroup", {}, ...kinds.map((kind) => make("col", { className: kind }))));
-  table.tHead.replaceChildren(make("tr", { role: "row" }, ...cells));
+  const cols = shown.map(({ key, kind }) => make("col", { className: kind, "data-key": key }));
+  table.prepend(make("colgroup", {}, make("col", { className: "n" }), ...cols));
+  table.tHead.replaceChildren(make("tr", { role: "row" }, make("th", { scope: "col", role: "columnheader" }, "#"), ...shown.map(head)));
+  setWidths();
 }
 
 function fit() {
@@ -255,15 +352,15 @@ function line(found, place) {
   const reference = references[marks ? marks[0] : 0] ?? null;
   const others = references.length > 1 ? make("span", { className: "of" }, ` (one of ${references.length})`) : null;
   const clip = (text) => make("span", { className: "clip" }, said(text && text.length > 600 ? `${text.slice(0, 600)} …` : text));
-  const cells = [
-    cell("", "n", open),
-    cell("question", "wide", clip(question), tags ? make("span", { className: "tags" }, tags) : null),
-    cell("reference", "wide", clip(reference), others),
-    cell("candidate", "wide", clip(candidate)),
-  ];
-  if (facts.labels) cells.push(cell("human label", "", label(row)));
-  facts.judges.forEach((judge, i) => cells.push(cell(judge.name, "", verdict(i, row), ...flags(i, row))));
-  return make("tr", { role: "row", onclick: (event) => !getSelection().toString() && showDetail(state.page * state.size + place, event) }, ...cells);
+  const cells = {
+    q: () => cell("question", "wide", clip(question), tags ? make("span", { className: "tags" }, tags) : null),
+    r: () => cell("reference", "wide", clip(reference), others),
+    c: () => cell("candidate", "wide", clip(candidate)),
+    v: () => cell("human label", "", label(row)),
+    s: ({ name, sort }) => cell(name, against(sort, row) ? "against" : "", verdict(sort, row), ...flags(sort, row)),
+  };
+  return make("tr", { role: "row", onclick: (event) => !getSelection().toString() && showDetail(state.page * state.size + place, event) },
+    cell("", "n", open), ...shownColumns().map((column) => cells[column.kind](column)));
 }
 
 async function showPage(focus) {
@@ -277,6 +374,7 @@ async function showPage(focus) {
   part("keys").hidden = !rows.length;
   part("none").hidden = Boolean(rows.length);
   showPager();
+  part("printed").textContent = `Answers ${number.format(start + 1)} to ${number.format(start + rows.length)} of the ${part("count").textContent}`;
   if (focus !== undefined) focusRow(focus);
 }
 
@@ -415,11 +513,11 @@ async function showDetail(place) {
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
   part("detail-title").focus();
-  history.replaceState(null, "", `#row=${found.row + 1}`);
+  remember(found.row);
 }
 
 async function closed() {
-  history.replaceState(null, "", "#answers");
+  remember();
   const page = Math.floor(state.open / state.size);
   if (page !== state.page) await turn(page, state.open % state.size);
   else focusRow(state.open % state.size);
@@ -451,6 +549,13 @@ function setUpFilters() {
   if (columns.outside.some((each) => each.includes("1"))) controls.push(check("f-outside", "outside"));
   if (columns.why.some((each) => each.includes("1"))) controls.push(check("f-why", "explained"));
   if (facts.judges.length > 1) controls.push(check("f-differ", "judges disagree"));
+  controls.push(make("fieldset", { className: "columns" }, make("legend", {}, "columns"), ...COLUMNS.map(({ key, name }) => {
+    const box = check(`f-show-${key}`, name);
+    box.firstChild.checked = box.firstChild.defaultChecked = true;
+    return box;
+  })));
+  const file = (words, ...how) => make("button", { type: "button", onclick: () => save(...how), title: "the answers that the filters show" }, words);
+  controls.push(make("div", { className: "files" }, file("Save CSV", "csv", "text/csv", asCsv), file("Save JSON lines", "jsonl", "application/json", asJsonLines)));
   controls.push(make("button", { type: "reset" }, "Reset"));
   part("controls").replaceChildren(...controls);
   part("more-filters").open = matchMedia("(min-width: 52rem)").matches;
@@ -513,10 +618,10 @@ async function start() {
   setUpFilters();
   part("filters").hidden = part("table-box").hidden = false;
   listen();
+  const wanted = recall();
   await apply();
   fit();
-  const wanted = location.hash.match(/^#row=(\d+)$/);
-  if (wanted && Number(wanted[1]) <= facts.rows) showDetail(Number(wanted[1]) - 1);
+  if (wanted !== null) showDetail(state.shown.indexOf(wanted));
   await complete;
   for (let index = 0; index < CHUNKS; index++) await chunk(index); // so that a search finds them read
   document.documentElement.dataset.read = "all";
