@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -10,12 +9,18 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from bert_judge.generators.base import ALTERNATIVES
-from bert_judge.generators.local import ChatFormat, Encoded, LocalGenerator, content_hash, load_chat_tokenizer
+from bert_judge.generators.local import (
+    ChatFormat,
+    Encoded,
+    LocalGenerator,
+    content_hash,
+    in_halves,
+    load_chat_tokenizer,
+)
 from bert_judge.models import (
     choose_device,
     fastest_dtype,
     find_model,
-    is_out_of_memory,
     load_config,
     load_language_model,
     max_input_tokens,
@@ -72,22 +77,14 @@ class HFGenerator(LocalGenerator):
             order = order[count:]
 
     def _run(self, batch: Sequence[Encoded]) -> list[Reply]:
-        try:
+        def generate(batch: Sequence[Encoded]) -> list[Reply]:
             with self._lock:
                 return self._generate(batch)
-        except RuntimeError as error:  # torch.OutOfMemoryError is one
-            if not is_out_of_memory(error):
-                raise
-        if len(batch) == 1:
-            return [Reply("", "error", error=f"a prompt of {len(batch[0].ids)} tokens does not fit into memory")]
-        # Out here the failed pass holds no memory any more.
-        warnings.warn(
-            f"a batch of {len(batch)} prompts did not fit into memory and was halved; a smaller --batch_tokens than "
-            f"{self._batch_tokens} avoids that.",
-            stacklevel=2,
-        )
-        middle = len(batch) // 2
-        return self._run(batch[:middle]) + self._run(batch[middle:])
+
+        def too_long(prompt: Encoded) -> Reply:
+            return Reply("", "error", error=f"a prompt of {len(prompt.ids)} tokens does not fit into memory")
+
+        return in_halves(batch, generate, too_long, self._batch_tokens)
 
     def _generate(self, batch: Sequence[Encoded]) -> list[Reply]:
         import torch

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from threading import Lock
 from typing import Any, NamedTuple
 
 from bert_judge.errors import InputError, ModelError
-from bert_judge.generators.local import content_hash, load_chat_tokenizer
+from bert_judge.generators.local import content_hash, in_halves, load_chat_tokenizer
 from bert_judge.models import (
     choose_device,
     fastest_dtype,
     find_model,
-    is_out_of_memory,
     load_config,
     load_language_model,
     max_input_tokens,
@@ -168,25 +166,17 @@ class LikelihoodModel:
             yield batch
 
     def _means(self, batch: Sequence[_Input]) -> list[float]:
-        try:
+        def run(batch: Sequence[_Input]) -> list[float]:
             with self._lock:
                 return self._run(batch)
-        except RuntimeError as error:
-            if not is_out_of_memory(error):
-                raise
-        if len(batch) == 1:
+
+        def too_long(texts: _Input) -> float:
             raise ModelError(
-                f"an input of {sum(map(len, batch[0]))} tokens does not fit into memory; use a smaller model, "
+                f"an input of {sum(map(len, texts))} tokens does not fit into memory; use a smaller model, "
                 "a lower max_tokens, or another device."
             )
-        # Out here the failed pass holds no memory any more.
-        warnings.warn(
-            f"a batch of {len(batch)} inputs did not fit into memory and was halved; a smaller --batch_tokens than "
-            f"{self._batch_tokens} avoids that.",
-            stacklevel=2,
-        )
-        middle = len(batch) // 2
-        return self._means(batch[:middle]) + self._means(batch[middle:])
+
+        return in_halves(batch, run, too_long, self._batch_tokens)
 
     def _run(self, batch: Sequence[_Input]) -> list[float]:
         import torch

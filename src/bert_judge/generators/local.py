@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
+import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from bert_judge.errors import ModelError, first_line
 from bert_judge.generators.base import Arrived, BackendGenerator, Options, opening_token
-from bert_judge.models import hash_files
+from bert_judge.models import hash_files, is_out_of_memory
 from bert_judge.types import Reply, TokenChoice
 
 _PLACE = "\ue000prompt\ue000"  # where the prompt goes; private characters, which no template contains
 _BLANK = " "
+_Input = TypeVar("_Input")
+_Output = TypeVar("_Output")
 _SHORTEST_MARKUP = 3  # added tokens of fewer characters, or of blanks, are not markup
 
 
@@ -206,3 +209,28 @@ def _special_ids(tokenizer: Any) -> frozenset[int]:
     """Tokens that are not text: those with a role, and those of the template, which often have none."""
     marked = (token_id for token_id, token in tokenizer.added_tokens_decoder.items() if token.special)
     return frozenset([*tokenizer.all_special_ids, *marked])
+
+
+def in_halves(
+    batch: Sequence[_Input],
+    run: Callable[[Sequence[_Input]], list[_Output]],
+    too_long: Callable[[_Input], _Output],
+    batch_tokens: int,
+) -> list[_Output]:
+    """What `run` makes of a batch; of one that does not fit into memory in halves, of a single input `too_long`."""
+    try:
+        return run(batch)
+    except RuntimeError as error:  # torch.OutOfMemoryError is one
+        if not is_out_of_memory(error):
+            raise
+    if len(batch) == 1:
+        return [too_long(batch[0])]
+    # Out here the failed pass holds no memory any more.
+    warnings.warn(
+        f"a batch of {len(batch)} inputs did not fit into memory and was halved; a smaller --batch_tokens than "
+        f"{batch_tokens} avoids that.",
+        stacklevel=2,
+    )
+    middle = len(batch) // 2
+    halves = (batch[:middle], batch[middle:])
+    return [output for half in halves for output in in_halves(half, run, too_long, batch_tokens)]

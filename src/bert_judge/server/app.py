@@ -33,12 +33,10 @@ from bert_judge.server.options import ServerOptions
 from bert_judge.server.page import (
     FILE_BODY,
     FILES,
-    HEADERS,
     MADE_HEADERS,
     Pages,
     QueuedJudge,
     check_kind,
-    file_of,
     open_upload,
     report_of,
     scratch,
@@ -64,6 +62,7 @@ from bert_judge.server.schema import (
     Row,
     sentence,
 )
+from bert_judge.server.static import HEADERS, static
 from bert_judge.types import Sample, Signature, Verdict
 from bert_judge.version import __version__
 
@@ -319,7 +318,7 @@ def _add_page(app: FastAPI, service: Service) -> None:
     pages, turn = Pages(), asyncio.Semaphore(1)  # one report at a time: it holds all of its rows
 
     async def file(request: Request) -> Response:
-        content, kind = file_of(request.url.path)
+        content, kind = static(FILES[request.url.path])
         return Response(content, media_type=kind, headers=HEADERS)
 
     for path in FILES:

@@ -16,7 +16,6 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from socketserver import TCPServer
@@ -27,21 +26,9 @@ from urllib.parse import urlsplit
 from bert_judge.analysis.sampling import Draw
 from bert_judge.artifacts import locked
 from bert_judge.errors import InputError, OutputError
+from bert_judge.server.static import HEADERS, static
 
-_PAGES: Final = {
-    "": ("label.html", "text/html; charset=utf-8"),
-    "label.js": ("label.js", "text/javascript; charset=utf-8"),
-    "label.css": ("label.css", "text/css; charset=utf-8"),
-}
-_HEADERS: Final = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; "
-        "form-action 'none'; frame-ancestors 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
+_PAGES: Final = {"": "label.html", "label.js": "label.js", "label.css": "label.css"}
 _LONGEST_REQUEST = 1_000
 _START = b'{"id": '  # of every line that we write
 
@@ -261,7 +248,7 @@ class _Handler(BaseHTTPRequestHandler):
         except OutputError as error:
             status, body = 500, json.dumps({"error": str(error)}).encode()
         self.send_response(status)
-        for header, value in {**_HEADERS, "Content-Type": kind, "Content-Length": str(len(body))}.items():
+        for header, value in {**HEADERS, "Content-Type": kind, "Content-Length": str(len(body))}.items():
             self.send_header(header, value)
         self.end_headers()
         self.wfile.write(body)
@@ -283,8 +270,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._state(urlsplit(self.path).query == "judge=1")
         if name not in _PAGES:
             raise _RefusedError(404, "there is nothing here")
-        file, kind = _PAGES[name]
-        return files("bert_judge.server").joinpath(file).read_bytes(), kind
+        return static(_PAGES[name])
 
     def _post(self, name: str) -> tuple[bytes, str]:
         asked = self._asked()

@@ -8,7 +8,6 @@ import secrets
 import tempfile
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
@@ -23,24 +22,12 @@ from bert_judge.pipeline import open_result, score_source
 from bert_judge.report import write_report
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.queueing import JudgeQueue, QueueFullError
+from bert_judge.server.static import HEADERS
 from bert_judge.sources import Source, open_source
 from bert_judge.sources.streams import MAGIC_BYTES, PACKINGS
 from bert_judge.types import Sample, Scale, Signature, Verdict
 
-FILES: Final = {
-    "/": ("page.html", "text/html; charset=utf-8"),
-    "/page.css": ("page.css", "text/css; charset=utf-8"),
-    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
-}
-HEADERS: Final = {
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; img-src data:; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
+FILES: Final = {"/": "page.html", "/page.css": "page.css", "/page.js": "page.js"}
 MADE_HEADERS: Final = {
     **HEADERS,
     # Its own scripts run, in an origin of its own: they see neither the key nor the server.
@@ -57,12 +44,6 @@ _KEPT = 16  # pages
 _PAUSE = 0.2  # seconds after which rows ask again for room in the queue
 _LONGEST_NAME = 200  # bytes; file systems take 255
 _WINDOW = 64  # rows that wait in the queue at a time: others' rows come in between
-
-
-def file_of(path: str) -> tuple[bytes, str]:
-    """The content and the type of a file of the page."""
-    name, kind = FILES[path]
-    return files("bert_judge.server").joinpath(name).read_bytes(), kind
 
 
 class Pages:
