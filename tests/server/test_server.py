@@ -178,6 +178,23 @@ def test_a_body_without_end_is_refused(url: str) -> None:
     assert response.status_code == 413
 
 
+def test_bodies_that_are_too_large_together_wait() -> None:
+    """What is under way counts until it is answered."""
+    judge, body = RuleJudge(max_words=3), json.dumps({"candidate": "x" * 500})
+    with served({"rules": judge}, max_body=1_000, max_bodies=1_200) as url, connected(url) as client:
+        client.sendall(HEAD + b"Content-Length: 900\r\n\r\n" + b" " * 800)
+        for _ in range(100):  # until its first part is read
+            status, found, headers = ask(url, "/v1/judge", body)
+            if status == 429:
+                break
+            time.sleep(0.02)
+        assert (status, headers["Retry-After"]) == (429, "1")
+        assert "too large together" in found["error"]["message"]
+        client.sendall(b" " * 98 + b"{}")
+        assert client.recv(1000).startswith(b"HTTP/1.1 422 ")
+        assert [ask(url, "/v1/judge", body)[0] for _ in range(5)] == [200] * 5
+
+
 def test_a_slow_body_is_given_up() -> None:
     with served({"slow": Slow()}, body_seconds=0.2) as url, connected(url) as client:
         client.sendall(HEAD + b"Content-Length: 99\r\n\r\n{")

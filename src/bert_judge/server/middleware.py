@@ -11,7 +11,7 @@ import os
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -112,6 +112,13 @@ def _outcome(verdict: Verdict) -> str:
 
 
 @dataclass
+class _Body:
+    """How much of a body was read."""
+
+    read: int = 0
+
+
+@dataclass
 class RequestMiddleware:
     """The outermost part of the application."""
 
@@ -120,6 +127,7 @@ class RequestMiddleware:
     keys: Keys
     figures: Figures
     paths: frozenset[str]
+    held: int = field(default=0, init=False)  # bytes of the bodies of all requests under way
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or refuse it; then log and count it."""
@@ -128,6 +136,7 @@ class RequestMiddleware:
             return
         start, status = time.perf_counter(), 500
         notes: dict[str, Any] = {}
+        body = _Body()
         scope.setdefault("state", {})["log"] = notes
 
         async def counted(message: Message) -> None:
@@ -145,16 +154,17 @@ class RequestMiddleware:
             elif int(headers.get(b"content-length") or 0) > self.options.max_body:
                 await failure(413, self._too_large())(scope, receive, counted)
             else:
-                await self.app(scope, self._bounded(receive), counted)
+                await self.app(scope, self._bounded(receive, body), counted)
         finally:
+            self.held -= body.read
             self._record(scope, status, time.perf_counter() - start, notes)
 
-    def _bounded(self, receive: Receive) -> Receive:
-        """What reads the body, up to its limits in bytes and seconds."""
-        read, end, whole = 0, asyncio.get_running_loop().time() + self.options.body_seconds, False
+    def _bounded(self, receive: Receive, body: _Body) -> Receive:
+        """What reads the body, up to its limits in bytes and seconds, and to that of all bodies together."""
+        end, whole = asyncio.get_running_loop().time() + self.options.body_seconds, False
 
         async def bounded() -> Message:
-            nonlocal read, whole
+            nonlocal whole
             if whole:
                 return await receive()  # which waits until the client is gone
             try:
@@ -163,10 +173,16 @@ class RequestMiddleware:
             except TimeoutError:
                 said = f"the body did not arrive within {self.options.body_seconds:g} seconds."
                 raise HTTPException(408, said) from None
-            read += len(message.get("body", b""))
+            arrived = len(message.get("body", b""))
+            body.read += arrived
+            self.held += arrived
             whole = not message.get("more_body", False)
-            if read > self.options.max_body:
+            if body.read > self.options.max_body:
                 raise HTTPException(413, self._too_large())
+            if self.held > self.options.max_bodies:
+                raise HTTPException(
+                    429, "other requests are too large together; try again in 1 s.", {"Retry-After": "1"}
+                )
             return message
 
         return bounded

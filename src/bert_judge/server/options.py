@@ -22,6 +22,7 @@ class ServerOptions:
     max_file_rows: Annotated[int, "the most rows of a file that gets its report"] = 10_000
     max_text: Annotated[int, "the most characters of a text"] = 500_000
     max_body: Annotated[int, "the most bytes of a request"] = 8_000_000
+    max_bodies: Annotated[int, "the most bytes of all requests under way; what comes then gets a 429"] = 128_000_000
     body_seconds: Annotated[float, "seconds within which a request has to arrive"] = 30.0
     drain_delay: Annotated[float, "seconds to go on after SIGTERM, while /ready says 503, before draining"] = 0.0
     drain_seconds: Annotated[int, "the most seconds for the requests under way after that"] = 120
@@ -29,7 +30,7 @@ class ServerOptions:
     quiet: Annotated[bool, "log nothing but what goes wrong"] = False
 
     def __post_init__(self) -> None:
-        for name in ("batch_rows", "queue_rows", "max_rows", "max_file_rows", "max_text", "max_body"):
+        for name in ("batch_rows", "queue_rows", "max_rows", "max_file_rows", "max_text", "max_body", "max_bodies"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} is {getattr(self, name)}; a number of at least 1 was expected.")
         for name in ("batch_wait", "body_seconds", "drain_delay", "drain_seconds"):
@@ -37,6 +38,11 @@ class ServerOptions:
                 raise InputError(f"{name} is {getattr(self, name):g}; a number of at least 0 was expected.")
         if not 0 <= self.port < 1 << 16:
             raise InputError(f"port is {self.port}; a number from 0 to 65535 was expected.")
+        if self.max_body > self.max_bodies:
+            raise InputError(
+                f"max_body is {self.max_body} and max_bodies {self.max_bodies}: the largest requests would never be "
+                "taken; let all of them together have at least the size of one."
+            )
         if self.max_rows > self.queue_rows:
             raise InputError(
                 f"max_rows is {self.max_rows} and queue_rows {self.queue_rows}: the largest requests would never be "
