@@ -38,7 +38,7 @@ def suite(folder: Path) -> Path:
 
 def report(page: Page, path: Path) -> None:
     """The answers of three judges, and one of them with its alignment."""
-    page.goto(f"{path.as_uri()}#gold=other")
+    page.goto(f"{path.as_uri()}#human+label=judge+disagrees")
     page.wait_for_selector(READ)
     page.evaluate("document.getElementById('answers').scrollIntoView()")
     page.screenshot(path=IMAGES / "report.png")

@@ -43,6 +43,20 @@ def test_a_single_judge_is_called_what_it_is(tmp_path: Path):
     ]
 
 
+def test_two_thresholds_of_one_judge_are_told_apart(tmp_path: Path):
+    strict = Signature.make("BERTJudge", model="starter", weights="12ab", threshold=0.9)
+    runs = [
+        make_run(tmp_path / "a", THREE, says(0.9, 0.2, 0.1)),
+        make_run(tmp_path / "b", THREE, says(0.9, 0.2, 0.1), strict),
+        make_run(tmp_path / "c", THREE, says(0.9, 0.2, 0.1), LARGE),
+    ]
+    kinds = ["BERTJudge starter, threshold 0.5", "BERTJudge starter, threshold 0.9", "BERTJudge large"]
+    assert [judge.kind for judge in find_figures(collect(runs)).judges] == kinds
+    twice = [*runs, make_run(tmp_path / "d", answers("Bonn"), says(0.4), sha="2" * 64)]
+    table = collect(twice)  # a judge on two inputs, so columns are called as what they are
+    assert [judge.name for judge in table.judges] == kinds
+
+
 def test_one_judge_on_two_inputs_is_one_column_even_where_some_answers_are_equal(tmp_path: Path):
     inputs = [{"input": {"path": f"data/{name}.jsonl", "format": "jsonl"}} for name in ("small", "big")]
     first = make_run(tmp_path / "a", THREE, says(0.9, 0.2, 0.1), **inputs[0])

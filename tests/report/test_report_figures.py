@@ -119,13 +119,3 @@ def test_tokens_and_costs_are_added_up(tmp_path: Path):
     run = make_run(tmp_path / "a", FIVE, verdicts, Signature("LLMJudge"), costs={"money": 0.25})
     (judge,) = find_figures(collect([run])).judges
     assert (judge.tokens_in, judge.tokens_out, judge.money) == (500, 35, 0.25)
-
-
-def test_judges_of_one_name_are_told_apart_by_what_differs(tmp_path: Path):
-    other = Signature(LARGE.name, {**LARGE.settings, "threshold": "0.8"})
-    runs = [make_run(tmp_path / name, FIVE, OWN, signature) for name, signature in (("a", LARGE), ("b", other))]
-    kinds = [judge.kind for judge in find_figures(collect(runs)).judges]
-    assert kinds[0].startswith(LARGE.short)
-    assert kinds[1] == f"{LARGE.short} threshold:0.8"
-    (alone,) = find_figures(collect(runs[:1])).judges
-    assert alone.kind == LARGE.short

@@ -21,11 +21,13 @@ from bert_judge.evidence import AGREEING, match
 from bert_judge.judges import BERTScore, RegexJudge
 from bert_judge.judges.occlusion import explain
 from bert_judge.report import write_report
+from bert_judge.sources import open_source
 from bert_judge.types import Verdict
 
 ROWS = 1200
 HOSTILE = "<img src=x onerror='window.pwned=1'></script><script>window.pwned=1</script> 😀 nine and 😀 ten"
 _ALL_READ = "html[data-read=all]"
+_BACKGROUND = "each => getComputedStyle(each).backgroundColor"
 
 
 def _sample(i: int) -> Sample:
@@ -273,6 +275,195 @@ def test_a_link_to_an_answer_opens_it(shown: Callable[..., Any]):
     assert "the reply has no verdict" in page.inner_text("#detail")
 
 
+def test_what_is_set_is_in_the_address_and_comes_back(shown: Callable[..., Any]):
+    page = shown()
+    page.fill("#search", "town C++")
+    page.select_option("#f-0", label="task 1")
+    page.select_option("#f-judge", label="large")
+    page.select_option("#f-verdict", label="incorrect")
+    page.fill("#f-high", "0.4")
+    page.press("#f-high", "Tab")
+    page.select_option("#f-sort", label="large: lowest first")
+    page.select_option("#pager select", "50")
+    page.click("#pager [aria-label='Next page']")
+    page.click("#columns-shown summary")
+    page.uncheck("#column-choice label:has-text('reference') input")
+    page.wait_for_function("location.hash.includes('page=2') && location.hash.includes('hide=reference')")
+    before = (_numbers(page), page.inner_text("#count"))
+    assert len(before[0]) == 50
+    fragment = page.evaluate("location.hash")
+    assert "task=task+1" in fragment
+    assert "verdict=incorrect" in fragment
+    page.reload()
+    page.wait_for_selector(_ALL_READ)
+    assert (_numbers(page), page.inner_text("#count")) == before
+    other = shown(fragment)
+    assert (_numbers(other), other.inner_text("#count")) == before
+    assert other.input_value("#search") == "town C++"
+    assert other.locator("#table th", has_text="reference").count() == 0
+    other.locator("#table .open").first.click()
+    other.wait_for_function("location.hash.includes('row=')")
+    again = shown(other.evaluate("location.hash"))
+    assert again.inner_text("#detail-title") == other.inner_text("#detail-title")
+    other.keyboard.press("Escape")
+    other.wait_for_function("!location.hash.includes('row=')")
+    other.evaluate("location.hash = '#task=task 2'")
+    _counted(other, 400)
+    assert _numbers(other)[0] == 2
+    other.click(".top nav a[href='#figures']")
+    other.wait_for_function("location.hash === '#task=task+2'")  # a link to a part loses nothing
+
+
+@pytest.mark.parametrize(
+    "fragment", ["#task=no+such&page=x&rows=7&row=9999", "#page=999&sort+by=&hide=nothing", "#=&&row=-1", "#%"]
+)
+def test_an_address_that_fits_nothing_shows_all(shown: Callable[..., Any], fragment: str):
+    page = shown(fragment)
+    _counted(page, ROWS)
+    assert len(_numbers(page)) == 25
+    assert not page.is_visible("#detail")
+
+
+def test_the_rows_that_fit_are_saved(fresh: Any, made: tuple[Path, VerdictTable], tmp_path: Path):
+    fresh.select_option("#f-0", label="task 0")
+    fresh.fill("#search", "id-3")
+    fresh.wait_for_function("() => state.shown.includes(3) && state.shown.length < 100")
+    rows = [i for i in range(0, ROWS, 3) if f"id-{i}".startswith("id-3")]
+    with fresh.expect_download() as lines:
+        fresh.click("#save-jsonl")
+    lines.value.save_as(tmp_path / "answers.jsonl")
+    found = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [each["id"] for each in found] == [f"id-{i}" for i in rows]
+    said = made[1].judges[0].verdicts[3]
+    assert found[0] == {
+        "id": "id-3",
+        "question": "Where is place 3?",
+        "references": ["9 of them"],
+        "candidate": HOSTILE,
+        "label": 1,
+        "task": "task 0",
+        "model": "m2",
+        "note": "note 3",
+        "verdicts": {
+            "small": {"score": said.score, "label": said.label, "explanation": None},
+            "large": {"score": 0.333, "label": 0, "explanation": None},
+        },
+    }
+    assert [sample.candidate for sample in open_source(tmp_path / "answers.jsonl")] == [
+        _sample(i).candidate for i in rows
+    ]
+    with fresh.expect_download() as table:
+        fresh.click("#save-csv")
+    table.value.save_as(tmp_path / "answers.csv")
+    with (tmp_path / "answers.csv").open(encoding="utf-8-sig", newline="") as file:
+        cells = list(csv.DictReader(file))
+    assert [each["candidate"] for each in cells] == [_sample(i).candidate for i in rows]
+    assert [each["large score"] for each in cells[:1]] == ["0.333"]
+
+
+def test_no_saved_cell_is_a_formula(fresh: Any):
+    cells = ["=1+1", "-x", "@a", "+1", "a,b", 'say "x"', "two\nlines", -0.5, None, ["a"]]
+    expected = ["'=1+1", "'-x", "'@a", "'+1", '"a,b"', '"say ""x"""', '"two\nlines"', "-0.5", "", '"[""a""]"']
+    assert fresh.evaluate("cells => cells.map(csvCell)", cells) == expected
+
+
+def test_columns_are_hidden_and_resized(shown: Callable[..., Any]):
+    page = shown()
+    column = page.locator("#table th", has_text="candidate")
+    before = column.bounding_box()["width"]
+    column.scroll_into_view_if_needed()
+    edge = page.locator("[aria-label='Width of candidate']").bounding_box()
+    page.mouse.move(edge["x"] + 4, edge["y"] + 4)
+    page.mouse.down()
+    page.mouse.move(edge["x"] - 116, edge["y"] + 4, steps=4)
+    page.mouse.up()
+    page.click("#pager [aria-label='Next page']")  # it stays so
+    page.wait_for_function("() => state.page === 1")
+    assert page.evaluate("state.widths.candidate") == pytest.approx(before - 120, abs=2)
+    page.locator("[aria-label='Width of candidate']").press("ArrowRight")
+    assert page.evaluate("state.widths.candidate") > before - 120
+    page.locator("[aria-label='Width of candidate']").dblclick()
+    assert column.bounding_box()["width"] == pytest.approx(before, abs=2)
+    page.click("#columns-shown summary")
+    for name in ("question", "small"):
+        page.locator("#column-choice label").get_by_text(name, exact=True).click()
+    page.wait_for_function("() => document.querySelectorAll('#table th').length === 5")
+    assert column.bounding_box()["width"] > before
+    assert page.locator("#table tbody td[data-label=question]").count() == 0
+
+
+def test_wide_screens_belong_to_the_texts(shown: Callable[..., Any]):
+    for width, least in ((1440, 400), (1920, 700)):
+        box = shown(width=width).locator("#table th", has_text="candidate").bounding_box()
+        assert box["width"] >= least
+
+
+def test_a_search_says_what_it_could_not_read(shown: Callable[..., Any], tmp_path: Path):
+    samples = [Sample("a " * 2500 + "needle" + " z" * 2500, ("x",), "q?") for _ in range(20)] + [
+        Sample("needle", ("x",), "q?")
+    ]
+    verdicts = [Verdict(1.0, 1)] * 21
+    write_report([make_run(tmp_path / "out", samples, verdicts)], tmp_path / "r.html", budget=50_000)
+    page = shown(path=tmp_path / "r.html")
+    page.fill("#search", "needle")
+    page.wait_for_function("() => part('count').textContent === '1 of 21 answers'")
+    assert page.inner_text("#unsure").startswith("20 more answers have texts that are shown without their middle")
+    page.fill("#search", "")
+    page.wait_for_function("() => part('count').textContent === '21 answers'")
+    assert not page.is_visible("#unsure")
+    page.check("#f-short")
+    page.wait_for_function("() => part('count').textContent === '20 of 21 answers'")
+    page.select_option("#f-sort", label="BERTJudge starter: highest first")
+    with page.expect_download() as lines:
+        page.click("#save-jsonl")
+    lines.value.save_as(tmp_path / "a.jsonl")
+    assert json.loads((tmp_path / "a.jsonl").read_text().splitlines()[0])["shortened"] is True
+
+
+# The contrast of every text with what is behind it, where it is under 4.5 (3 for large text), as WCAG 2 AA counts it.
+_FAINT = """() => {
+  const canvas = Object.assign(document.createElement('canvas'), { width: 1, height: 1 });
+  const context = canvas.getContext('2d', { willReadFrequently: true });
+  const paint = (colours) => {
+    context.clearRect(0, 0, 1, 1);
+    for (const colour of colours) { context.fillStyle = colour; context.fillRect(0, 0, 1, 1); }
+    const part = (value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
+    const [r, g, b] = context.getImageData(0, 0, 1, 1).data;
+    return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+  };
+  const own = (element) => getComputedStyle(element).backgroundColor;
+  const behind = (element) => (element ? [...behind(element.parentElement), own(element)] : ['#fff']);
+  const found = new Set();
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const element = walk.currentNode.parentElement;
+    if (!walk.currentNode.data.trim() || !element.checkVisibility({ visibilityProperty: true })) continue;
+    if (element.closest('script, style, title, option, .quiet, .skip, :disabled')) continue;
+    const style = getComputedStyle(element), under = behind(element), size = parseFloat(style.fontSize);
+    const [a, b] = [paint(under), paint([...under, element.closest('svg') ? style.fill : style.color])];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const least = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700) ? 3 : 4.5;
+    const name = `${element.tagName}.${element.className} ${element.textContent.slice(0, 30)}`;
+    if (ratio < least) found.add(`${ratio.toFixed(2)} ${name}`);
+  }
+  return [...found];
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_every_text_stands_out(shown: Callable[..., Any], explained: Path, scheme: str, width: int):
+    for path in ({}, {"path": explained}):
+        page = shown(width=width, color_scheme=scheme, **path)
+        page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
+        assert page.evaluate(_FAINT) == []
+        page.locator("#table tbody tr").first.hover()
+        assert page.evaluate(_FAINT) == []
+        page.locator("#table .open").first.click()
+        page.wait_for_selector("#detail[open]")
+        assert page.evaluate(_FAINT) == []
+
+
 @pytest.mark.parametrize("width", [360, 900, 1400])
 def test_nothing_is_wider_than_the_screen(shown: Callable[..., Any], width: int):
     page = shown(width=width)
@@ -321,108 +512,9 @@ def test_a_verdict_against_the_human_label_is_marked(fresh: Any, made: tuple[Pat
     cells = fresh.locator("#table tbody td[data-label=small]").all_inner_texts()
     assert ["≠ human label" in text for text in cells] == against
     assert any(against)
-    tinted = fresh.locator("#table tbody td[data-label=small]").evaluate_all("all => all.map(e => e.className)")
-    assert [name == "against" for name in tinted] == against
-
-
-def test_filters_stand_in_the_address(shown: Callable[..., Any], made: tuple[Path, VerdictTable]):
-    page = shown()
-    page.select_option("#f-0", label="task 1")
-    page.select_option("#f-judge", label="large")
-    page.select_option("#f-verdict", label="incorrect")
-    page.fill("#search", "town & C++")
-    page.select_option("#f-sort", label="large: lowest first")
-    page.check("#f-cut")
-    page.uncheck("#f-show-r")
-    wanted = sum(
-        row % 3 == 1 and _is(row, made[1], 1).label == 0 and row % 40 == 1 and "town" in made[1].rows[row].candidate
-        for row in range(ROWS)
-    )
-    page.fill("#search", "town C++")
-    _counted(page, wanted)
-    order = _numbers(page)
-    page.locator("#table .open").nth(1).click()
-    page.wait_for_selector("#detail[open]")
-    again = shown("#" + page.evaluate("location.hash.slice(1)"))
-    again.wait_for_selector("#detail[open]")
-    assert f"Answer {order[1] + 1:,}" in again.inner_text("#detail-title")
-    _counted(again, wanted)
-    assert (_numbers(again), again.input_value("#search")) == (order, "town C++")
-    assert again.locator("#table thead").inner_text().count("reference") == 0
-    again.keyboard.press("Escape")
-    again.evaluate("part('filters').reset()")
-    _counted(again, ROWS)
-    assert again.evaluate("location.hash") == "#answers"
-    strange = shown("#verdict=7&column+task=none&sort=9%2B&row=99999&low=x")
-    _counted(strange, ROWS)
-
-
-def test_the_shown_rows_are_saved(fresh: Any, made: tuple[Path, VerdictTable], tmp_path: Path):
-    fresh.select_option("#f-0", label="task 0")
-    fresh.select_option("#f-gold", label="judge disagrees")
-    rows = [row for row in range(0, ROWS, 3) if FILTERS["disagrees"][1](row, made[1])]
-    _counted(fresh, len(rows))
-    for name in ("CSV", "JSON lines"):
-        with fresh.expect_download() as download:
-            fresh.click(f"text=Save {name}")
-        download.value.save_as(tmp_path / name)
-    lines = [json.loads(line) for line in (tmp_path / "JSON lines").read_text("utf-8").splitlines()]
-    with (tmp_path / "CSV").open(encoding="utf-8-sig", newline="") as file:
-        cells = list(csv.DictReader(file))
-    assert [line["id"] for line in lines] == [line["id"] for line in cells] == [f"id-{row}" for row in rows]
-    for line, cell, row in zip(lines, cells, rows, strict=True):
-        of, said = made[1].rows[row], _is(row, made[1], 1)
-        assert (line["candidate"], line["references"]) == (of.candidate, list(of.references))
-        assert (line["human label"], line["large: label"], line["task"]) == (of.gold, said.label, "task 0")
-        assert line["large: score"] == (None if said.score is None else pytest.approx(said.score, abs=1e-4))
-        assert cell["candidate"].removeprefix("'") == of.candidate
-        assert json.loads(cell["references"]) == list(of.references)
-
-
-def test_a_text_that_is_a_formula_is_none_in_the_table(shown: Callable[..., Any], tmp_path: Path):
-    samples = [Sample('=HYPERLINK("http://x")', ("a, b",), "-1?", "one"), Sample('say "hi"\n+1', ("c",), None, "two")]
-    run = make_run(tmp_path / "formula", samples, [Verdict(0.9, 1), Verdict(None)], STARTER)
-    write_report([run], tmp_path / "formula.html")
-    page = shown(path=tmp_path / "formula.html")
-    with page.expect_download() as download:
-        page.click("text=Save CSV")
-    with Path(download.value.path()).open(encoding="utf-8-sig", newline="") as file:
-        first, second = csv.DictReader(file)
-    assert (first["candidate"], first["question"]) == ('\'=HYPERLINK("http://x")', "'-1?")
-    (label,) = (name for name in second if name.endswith(": label"))
-    assert (second["candidate"], second["question"], second[label], first[label]) == ('say "hi"\n+1', "", "", "1")
-
-
-def test_columns_are_hidden_and_drawn(fresh: Any):
-    widths = "all => all.map(e => Math.round(e.getBoundingClientRect().width))"
-    before = fresh.locator("#table th").evaluate_all(widths)
-    for key in ("q", "s1"):
-        fresh.uncheck(f"#f-show-{key}")
-    fresh.wait_for_function("document.querySelectorAll('#table th').length === 5")
-    assert "large" not in fresh.inner_text("#table thead")
-    assert fresh.locator("#table tbody tr").first.locator("td").count() == 5
-    fresh.evaluate("part('filters').reset()")
-    fresh.wait_for_function("document.querySelectorAll('#table th').length === 7")
-    grip = fresh.locator("#table th .grip").nth(1).bounding_box()
-    fresh.mouse.move(grip["x"] + 3, grip["y"] + 5)
-    fresh.mouse.down()
-    fresh.mouse.move(grip["x"] + 63, grip["y"] + 5)
-    fresh.mouse.up()
-    drawn = fresh.locator("#table th").evaluate_all(widths)
-    assert drawn[2] - before[2] in range(55, 66)
-    fresh.locator("#table th .grip").nth(1).dblclick()
-    assert fresh.locator("#table th").evaluate_all(widths) == before
-
-
-def test_a_search_says_what_it_can_not_find(shown: Callable[..., Any], tmp_path: Path):
-    samples = [Sample(f"start {i} {'x' * 400} middle {'y' * 400} end", ("r",), "q?", str(i)) for i in range(20)]
-    run = make_run(tmp_path / "long", samples, [Verdict(0.9, 1)] * 20, STARTER)
-    write_report([run], tmp_path / "long.html", budget=8_000)
-    page = shown(path=tmp_path / "long.html")
-    assert page.inner_text("#count") == "20 answers"
-    page.fill("#search", "middle")
-    page.locator("#count", has_text="0 of 20").wait_for()
-    assert "texts of over 300 characters are searched without their middle" in page.inner_text("#count")
+    plain = fresh.locator("#table tbody td[data-label=candidate]").first.evaluate(_BACKGROUND)
+    colours = fresh.locator("#table tbody td[data-label=small]").evaluate_all(f"cells => cells.map({_BACKGROUND})")
+    assert [colour != plain for colour in colours] == against
 
 
 def test_light_and_dark(shown: Callable[..., Any]):
@@ -443,9 +535,17 @@ def test_on_paper(shown: Callable[..., Any]):
     page = shown(color_scheme="dark")
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert page.inner_text("#printed") == f"Answers 1 to 25 of the {ROWS:,} answers"
     for place, visible in {"#filters": 0, "#pager": 0, "#theme": 0, "#table": 1, ".cards": 1, "#figures": 1}.items():
         assert page.is_visible(place) == bool(visible)
+    assert page.inner_text("#printed") == "Printed here: 1 to 25 of the 1,200 answers."
+    page.emulate_media(media="screen")
+    assert not page.is_visible("#printed")
+    page.select_option("#f-0", label="task 1")
+    page.check("#f-cut")
+    page.wait_for_function("() => part('count').textContent === '10 of 1,200 answers'")
+    page.emulate_media(media="print")
+    told = "Printed here: 1 to 10 of the 10 answers that fit, of 1,200. Set: task: task 1; truncated."
+    assert page.inner_text("#printed") == told
 
 
 def test_a_screen_reader_has_names_for_everything(fresh: Any):

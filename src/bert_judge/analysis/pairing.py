@@ -12,6 +12,7 @@ from typing import TypeVar
 from bert_judge.analysis.results import Row, Run
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import distinct
+from bert_judge.types import Signature
 
 SAME_ANSWERS = 0.9
 """Two judges' runs are on the same answers where at least this rate of the answers to shared questions is equal."""
@@ -20,6 +21,7 @@ FEWEST_QUESTIONS = 10
 """Sides are not compared where fewer questions, and under half of the smaller one's rows, match."""
 
 _FEW = 0.5
+_MOST_SETTINGS = 3
 _WHOSE = ("task", "model", "candidate_model")  # answers that differ in one of these are not the same answer
 _T = TypeVar("_T", bound=Hashable)
 _Key = Hashable
@@ -157,6 +159,19 @@ def run_names(runs: Sequence[Run]) -> list[str]:
     start = next(i for i in range(least + 1) if i == least or len({path[i] for path in parts}) > 1)
     end = next(i for i in range(least - start + 1) if i == least - start or len({path[-1 - i] for path in parts}) > 1)
     return [str(PurePath(*path[start : len(path) - end])) for path in parts]
+
+
+def judge_kinds(signatures: Sequence[Signature]) -> list[str]:
+    """What each judge is; of those that would be called the same, with up to three settings in which they differ."""
+    return [_kind(each, [other for other in signatures if other.short == each.short]) for each in signatures]
+
+
+def _kind(signature: Signature, namesakes: Sequence[Signature]) -> str:
+    settings = [each.settings for each in namesakes]
+    names = dict.fromkeys(name for each in settings for name in each)
+    differing = [name for name in names if len({each.get(name) for each in settings}) > 1]
+    said = [f"{name} {signature.settings.get(name, 'unset')}" for name in differing[:_MOST_SETTINGS]]
+    return ", ".join([signature.short, *said])
 
 
 def file_stem(path: str) -> str:

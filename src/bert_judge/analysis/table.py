@@ -15,7 +15,7 @@ from os.path import commonprefix
 from typing import Literal
 
 from bert_judge.analysis.labels import Labels, relabelled
-from bert_judge.analysis.pairing import answer_sets, described, numbered, row_names, run_names
+from bert_judge.analysis.pairing import answer_sets, described, judge_kinds, numbered, row_names, run_names
 from bert_judge.analysis.results import Row, Run
 from bert_judge.analysis.slices import Facet, check_columns, facets
 from bert_judge.errors import InputError
@@ -130,18 +130,6 @@ class Part:
     run: Run
 
 
-def kinds_of(judges: Sequence[JudgeColumn]) -> list[str]:
-    """What each judge is: its signature in short, with up to three settings that differ from others of that name."""
-    shorts = [judge.signature.short for judge in judges]
-    told = []
-    for judge, short in zip(judges, shorts, strict=True):
-        same = [other.signature.settings for other, name in zip(judges, shorts, strict=True) if name == short]
-        own = judge.signature.settings
-        differing = [name for name in own if any(other.get(name) != own[name] for other in same)]
-        told.append(" ".join([short, *(f"{name}:{own[name]}" for name in differing[:3])]))
-    return told
-
-
 def collect(runs: Sequence[Run], labels: Labels | None = None, names: Sequence[str] | None = None) -> VerdictTable:
     """Put runs side by side: runs of one judge are a column, and answers that several of them hold are there once.
 
@@ -155,7 +143,8 @@ def collect(runs: Sequence[Run], labels: Labels | None = None, names: Sequence[s
     firsts = list(dict.fromkeys(columns))
     if names is None:
         alone = 1 < len(firsts) == len(runs)
-        names = run_names(runs) if alone else [runs[columns.index(each)].signature.short for each in columns]
+        kinds = dict(zip(firsts, judge_kinds([runs[columns.index(each)].signature for each in firsts]), strict=True))
+        names = run_names(runs) if alone else [kinds[each] for each in columns]
     titles = dict(zip(firsts, distinct([names[columns.index(each)] for each in firsts]), strict=True))
     sets = [str(number) for number in answer_sets(runs)]
     parts = zip(columns, sets, runs, strict=True)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from bert_judge.analysis.pairing import judge_kinds
 from bert_judge.analysis.results import Row, Run
 from bert_judge.analysis.slices import Facet
-from bert_judge.analysis.table import JudgeColumn, VerdictTable, kinds_of
+from bert_judge.analysis.table import JudgeColumn, VerdictTable
 from bert_judge.artifacts import BAD_ROWS
 from bert_judge.stats.calibration import Bin, brier, expected_calibration_error, reliability
 from bert_judge.stats.labels import Confusion, wilson_interval
@@ -167,6 +168,7 @@ class Figures:
 def find_figures(table: VerdictTable, notes: Iterable[str] = ()) -> Figures:
     """Count everything; `notes` stand before those of the table."""
     named = {facet.name: facet for facet in table.facets}
+    kinds = judge_kinds([judge.signature for judge in table.judges])
     task, model = named.get("task"), next((named[name] for name in _MODELS if name in named), None)
     pairs = [
         Pair(first.name, second.name, Cell.rate(both.correct, both.n), both.kappa, both)
@@ -178,7 +180,7 @@ def find_figures(table: VerdictTable, notes: Iterable[str] = ()) -> Figures:
         labels=table.labels,
         gold=_rate(table.golds) if table.labels else None,
         disagreements=int(table.disagree.sum()),
-        judges=[_judge(judge, kind, table) for judge, kind in zip(table.judges, kinds_of(table.judges), strict=True)],
+        judges=[_judge(judge, kind, table) for judge, kind in zip(table.judges, kinds, strict=True)],
         pairs=pairs,
         kinds=[_kind(facet, table) for facet in table.facets[:_TABLES]],
         crosses=[_cross(judge, task, model) for judge in table.judges] if task and model else (),

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bert_judge.analysis.pairing import judge_kinds
 from bert_judge.analysis.results import Row
-from bert_judge.analysis.table import VerdictTable, kinds_of
+from bert_judge.analysis.table import VerdictTable
 from bert_judge.evidence import AGREEING, Mark, match
 from bert_judge.report.reasons import against, because, pieces
 from bert_judge.types import Explanation
@@ -49,13 +50,12 @@ class Packed:
 def pack(table: VerdictTable, budget: int = BUDGET) -> Packed:
     """Pack a table whose texts may have about `budget` characters together."""
     limit = _limit(table, budget)
+    kinds = judge_kinds([judge.signature for judge in table.judges])
     facts = {
         "rows": len(table.rows),
         "chunk": CHUNK,
         "labels": table.labels is not None,
-        "judges": [
-            {"name": judge.name, "kind": kind} for judge, kind in zip(table.judges, kinds_of(table.judges), strict=True)
-        ],
+        "judges": [{"name": judge.name, "kind": kind} for judge, kind in zip(table.judges, kinds, strict=True)],
         "facets": [{"name": facet.name, "levels": facet.levels} for facet in table.facets],
         "limit": limit,
     }
@@ -69,6 +69,7 @@ def pack(table: VerdictTable, budget: int = BUDGET) -> Packed:
         "verdict": ["".join(map(_verdict, judge.verdicts)) for judge in table.judges],
         "why": ["".join("1" if row and row.why else " " for row in judge.verdicts) for judge in table.judges],
         "outside": ["".join("1" if row and row.outside else " " for row in judge.verdicts) for judge in table.judges],
+        "short": "".join("1" if _shortened(table, place, limit) else " " for place in range(len(table.rows))),
         "cut": ["".join("1" if row and row.truncated else " " for row in judge.verdicts) for judge in table.judges],
     }
     return Packed(facts, _squeezed(columns), limit, table)
@@ -108,6 +109,16 @@ def _limit(table: VerdictTable, budget: int) -> int | None:
         return None
     fitting = (limit for limit in _LIMITS if sum(min(length, limit) for length in lengths) <= budget)
     return next(fitting, _LIMITS[-1])
+
+
+def _shortened(table: VerdictTable, place: int, limit: int | None) -> bool:
+    """Whether a text of a row that a search reads loses its middle."""
+    if limit is None:
+        return False
+    row = table.rows[place]
+    told = (judge.verdicts[place] for judge in table.judges)
+    said = (own.explanation or "" for own in told if own)
+    return any(len(text) > limit for text in (row.question or "", row.candidate or "", *row.references, *said))
 
 
 def _said(row: Row) -> Iterator[str]:

@@ -12,15 +12,10 @@ const VERDICTS = {
   1: ["✓ correct", "is-right"], 0: ["✗ incorrect", "is-wrong"], "?": ["? undecided", "is-undecided"], "-": ["", "is-none"],
   " ": ["not judged", "is-none"],
 };
-const COLUMNS = [
-  { key: "q", name: "question", kind: "q" }, { key: "r", name: "reference", kind: "r" }, { key: "c", name: "candidate", kind: "c" },
-  ...(facts.labels ? [{ key: "v", name: "human label", kind: "v", sort: "gold" }] : []),
-  ...facts.judges.map((judge, i) => ({ key: `s${i}`, name: judge.name, kind: "s", sort: String(i) })),
-];
-const widths = new Map(); // of the columns that were drawn wider or narrower, in pixels
+const SIZES = [25, 50, 100]; // rows a page
 let columns = null;
 let complete = null; // a promise: the whole page has arrived
-const state = { shown: [], page: 0, size: 25, sort: "", descending: true, open: -1, run: 0 };
+const state = { shown: [], page: 0, size: 25, sort: "", descending: true, open: -1, run: 0, hidden: new Set(), widths: {} };
 
 // ---- reading ----------------------------------------------------------------------------------------------------
 
@@ -95,8 +90,6 @@ function verdict(judge, row) {
   return make("span", { className: `verdict ${kind}` }, [words, score === null ? "" : score.toFixed(3)].filter(Boolean).join(" "));
 }
 
-const against = (judge, row) => "01".includes(columns.verdict[judge][row]) && columns.gold[row] !== " " && columns.gold[row] !== columns.verdict[judge][row];
-
 // What is to be seen of a verdict besides itself.
 function flags(judge, row) {
   const names = [against(judge, row) ? "≠ human label" : "", columns.cut[judge][row] === "1" ? "truncated" : "",
@@ -131,6 +124,7 @@ function tests() {
   if (high !== "") found.push((row) => score[row] !== null && score[row] <= Number(high));
   if (part("f-cut").checked) found.push((row) => columns.cut.some((each) => each[row] === "1"));
   if (part("f-outside")?.checked) found.push((row) => columns.outside.some((each) => each[row] === "1"));
+  if (part("f-short")?.checked) found.push((row) => columns.short[row] === "1");
   if (part("f-why")?.checked) found.push((row) => columns.why.some((each) => each[row] === "1"));
   if (part("f-differ")?.checked) found.push(differ);
   return found;
@@ -151,7 +145,7 @@ function holds(row, words) {
 
 async function apply({ keepPage = false } = {}) {
   const run = ++state.run, own = tests(), words = sought();
-  let shown = [];
+  let shown = [], unsure = 0; // unsure: not found, but a text of theirs lost its middle
   for (let row = 0; row < facts.rows; row++) if (own.every((test) => test(row))) shown.push(row);
   if (words.length) {
     const found = [];
@@ -162,14 +156,20 @@ async function apply({ keepPage = false } = {}) {
         await chunk(index);
         if (run !== state.run) return;
       }
-      for (; at < shown.length && shown[at] < (index + 1) * facts.chunk; at++) if (holds(shown[at], words)) found.push(shown[at]);
+      for (; at < shown.length && shown[at] < (index + 1) * facts.chunk; at++) {
+        if (holds(shown[at], words)) found.push(shown[at]);
+        else if (columns.short[shown[at]] === "1") unsure++;
+      }
     }
     shown = found;
   }
   state.shown = sorted(shown);
-  if (!keepPage) state.page = 0;
+  state.page = keepPage ? Math.min(state.page, Math.max(0, Math.ceil(shown.length / state.size) - 1)) : 0;
   tell(own.length);
-  remember();
+  part("unsure").hidden = !unsure;
+  part("unsure").textContent = unsure === 1
+    ? "1 more answer has a text that is shown without its middle; what was left out was not searched."
+    : `${number.format(unsure)} more answers have texts that are shown without their middle; what was left out was not searched.`;
   await showPage();
 }
 
@@ -190,73 +190,6 @@ function sorted(rows) {
   });
 }
 
-// ---- the address ------------------------------------------------------------------------------------------------
-
-// The filters that are set, the sorting, and the open answer, so that a link, or going back, shows the same.
-const settings = () => [...part("filters").elements].filter((each) => each.id && each.id !== "f-sort");
-
-function remember(row = null) {
-  const now = new URLSearchParams();
-  for (const each of settings()) {
-    const facet = facts.facets[each.id.slice(2)];
-    const value = each.type === "checkbox" ? String(Number(each.checked)) : each.value;
-    const unset = each.type === "checkbox" ? each.checked === each.defaultChecked : each.tagName === "SELECT" ? each.selectedIndex === 0 : value === "";
-    if (!unset) now.set(facet ? `column ${facet.name}` : each.id.replace(/^f-/, ""), facet ? facet.levels[value] : value);
-  }
-  if (state.sort) now.set("sort", state.sort + (state.descending ? "+" : "-"));
-  if (row !== null) now.set("row", row + 1);
-  history.replaceState(null, "", `#${now}` === "#" ? "#answers" : `#${now}`);
-}
-
-// Sets what the address says; the row that it opens, or nothing.
-function recall() {
-  const wanted = new URLSearchParams(location.hash.slice(1));
-  for (const each of settings()) {
-    const facet = facts.facets[each.id.slice(2)], value = wanted.get(facet ? `column ${facet.name}` : each.id.replace(/^f-/, ""));
-    if (value === null) continue;
-    if (each.type === "checkbox") each.checked = value === "1";
-    else each.value = facet ? facet.levels.indexOf(value) : value;
-    if (each.value === "" && each.tagName === "SELECT") each.selectedIndex = 0; // a value that this page has not
-  }
-  const sort = wanted.get("sort") ?? "";
-  if ([...part("f-sort").options].some((option) => option.value === sort)) Object.assign(state, { sort: sort.slice(0, -1), descending: !sort.endsWith("-") });
-  const row = Number(wanted.get("row"));
-  return Number.isInteger(row) && row >= 1 && row <= facts.rows ? row - 1 : null;
-}
-
-// ---- the rows as a file -----------------------------------------------------------------------------------------
-
-async function rowsShown() {
-  const rows = [];
-  for (const row of state.shown) {
-    const found = await answer(row), line = { id: found.id, question: found.question, references: found.references, candidate: found.candidate };
-    facts.facets.forEach((facet, i) => { if (columns.facets[i][row] !== null) line[facet.name] = facet.levels[columns.facets[i][row]] ?? null; });
-    if (facts.labels) line["human label"] = columns.gold[row] === " " ? null : Number(columns.gold[row]);
-    facts.judges.forEach((judge, i) => {
-      const said = columns.verdict[i][row];
-      Object.assign(line, { [`${judge.name}: score`]: columns.score[i][row], [`${judge.name}: label`]: "01".includes(said) ? Number(said) : null });
-    });
-    rows.push(line);
-  }
-  return rows;
-}
-
-function asCsv(rows) {
-  const names = [...new Set(rows.flatMap(Object.keys))];
-  // A text that a spreadsheet would take for a formula keeps an apostrophe before it.
-  const text = (value) => (value === null || value === undefined ? "" : Array.isArray(value) ? JSON.stringify(value) : typeof value === "string" ? value.replace(/^[=+\-@\t]/, "'$&") : String(value));
-  const quoted = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-  return "\ufeff" + [names, ...rows.map((row) => names.map((name) => row[name]))].map((cells) => cells.map((each) => quoted(text(each))).join(",")).join("\r\n") + "\r\n";
-}
-
-const asJsonLines = (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-
-async function save(name, type, written) {
-  const link = make("a", { download: `answers.${name}`, href: URL.createObjectURL(new Blob([written(await rowsShown())], { type })) });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}
-
 // ---- what the rows that are shown have in common ----------------------------------------------------------------
 
 function wilson(correct, rows) {
@@ -273,8 +206,6 @@ function tell(filters) {
   const { shown } = state, judge = judgeNow(), of = columns.verdict[judge];
   const all = shown.length === facts.rows;
   part("count").textContent = all ? `${number.format(facts.rows)} answers` : `${number.format(shown.length)} of ${number.format(facts.rows)} answers`;
-  const cut = facts.limit && part("search").value.trim() ? ` (texts of over ${number.format(facts.limit)} characters are searched without their middle)` : "";
-  part("count").textContent += cut;
   part("f-sort").value = state.sort && state.sort + (state.descending ? "+" : "-");
   part("active-filters").textContent = filters ? `(${filters} set)` : "";
   let correct = 0, told = 0, same = 0, both = 0;
@@ -293,6 +224,22 @@ function tell(filters) {
 
 // ---- the table --------------------------------------------------------------------------------------------------
 
+// The columns in their order: a name, a kind for the style, what sorts by it, and the content of a cell.
+function tableColumns() {
+  const clip = (text) => make("span", { className: "clip" }, said(text && text.length > 1000 ? `${text.slice(0, 1000)} …` : text));
+  const tags = (row) => facts.facets.slice(0, 2).map((facet, i) => facet.levels[columns.facets[i][row]]).filter(Boolean).join(" · ");
+  const several = ({ references }) => (references.length > 1 ? make("span", { className: "of" }, ` (one of ${references.length})`) : null);
+  return [
+    { name: "question", kind: "wide question", content: ({ row, question }) => [clip(question), tags(row) ? make("span", { className: "tags" }, tags(row)) : null] },
+    { name: "reference", kind: "wide reference", content: (found) => [clip(found.references[found.marks ? found.marks[0] : 0] ?? null), several(found)] },
+    { name: "candidate", kind: "wide candidate", content: ({ candidate }) => [clip(candidate)] },
+    ...(facts.labels ? [{ name: "human label", kind: "label", sort: "gold", content: ({ row }) => [label(row)] }] : []),
+    ...facts.judges.map((judge, i) => ({ name: judge.name, kind: "judge", sort: String(i), judge: i, content: ({ row }) => [verdict(i, row), ...flags(i, row)] })),
+  ];
+}
+
+const seen = () => tableColumns().filter(({ name }) => !state.hidden.has(name));
+
 function sortButton(name, sort) {
   const press = () => {
     if (state.sort !== sort) Object.assign(state, { sort, descending: true });
@@ -303,64 +250,64 @@ function sortButton(name, sort) {
   return make("button", { type: "button", onclick: press, title: "Sort" }, name);
 }
 
-// The right edge of a column's head: it is drawn with the mouse, a double click gives the column its own width again.
-function grip(key) {
-  const draw = (start) => {
-    start.preventDefault();
-    const from = start.target.closest("th").offsetWidth - start.clientX;
-    const move = (event) => { widths.set(key, Math.max(60, from + event.clientX)); setWidths(); };
-    addEventListener("pointermove", move);
-    addEventListener("pointerup", () => removeEventListener("pointermove", move), { once: true });
+// The edge of a column: drag it, or press the arrow keys on it; a double click gives its own width back.
+function edge(name, col) {
+  const width = () => Math.round(handle.parentElement.getBoundingClientRect().width);
+  const set = (wanted) => {
+    if (wanted) state.widths[name] = Math.max(48, Math.round(wanted));
+    else delete state.widths[name];
+    col.style.width = wanted ? `${state.widths[name]}px` : "";
+    fit();
   };
-  return make("span", { className: "grip", onpointerdown: draw, ondblclick: () => { widths.delete(key); setWidths(); }, title: "Drag to change the width" });
+  const drag = (event) => {
+    const begin = event.clientX - width();
+    const move = (to) => set(to.clientX - begin);
+    handle.setPointerCapture(event.pointerId);
+    handle.addEventListener("pointermove", move);
+    handle.addEventListener("lostpointercapture", () => handle.removeEventListener("pointermove", move), { once: true });
+    event.preventDefault();
+  };
+  const press = (event) => {
+    const step = { ArrowLeft: -16, ArrowRight: 16 }[event.key];
+    if (!step) return;
+    set(width() + step);
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const handle = make("span", { className: "edge", role: "separator", tabIndex: 0, "aria-orientation": "vertical", "aria-label": `Width of ${name}`,
+    title: "Drag to resize; a double click resets", onpointerdown: drag, onkeydown: press, ondblclick: () => set(null) });
+  if (state.widths[name]) col.style.width = `${state.widths[name]}px`;
+  return handle;
 }
-
-function setWidths() {
-  for (const col of part("table").querySelectorAll("col")) col.style.width = widths.has(col.dataset.key) ? `${widths.get(col.dataset.key)}px` : "";
-}
-
-const shownColumns = () => COLUMNS.filter(({ key }) => part(`f-show-${key}`).checked);
 
 function showHead() {
-  const head = ({ key, name, sort }) => {
-    const now = sort === undefined ? {} : { "aria-sort": state.sort === sort ? (state.descending ? "descending" : "ascending") : "none" };
-    return make("th", { scope: "col", role: "columnheader", ...now }, sort === undefined ? name : sortButton(name, sort), grip(key));
+  const now = (sort) => (state.sort === sort ? (state.descending ? "descending" : "ascending") : "none");
+  const head = ({ name, sort }, i) => {
+    const sorting = sort ? { "aria-sort": now(sort) } : {};
+    return make("th", { scope: "col", role: "columnheader", ...sorting }, sort ? sortButton(name, sort) : name, edge(name, cols[i]));
   };
-  const shown = shownColumns(), judges = shown.filter(({ kind }) => kind === "s").length;
+  const shown = seen(), cols = shown.map(({ kind }) => make("col", { className: kind }));
   const table = part("table");
-  table.style.setProperty("--least", `${41 + (judges > 2 ? 7.4 : 10.4) * judges}rem`);
-  table.classList.toggle("many", judges > 2);
+  const texts = shown.filter(({ kind }) => kind.startsWith("wide")).length;
+  table.style.setProperty("--least", `${4 + 9 * texts + 7 * (shown.length - texts)}rem`);
   table.querySelector("colgroup")?.remove();
-  const cols = shown.map(({ key, kind }) => make("col", { className: kind, "data-key": key }));
   table.prepend(make("colgroup", {}, make("col", { className: "n" }), ...cols));
   table.tHead.replaceChildren(make("tr", { role: "row" }, make("th", { scope: "col", role: "columnheader" }, "#"), ...shown.map(head)));
-  setWidths();
 }
 
 function fit() {
   part("table-box").classList.toggle("fits", part("table").scrollWidth <= part("table-box").clientWidth);
 }
 
-function cell(name, kind, ...content) {
-  return make("td", { role: "cell", className: kind, "data-label": name }, ...content);
-}
+// Whether a judge labels a row otherwise than people do.
+const against = (judge, row) => "01".includes(columns.verdict[judge][row]) && columns.gold[row] !== " " && columns.gold[row] !== columns.verdict[judge][row];
 
 function line(found, place) {
-  const { row, question, references, candidate, marks } = found;
-  const tags = facts.facets.slice(0, 2).map((facet, i) => facet.levels[columns.facets[i][row]]).filter(Boolean).join(" · ");
+  const { row } = found;
+  const cell = (name, kind, ...content) => make("td", { role: "cell", className: kind, "data-label": name }, ...content);
   const open = make("button", { type: "button", className: "open", "aria-label": `Open answer ${row + 1}`, tabIndex: place ? -1 : 0 }, number.format(row + 1));
-  const reference = references[marks ? marks[0] : 0] ?? null;
-  const others = references.length > 1 ? make("span", { className: "of" }, ` (one of ${references.length})`) : null;
-  const clip = (text) => make("span", { className: "clip" }, said(text && text.length > 600 ? `${text.slice(0, 600)} …` : text));
-  const cells = {
-    q: () => cell("question", "wide", clip(question), tags ? make("span", { className: "tags" }, tags) : null),
-    r: () => cell("reference", "wide", clip(reference), others),
-    c: () => cell("candidate", "wide", clip(candidate)),
-    v: () => cell("human label", "", label(row)),
-    s: ({ name, sort }) => cell(name, against(sort, row) ? "against" : "", verdict(sort, row), ...flags(sort, row)),
-  };
-  return make("tr", { role: "row", onclick: (event) => !getSelection().toString() && showDetail(state.page * state.size + place, event) },
-    cell("", "n", open), ...shownColumns().map((column) => cells[column.kind](column)));
+  const cells = seen().map(({ name, kind, judge, content }) => cell(name, judge !== undefined && against(judge, row) ? `${kind} against` : kind, ...content(found)));
+  return make("tr", { role: "row", onclick: (event) => !getSelection().toString() && showDetail(state.page * state.size + place, event) }, cell("", "n", open), ...cells);
 }
 
 async function showPage(focus) {
@@ -374,7 +321,9 @@ async function showPage(focus) {
   part("keys").hidden = !rows.length;
   part("none").hidden = Boolean(rows.length);
   showPager();
-  part("printed").textContent = `Answers ${number.format(start + 1)} to ${number.format(start + rows.length)} of the ${part("count").textContent}`;
+  part("printed").textContent = printed();
+  fit();
+  keepAddress();
   if (focus !== undefined) focusRow(focus);
 }
 
@@ -383,7 +332,7 @@ function showPager() {
   const go = (words, page, name) =>
     make("button", { type: "button", disabled: page === state.page || page < 0 || page > last, "aria-label": name, onclick: () => turn(page) }, words);
   const sizes = make("select", { onchange: (event) => { state.size = Number(event.target.value); state.page = 0; showPage(); } },
-    ...[25, 50, 100].map((size) => make("option", { value: size, selected: size === state.size }, String(size))));
+    ...SIZES.map((size) => make("option", { value: size, selected: size === state.size }, String(size))));
   part("pager").hidden = !state.shown.length;
   part("pager").replaceChildren(
     go("« First", 0, "First page"), go("‹ Previous", state.page - 1, "Previous page"),
@@ -513,24 +462,118 @@ async function showDetail(place) {
   if (!dialog.open) dialog.showModal();
   dialog.scrollTop = 0;
   part("detail-title").focus();
-  remember(found.row);
+  keepAddress();
 }
 
 async function closed() {
-  remember();
+  keepAddress();
   const page = Math.floor(state.open / state.size);
   if (page !== state.page) await turn(page, state.open % state.size);
   else focusRow(state.open % state.size);
 }
 
+// ---- the address ------------------------------------------------------------------------------------------------
+
+// What is set is in the address in the words of the page, so that a reload or a sent link shows the same.
+const controls = () => [...part("filters").elements].filter(({ name }) => name);
+
+function settings() {
+  const found = new URLSearchParams();
+  for (const each of controls()) {
+    const value = each.type === "checkbox" ? each.checked && "yes" : each.options ? each.selectedIndex > 0 && each.options[each.selectedIndex].text : each.value;
+    if (value) found.append(each.name, value);
+  }
+  return found;
+}
+
+function keepAddress() {
+  const found = settings();
+  for (const name of state.hidden) found.append("hide", name);
+  if (state.size !== 25) found.set("rows", state.size);
+  if (state.page) found.set("page", state.page + 1);
+  if (part("detail").open) found.set("row", state.shown[state.open] + 1);
+  if (found.size || location.hash.includes("=")) history.replaceState(null, "", `#${found.size ? found : "answers"}`);
+}
+
+async function readAddress() {
+  const wanted = new URLSearchParams(location.hash.slice(1)), row = Number(wanted.get("row"));
+  for (const each of controls()) {
+    const value = wanted.get(each.name);
+    if (each.type === "checkbox") each.checked = value === "yes";
+    else if (each.options) each.selectedIndex = Math.max(0, [...each.options].findIndex(({ text }) => text === value));
+    else each.value = value ?? "";
+  }
+  readSort();
+  state.hidden = new Set(wanted.getAll("hide"));
+  state.size = SIZES.find((size) => size === Number(wanted.get("rows"))) ?? SIZES[0];
+  state.page = Math.max(0, Math.floor(Number(wanted.get("page"))) - 1 || 0);
+  showColumnChoice();
+  await apply({ keepPage: true });
+  if (state.shown.includes(row - 1)) await showDetail(state.shown.indexOf(row - 1));
+  else if (part("detail").open) part("detail").close();
+}
+
+// ---- the rows that fit, as a file and on paper ------------------------------------------------------------------
+
+function printed() {
+  const from = state.page * state.size, to = Math.min(from + state.size, state.shown.length);
+  const fit = state.shown.length < facts.rows ? ` that fit, of ${number.format(facts.rows)}` : "";
+  const set = [...settings()].map(([name, value]) => (value === "yes" ? name : `${name}: ${value}`)).join("; ");
+  return to ? `Printed here: ${number.format(from + 1)} to ${number.format(to)} of the ${number.format(state.shown.length)} answers${fit}.${set ? ` Set: ${set}.` : ""}` : "";
+}
+
+// Names of the input's columns, so that a file can be judged again.
+async function record(row) {
+  const found = await answer(row), gold = columns.gold[row];
+  const kinds = facts.facets.map(({ name, levels }, i) => [name, levels[columns.facets[i][row]]]).filter(([, level]) => level !== undefined);
+  const verdicts = facts.judges.map(({ name }, i) => {
+    const letter = columns.verdict[i][row];
+    const own = { score: columns.score[i][row], label: "01".includes(letter) ? Number(letter) : null, explanation: found.said[i][0] || null };
+    return [name, letter === " " ? null : own];
+  });
+  return {
+    id: found.id, question: found.question, references: found.references, candidate: found.candidate, ...(gold === " " ? {} : { label: Number(gold) }),
+    ...Object.fromEntries(kinds), ...found.more, ...(columns.short[row] === "1" ? { shortened: true } : {}), verdicts: Object.fromEntries(verdicts),
+  };
+}
+
+// A text that a spreadsheet would take for a formula begins with an apostrophe.
+function csvCell(value) {
+  if (value === null || value === undefined) return "";
+  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+  const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function csv(records) {
+  const flat = records.map(({ verdicts, ...own }) => ({
+    ...own, ...Object.fromEntries(Object.entries(verdicts).flatMap(([judge, says]) => Object.entries(says ?? {}).map(([name, value]) => [`${judge} ${name}`, value]))),
+  }));
+  const names = [...new Set(flat.flatMap(Object.keys))];
+  return `\ufeff${[names, ...flat.map((each) => names.map((name) => each[name]))].map((cells) => `${cells.map(csvCell).join(",")}\r\n`).join("")}`;
+}
+
+const FILES = {
+  csv: ["text/csv", csv],
+  jsonl: ["application/jsonl", (records) => records.map((each) => `${JSON.stringify(each)}\n`).join("")],
+};
+
+async function save(ending) {
+  const [type, write] = FILES[ending], records = [];
+  for (const row of state.shown) records.push(await record(row));
+  const address = URL.createObjectURL(new Blob([write(records)], { type }));
+  make("a", { href: address, download: `answers.${ending}` }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
 // ---- setting up -------------------------------------------------------------------------------------------------
 
 function choice(id, name, options) {
-  return make("label", {}, name, make("select", { id }, ...options.map(([value, words]) => make("option", { value }, words))));
+  return make("label", {}, name, make("select", { id, name }, ...options.map(([value, words]) => make("option", { value }, words))));
 }
 
 function check(id, name) {
-  return make("label", { className: "check" }, make("input", { type: "checkbox", id }), name);
+  return make("label", { className: "check" }, make("input", { type: "checkbox", id, name }), name);
 }
 
 function setUpFilters() {
@@ -540,25 +583,36 @@ function setUpFilters() {
   if (facts.labels) {
     controls.push(choice("f-gold", "human label", [["", "all"], ["same", "judge agrees"], ["other", "judge disagrees"], ["1", "correct"], ["0", "incorrect"], ["none", "no label"]]));
   }
-  const limit = (id, name) => make("input", { type: "number", step: "any", id, "aria-label": name, placeholder: name });
+  const limit = (id, name) => make("input", { type: "number", step: "any", id, name: `score ${name}`, "aria-label": `score ${name}`, placeholder: name });
   controls.push(make("fieldset", {}, make("legend", {}, "score"), limit("f-low", "from"), "–", limit("f-high", "to")));
   const sorts = [["", "order of the input"], ...facts.judges.flatMap((judge, i) => [[`${i}+`, `${judge.name}: highest first`], [`${i}-`, `${judge.name}: lowest first`]])];
   if (facts.judges.length > 1) sorts.push(["differ+", "judges differ most"]);
   if (facts.labels) sorts.push(["error+", "farthest from the human label"]);
   controls.push(choice("f-sort", "sort by", sorts), check("f-cut", "truncated"));
   if (columns.outside.some((each) => each.includes("1"))) controls.push(check("f-outside", "outside"));
+  if (facts.limit !== null) controls.push(check("f-short", "middle left out"));
   if (columns.why.some((each) => each.includes("1"))) controls.push(check("f-why", "explained"));
   if (facts.judges.length > 1) controls.push(check("f-differ", "judges disagree"));
-  controls.push(make("fieldset", { className: "columns" }, make("legend", {}, "columns"), ...COLUMNS.map(({ key, name }) => {
-    const box = check(`f-show-${key}`, name);
-    box.firstChild.checked = box.firstChild.defaultChecked = true;
-    return box;
-  })));
-  const file = (words, ...how) => make("button", { type: "button", onclick: () => save(...how), title: "the answers that the filters show" }, words);
-  controls.push(make("div", { className: "files" }, file("Save CSV", "csv", "text/csv", asCsv), file("Save JSON lines", "jsonl", "application/json", asJsonLines)));
   controls.push(make("button", { type: "reset" }, "Reset"));
   part("controls").replaceChildren(...controls);
   part("more-filters").open = matchMedia("(min-width: 52rem)").matches;
+}
+
+function showColumnChoice() {
+  const box = ({ name }) => {
+    const own = make("input", { type: "checkbox", checked: !state.hidden.has(name) });
+    own.addEventListener("change", () => {
+      own.checked ? state.hidden.delete(name) : state.hidden.add(name);
+      showPage();
+    });
+    return make("label", {}, own, name);
+  };
+  part("column-choice").replaceChildren(...tableColumns().map(box));
+}
+
+function readSort() {
+  const wanted = part("f-sort").value;
+  Object.assign(state, { sort: wanted.slice(0, -1), descending: !wanted.endsWith("-") });
 }
 
 function listen() {
@@ -567,7 +621,7 @@ function listen() {
   filters.addEventListener("submit", (event) => event.preventDefault());
   filters.addEventListener("reset", () => setTimeout(() => { state.sort = ""; apply(); }));
   filters.addEventListener("change", (event) => {
-    if (event.target.id === "f-sort") Object.assign(state, { sort: event.target.value.slice(0, -1), descending: event.target.value.endsWith("+") });
+    if (event.target.id === "f-sort") readSort();
     if (event.target.id !== "search") apply();
   });
   part("search").addEventListener("input", () => {
@@ -579,6 +633,8 @@ function listen() {
   part("detail").addEventListener("click", (event) => event.target === part("detail") && part("detail").close());
   document.addEventListener("keydown", pressed);
   addEventListener("resize", fit);
+  addEventListener("hashchange", () => (location.hash.includes("=") ? readAddress() : keepAddress()));
+  for (const ending of Object.keys(FILES)) part(`save-${ending}`).addEventListener("click", () => save(ending));
 }
 
 function pressed(event) {
@@ -616,12 +672,11 @@ async function start() {
   complete = new Promise((done) => (document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", done) : done()));
   columns = await unpacked("columns");
   setUpFilters();
-  part("filters").hidden = part("table-box").hidden = false;
+  part("filters").hidden = part("table-box").hidden = part("tools").hidden = false;
   listen();
-  const wanted = recall();
-  await apply();
-  fit();
-  if (wanted !== null) showDetail(state.shown.indexOf(wanted));
+  const asked = location.hash.includes("=");
+  await readAddress();
+  if (asked && !part("detail").open) part("answers").scrollIntoView();
   await complete;
   for (let index = 0; index < CHUNKS; index++) await chunk(index); // so that a search finds them read
   document.documentElement.dataset.read = "all";
