@@ -10,8 +10,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,8 @@ from starlette.exceptions import HTTPException
 
 from bert_judge.artifacts import verdict_record
 from bert_judge.bertscore.plot import to_html
-from bert_judge.errors import BertJudgeError, InputError, did_you_mean
+from bert_judge.errors import BertJudgeError, InputError
 from bert_judge.judges import BERTScore, Judge
-from bert_judge.judges.naming import distinct
 from bert_judge.judges.occlusion import explain
 from bert_judge.server.graders import grader_answer, grader_sample
 from bert_judge.server.middleware import Figures, Keys, RequestMiddleware, failure
@@ -62,6 +60,7 @@ from bert_judge.server.schema import (
     Row,
     sentence,
 )
+from bert_judge.server.service import RefusedError, Service
 from bert_judge.server.static import HEADERS, static
 from bert_judge.types import Sample, Signature, Verdict
 from bert_judge.version import __version__
@@ -76,119 +75,10 @@ _FAILURES: dict[int | str, dict[str, Any]] = {
         408: "The body took too long.",
         413: "The body, its rows or a text are too large.",
         422: "A field is missing, unknown or wrong.",
-        429: "Too many rows are waiting; Retry-After says when to come back.",
+        429: "Too many rows are waiting, or too large bodies; Retry-After says when to come back.",
         500: "The judge failed.",
     }.items()
 }
-
-
-class _RefusedError(Exception):
-    """Why a request is refused: its status and a sentence."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-class Service:
-    """The served judges with their queues, by name; the first one is asked where a request names none."""
-
-    def __init__(self, judges: Mapping[str, Judge], options: ServerOptions, figures: Figures) -> None:
-        self.options, self.figures = options, figures
-        self.queues: dict[str, JudgeQueue] = {}
-        self.draining = False
-        self.started = int(time.time())
-        self._judges = judges
-        self._tasks: list[asyncio.Task[None]] = []
-        self._loading = asyncio.Lock()
-
-    @asynccontextmanager
-    async def working(self, _: FastAPI) -> AsyncIterator[None]:
-        """Let the judges work until the application ends."""
-        for name, judge in self._judges.items():
-            self._add(name, judge)
-        try:
-            yield
-        finally:
-            for task in self._tasks:
-                task.cancel()
-            for queue in self.queues.values():
-                queue.close()
-
-    def _add(self, name: str, judge: Judge) -> None:
-        queue = JudgeQueue(
-            name,
-            judge,
-            batch_rows=self.options.batch_rows,
-            queue_rows=self.options.queue_rows,
-            batch_wait=self.options.batch_wait,
-            observe=partial(self.figures.count_batch, name),
-        )
-        self.figures.queue_rows.labels(name).set_function(lambda: queue.waiting)
-        self._tasks.append(asyncio.create_task(queue.work()))
-        self.queues[name] = queue
-
-    async def load_bertscore(self) -> None:
-        """Load BERTScore of the starter's encoder, where no BERTScore is served yet."""
-        async with self._loading:
-            if not any(isinstance(queue.judge, BERTScore) for queue in self.queues.values()):
-                self._add(distinct([*self.queues, "BERTScore"])[-1], await asyncio.to_thread(BERTScore))
-
-    def queue(self, *names: str | None, kind: type[Judge] = Judge) -> JudgeQueue:
-        """The queue of the judge that a request names, else of the first one of this kind."""
-        given = [name for name in names if name is not None]
-        fitting = {name: queue for name, queue in self.queues.items() if isinstance(queue.judge, kind)}
-        if len(set(given)) > 1:
-            raise _RefusedError(422, f"judge is {given[0]!r} and model {given[1]!r}; give one of them.")
-        name = given[0] if given else next(iter(fitting))
-        if name not in fitting:
-            raise _RefusedError(404, f"there is no judge {name!r} here; {did_you_mean(name, fitting)}")
-        fitting[name].check_room()
-        return fitting[name]
-
-    def sample(
-        self,
-        queue: JudgeQueue,
-        place: str,
-        candidate: str,
-        references: Sequence[str] | None,
-        question: str | None = None,
-        name: str | None = None,
-    ) -> Sample:
-        """What the judge is given. Raises _RefusedError where it needs a reference, and for texts that are too long."""
-        if references is None and queue.judge.reads_references:
-            needed = f"{queue.name} needs; give reference or references."
-            raise _RefusedError(422, f"{place}has no reference, which {needed}")
-        sample = Sample(candidate, tuple(references or ("",)), question, name)
-        longest = max(map(len, (candidate, question or "", *sample.references)))
-        if longest > self.options.max_text:
-            limit = f"up to {self.options.max_text:,} are taken."
-            raise _RefusedError(413, f"{place}has a text of {longest:,} characters; {limit}")
-        return sample
-
-    async def judged(self, request: Request, queue: JudgeQueue, samples: Sequence[Sample]) -> list[Verdict]:
-        """The verdicts on these rows; where the client goes away before, its rows are dropped."""
-        if len(samples) > self.options.max_rows:
-            raise _RefusedError(413, f"{len(samples):,} rows were sent; up to {self.options.max_rows:,} are taken.")
-        notes = request.scope["state"]["log"]
-        notes |= {"judge": queue.name, "rows": len(samples)}
-        if self.options.log_texts:
-            notes["texts"] = [[each.question, list(each.references), each.candidate] for each in samples]
-        return await self.waited_for(request, queue, samples)
-
-    async def waited_for(self, request: Request, queue: JudgeQueue, samples: Sequence[Sample]) -> list[Verdict]:
-        """The same for rows that the server itself made or read, which its limits on requests don't count."""
-        job = queue.submit(samples)
-        gone = asyncio.ensure_future(_disconnected(request))
-        try:
-            await asyncio.wait((job.done, gone), return_when=asyncio.FIRST_COMPLETED)
-            if not job.done.done():
-                self.figures.dropped_rows.labels(queue.name).inc(job.waiting)
-                raise _RefusedError(499, "the client is gone.")
-            return job.done.result()
-        finally:
-            gone.cancel()
-            queue.drop(job)
 
 
 def make_app(judges: Mapping[str, Judge], options: ServerOptions | None = None, keys: Keys | None = None) -> FastAPI:
@@ -238,7 +128,7 @@ def _add_judging(app: FastAPI, service: Service) -> None:
         queue = service.queue(body.judge, body.model, kind=BERTScore)
         if len(body.candidates) != len(body.references):
             counts = f"there are {len(body.candidates)} candidates but {len(body.references)} references"
-            raise _RefusedError(422, f"{counts}; one each was expected.")
+            raise RefusedError(422, f"{counts}; one each was expected.")
         pairs = zip(body.candidates, body.references, strict=True)
         samples = [service.sample(queue, f"candidates[{n}] ", *pair) for n, pair in enumerate(pairs)]
         verdicts = await service.judged(request, queue, samples)
@@ -327,7 +217,7 @@ def _add_page(app: FastAPI, service: Service) -> None:
     @app.get("/pages/{token}", include_in_schema=False)
     async def page(token: str) -> Response:
         if (html := pages.get(token)) is None:
-            raise _RefusedError(404, "this page is not kept any more; make it again.")
+            raise RefusedError(404, "this page is not kept any more; make it again.")
         return Response(html, media_type="text/html; charset=utf-8", headers=MADE_HEADERS)
 
     @app.post("/v1/explain", responses=_answers(ExplanationBody), response_model=None, tags=["page"])
@@ -384,7 +274,7 @@ def _add_page(app: FastAPI, service: Service) -> None:
 
 def _add_failures(app: FastAPI) -> None:
     async def refused(_: Request, error: Exception) -> Response:
-        assert isinstance(error, _RefusedError)
+        assert isinstance(error, RefusedError)
         return failure(error.status, str(error))
 
     async def full(_: Request, error: Exception) -> Response:
@@ -414,7 +304,7 @@ def _add_failures(app: FastAPI) -> None:
         return failure(500, f"the judge failed with {type(error).__name__}; the server's log has more.")
 
     handlers: dict[type[Exception], Callable[[Request, Exception], Any]] = {
-        _RefusedError: refused,
+        RefusedError: refused,
         QueueFullError: full,
         RequestValidationError: invalid,
         HTTPException: http,
@@ -431,12 +321,6 @@ def _answers(model: Any) -> dict[int | str, dict[str, Any]]:
     return {**({200: {"model": model}} if model else {}), **_FAILURES}
 
 
-async def _disconnected(request: Request) -> None:
-    """Return when the client is gone."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
 def _row(service: Service, queue: JudgeQueue, place: str, row: Row) -> Sample:
     name = None if row.id is None else str(row.id)
     return service.sample(queue, place, row.candidate, _references(row, place), row.question, name)
@@ -444,7 +328,7 @@ def _row(service: Service, queue: JudgeQueue, place: str, row: Row) -> Sample:
 
 def _references(body: Row | RerankRequest, place: str) -> Sequence[str] | None:
     if body.reference is not None and body.references is not None:
-        raise _RefusedError(422, f"{place}has reference and references, which mean the same; give one of them.")
+        raise RefusedError(422, f"{place}has reference and references, which mean the same; give one of them.")
     return body.reference if body.references is None else body.references
 
 
@@ -458,7 +342,7 @@ def _body(row: Row, verdict: Verdict) -> dict[str, Any]:
 def _input(service: Service, queue: JudgeQueue, place: str, row: object) -> Sample:
     if not isinstance(row, list) or not 2 <= len(row) <= 3 or not all(isinstance(text, str) for text in row):
         expected = "[candidate, reference] or [question, candidate, reference] was expected"
-        raise _RefusedError(422, f"{place}is {row!r:.60}; {expected}.")
+        raise RefusedError(422, f"{place}is {row!r:.60}; {expected}.")
     question, candidate, reference = row if len(row) == 3 else (None, *row)
     return service.sample(queue, place, candidate, [reference], question)
 

@@ -15,9 +15,10 @@ import uvicorn
 
 from bert_judge.errors import OutputError, named_in_errors
 from bert_judge.judges import Judge
-from bert_judge.server.app import Service, make_app
+from bert_judge.server.app import make_app
 from bert_judge.server.middleware import JsonLines, Keys
 from bert_judge.server.options import ServerOptions
+from bert_judge.server.service import Service
 from bert_judge.types import Sample
 
 HEAD_SECONDS = 15

@@ -1,0 +1,134 @@
+"""The judges that are served, and what a request may ask of them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+
+from fastapi import FastAPI, Request
+
+from bert_judge.errors import did_you_mean
+from bert_judge.judges import BERTScore, Judge
+from bert_judge.judges.naming import distinct
+from bert_judge.server.middleware import Figures
+from bert_judge.server.options import ServerOptions
+from bert_judge.server.queueing import JudgeQueue
+from bert_judge.types import Sample, Verdict
+
+
+class RefusedError(Exception):
+    """Why a request is refused: its status and a sentence."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Service:
+    """The served judges with their queues, by name; the first one is asked where a request names none."""
+
+    def __init__(self, judges: Mapping[str, Judge], options: ServerOptions, figures: Figures) -> None:
+        self.options, self.figures = options, figures
+        self.queues: dict[str, JudgeQueue] = {}
+        self.draining = False
+        self.started = int(time.time())
+        self._judges = judges
+        self._tasks: list[asyncio.Task[None]] = []
+        self._loading = asyncio.Lock()
+
+    @asynccontextmanager
+    async def working(self, _: FastAPI) -> AsyncIterator[None]:
+        """Let the judges work until the application ends."""
+        for name, judge in self._judges.items():
+            self._add(name, judge)
+        try:
+            yield
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            for queue in self.queues.values():
+                queue.close()
+
+    def _add(self, name: str, judge: Judge) -> None:
+        queue = JudgeQueue(
+            name,
+            judge,
+            batch_rows=self.options.batch_rows,
+            queue_rows=self.options.queue_rows,
+            batch_wait=self.options.batch_wait,
+            observe=partial(self.figures.count_batch, name),
+        )
+        self.figures.queue_rows.labels(name).set_function(lambda: queue.waiting)
+        self._tasks.append(asyncio.create_task(queue.work()))
+        self.queues[name] = queue
+
+    async def load_bertscore(self) -> None:
+        """Load BERTScore of the starter's encoder, where no BERTScore is served yet."""
+        async with self._loading:
+            if not any(isinstance(queue.judge, BERTScore) for queue in self.queues.values()):
+                self._add(distinct([*self.queues, "BERTScore"])[-1], await asyncio.to_thread(BERTScore))
+
+    def queue(self, *names: str | None, kind: type[Judge] = Judge) -> JudgeQueue:
+        """The queue of the judge that a request names, else of the first one of this kind."""
+        given = [name for name in names if name is not None]
+        fitting = {name: queue for name, queue in self.queues.items() if isinstance(queue.judge, kind)}
+        if len(set(given)) > 1:
+            raise RefusedError(422, f"judge is {given[0]!r} and model {given[1]!r}; give one of them.")
+        name = given[0] if given else next(iter(fitting))
+        if name not in fitting:
+            raise RefusedError(404, f"there is no judge {name!r} here; {did_you_mean(name, fitting)}")
+        fitting[name].check_room()
+        return fitting[name]
+
+    def sample(
+        self,
+        queue: JudgeQueue,
+        place: str,
+        candidate: str,
+        references: Sequence[str] | None,
+        question: str | None = None,
+        name: str | None = None,
+    ) -> Sample:
+        """What the judge is given. Raises RefusedError where it needs a reference, and for texts that are too long."""
+        if references is None and queue.judge.reads_references:
+            needed = f"{queue.name} needs; give reference or references."
+            raise RefusedError(422, f"{place}has no reference, which {needed}")
+        sample = Sample(candidate, tuple(references or ("",)), question, name)
+        longest = max(map(len, (candidate, question or "", *sample.references)))
+        if longest > self.options.max_text:
+            limit = f"up to {self.options.max_text:,} are taken."
+            raise RefusedError(413, f"{place}has a text of {longest:,} characters; {limit}")
+        return sample
+
+    async def judged(self, request: Request, queue: JudgeQueue, samples: Sequence[Sample]) -> list[Verdict]:
+        """The verdicts on these rows; where the client goes away before, its rows are dropped."""
+        if len(samples) > self.options.max_rows:
+            raise RefusedError(413, f"{len(samples):,} rows were sent; up to {self.options.max_rows:,} are taken.")
+        notes = request.scope["state"]["log"]
+        notes |= {"judge": queue.name, "rows": len(samples)}
+        if self.options.log_texts:
+            notes["texts"] = [[each.question, list(each.references), each.candidate] for each in samples]
+        return await self.waited_for(request, queue, samples)
+
+    async def waited_for(self, request: Request, queue: JudgeQueue, samples: Sequence[Sample]) -> list[Verdict]:
+        """The same for rows that the server itself made or read, which its limits on requests don't count."""
+        job = queue.submit(samples)
+        gone = asyncio.ensure_future(_disconnected(request))
+        try:
+            await asyncio.wait((job.done, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not job.done.done():
+                self.figures.dropped_rows.labels(queue.name).inc(job.waiting)
+                raise RefusedError(499, "the client is gone.")
+            return job.done.result()
+        finally:
+            gone.cancel()
+            queue.drop(job)
+
+
+async def _disconnected(request: Request) -> None:
+    """Return when the client is gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
