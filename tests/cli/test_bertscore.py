@@ -49,7 +49,7 @@ def test_the_line_of_bert_score_and_the_pairs(capsys: pytest.CaptureFixture[str]
 def test_the_hash_of_bert_score_with_compat(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run("bertscore -r r.txt -c c.txt --compat bert_score", capsys)
     assert re.fullmatch(
-        r"starter_L2_no-idf_version=0\.3\.12\(hug_trans=[\d.]+\)_fast-tokenizer P: \S+ R: \S+ F1: \S+", out[0]
+        r"starter_L3_no-idf_version=0\.3\.12\(hug_trans=[\d.]+\)_fast-tokenizer P: \S+ R: \S+ F1: \S+", out[0]
     )
 
 
