@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -100,9 +101,9 @@ def check(tool: Tool, folder: Path) -> str:
     model, log, out = folder / "model", folder / "log", folder / "out"
     if "MODEL" in tool.command and not model.exists():
         run(python, "-c", FIT, str(PROJECT / "tests"), str(EXAMPLES / "answers.jsonl"), str(model))
-    if not log.exists():
-        words = [word.replace("MODEL", str(model)).replace("LOG", str(log)) for word in tool.command.split()]
-        run(python.parent / words[0], *words[1:])
+    shutil.rmtree(log, ignore_errors=True)
+    words = [word.replace("MODEL", str(model)).replace("LOG", str(log)) for word in tool.command.split()]
+    run(python.parent / words[0], *words[1:])
     run(python.parent / "bert-judge", "rejudge", str(log), "--output_dir", str(out), "--overwrite", "--quiet")
     verdicts = list(records(out / "verdicts.jsonl"))
     assert len(verdicts) == tool.rows, f"{len(verdicts)} rows, {tool.rows} were expected"
@@ -119,7 +120,8 @@ def environment(tool: Tool, folder: Path) -> Path:
     if not (folder / "env" / "done").exists():
         subprocess.run([sys.executable, "-m", "venv", str(folder / "env")], check=True)
         pins = [line for line in (PROJECT / "constraints.txt").read_text("utf-8").splitlines() if line[:7] == "torch=="]
-        install = [str(python), "-m", "pip", "install", "--quiet", *pins, *tool.packages.split(), str(PROJECT)]
+        install = [str(python), "-m", "pip", "install", "--quiet", *pins, *tool.packages.split()]
+        install += ["--editable", str(PROJECT)]  # so that a later run has the code of then
         subprocess.run(install, check=True)
         (folder / "env" / "done").touch()
     return python

@@ -131,10 +131,10 @@ def test_a_baseline_is_made_and_used(capsys: pytest.CaptureFixture[str]) -> None
     rows = [line.split(",") for line in Path("own.csv").read_text().splitlines()]
     assert rows[0] == ["LAYER", "P", "R", "F"]
     assert [row[0] for row in rows[1:]] == list("0123456")
-    assert out[0].split() == ["layer", "2", "(bertscore.json)", "P:", rows[3][1], "R:", rows[3][2], "F1:", rows[3][3]]
+    assert out[0].split() == ["layer", "3", "(bertscore.json)", "P:", rows[4][1], "R:", rows[4][2], "F1:", rows[4][3]]
     _, raw, _ = run("bertscore -r r.txt -c c.txt -s", capsys)
     _, rescaled, _ = run("bertscore -r r.txt -c c.txt -s --baseline_path own.csv", capsys)
-    b = float(rows[3][3])
+    b = float(rows[4][3])
     for before, after in zip(raw[1:], rescaled[1:], strict=True):
         x, y = float(before.split("\t")[2]), float(after.split("\t")[2])
         assert y == pytest.approx((x - b) / (1 - b), abs=1e-5)
