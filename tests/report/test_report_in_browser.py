@@ -1,4 +1,7 @@
-"""The page in headless Chromium: what a person clicks, types and sees, at three widths, in the dark and on paper."""
+"""The page in headless Chromium: what a person clicks, types and sees, at three widths, in the dark and on paper.
+
+A test waits for a function: an expression would be evaluated anew at every look, which the page's policy forbids.
+"""
 
 from __future__ import annotations
 
@@ -288,7 +291,7 @@ def test_what_is_set_is_in_the_address_and_comes_back(shown: Callable[..., Any])
     page.click("#pager [aria-label='Next page']")
     page.click("#columns-shown summary")
     page.uncheck("#column-choice label:has-text('reference') input")
-    page.wait_for_function("location.hash.includes('page=2') && location.hash.includes('hide=reference')")
+    page.wait_for_function("() => location.hash.includes('page=2') && location.hash.includes('hide=reference')")
     before = (_numbers(page), page.inner_text("#count"))
     assert len(before[0]) == 50
     fragment = page.evaluate("location.hash")
@@ -302,16 +305,16 @@ def test_what_is_set_is_in_the_address_and_comes_back(shown: Callable[..., Any])
     assert other.input_value("#search") == "town C++"
     assert other.locator("#table th", has_text="reference").count() == 0
     other.locator("#table .open").first.click()
-    other.wait_for_function("location.hash.includes('row=')")
+    other.wait_for_function("() => location.hash.includes('row=')")
     again = shown(other.evaluate("location.hash"))
     assert again.inner_text("#detail-title") == other.inner_text("#detail-title")
     other.keyboard.press("Escape")
-    other.wait_for_function("!location.hash.includes('row=')")
+    other.wait_for_function("() => !location.hash.includes('row=')")
     other.evaluate("location.hash = '#task=task 2'")
     _counted(other, 400)
     assert _numbers(other)[0] == 2
     other.click(".top nav a[href='#figures']")
-    other.wait_for_function("location.hash === '#task=task+2'")  # a link to a part loses nothing
+    other.wait_for_function("() => location.hash === '#task=task+2'")  # a link to a part loses nothing
 
 
 @pytest.mark.parametrize(
