@@ -13,16 +13,20 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bert_judge.judges import Judge
+from bert_judge.server.app import make_app
+from bert_judge.server.labelling import Labelling
 from bert_judge.server.middleware import Keys
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.running import make_server, open_socket, url_of
 
 
 @contextmanager
-def served(judges: Mapping[str, Judge], keys: Sequence[str] = (), **options: Any) -> Iterator[str]:
-    """Serve judges; gives the address."""
+def served(
+    judges: Mapping[str, Judge], keys: Sequence[str] = (), labelling: Labelling | None = None, **options: Any
+) -> Iterator[str]:
+    """Serve judges, and a page to label answers; gives the address."""
     chosen = ServerOptions(port=0, **options)
-    server = make_server(judges, chosen, Keys(keys))
+    server = make_server(make_app(judges, chosen, Keys(keys), labelling), chosen)
     with open_socket(chosen.host, 0) as opened:
         opened.listen(2048)
         thread = threading.Thread(target=server.run, args=([opened],))

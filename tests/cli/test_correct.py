@@ -157,7 +157,7 @@ def test_one_labels_until_ctrl_c_and_goes_on_later(
     assert session.said[0] == f"0 of 30 labels are in {file}; drawn with --strategy active.\n"
     assert session.address.hostname == "127.0.0.1"
     for draw in range(1, 15):
-        assert session.decide(draw, draw % 3 > 0) == 400  # no truth values
+        assert session.decide(draw, draw % 3 > 0) == 422  # no truth values
         assert session.decide(draw, int(draw % 3 > 0)) == 200
     assert session.end() == f"14 labels in {file}; next: bert-judge correct {run} --labels {file}\n"
     assert begin(run, "--labels", file, "-n", "30").said[0].startswith("14 of 30 labels are in")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from bert_judge.analysis.labels import read_labels
 from bert_judge.analysis.results import Run, load_run
@@ -15,7 +15,10 @@ from bert_judge.analysis.sampling import default_strategy, draw_order, labels_ne
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.errors import InputError
-from bert_judge.server.labelling import Labelling, LabelServer
+from bert_judge.server import need_server
+
+if TYPE_CHECKING:
+    from bert_judge.server.labelling import Labelling
 
 _EXAMPLES = """examples:
   bert-judge label out --labels labels.jsonl
@@ -48,7 +51,32 @@ def main(arguments: Sequence[str]) -> int:
     """Draw the order of the rows, say how many labels it takes, and serve the page until Ctrl-C."""
     folder, options = _parse(arguments)
     run, path = load_run(folder), Path(options.labels)
-    strategy = options.strategy or default_strategy(run)
+    need_server("bert-judge label")
+    from bert_judge.server.app import make_app
+    from bert_judge.server.options import ServerOptions
+    from bert_judge.server.running import open_socket, run_server
+
+    served = ServerOptions(port=options.port, quiet=True)
+    with open_socket(served.host, served.port) as opened, open_labelling(run, options) as labelling:
+
+        def serving(url: str) -> None:
+            say(f"open {url}{labelling.page} in a browser; Ctrl-C ends.")
+            if options.open:
+                import webbrowser
+
+                webbrowser.open(f"{url}{labelling.page}")
+
+        run_server(make_app({}, served, labelling=labelling), served, opened, serving)
+        print(file=sys.stderr)
+        say(_next(run, labelling, path))
+    return 0
+
+
+def open_labelling(run: Run, options: LabelOptions) -> Labelling:
+    """The file of labels with the order in which answers of a run are shown; says how far it is."""
+    from bert_judge.server.labelling import Labelling
+
+    path, strategy = Path(options.labels), options.strategy or default_strategy(run)
     draws = draw_order(run, strategy, options.seed)
     if all(draw.row.gold is not None for draw in draws):
         raise InputError(f"every row of {run.folder} has a label already; bert-judge correct {run.folder} uses them.")
@@ -60,22 +88,9 @@ def main(arguments: Sequence[str]) -> int:
         plan = labels_needed(run, options.width, strategy, labels)
         number = plan.labels
         say(f"an interval {options.width:g} wide takes about {number} labels, estimated from {plan.basis}.")
-    with (
-        Labelling(draws, path, min(number, len(draws))) as labelling,
-        LabelServer(labelling, options.port) as server,
-    ):
-        say(f"{labelling.labelled} of {labelling.target} labels are in {path}; drawn with --strategy {strategy}.")
-        try:  # from here on: who reads that Ctrl-C ends may press it at once
-            say(f"open {server.url} in a browser; Ctrl-C ends.")
-            if options.open:
-                import webbrowser
-
-                webbrowser.open(server.url)
-            server.serve_forever()
-        except KeyboardInterrupt:
-            print(file=sys.stderr)
-        say(_next(run, labelling, path))
-    return 0
+    labelling = Labelling(draws, path, min(number, len(draws)))
+    say(f"{labelling.labelled} of {labelling.target} labels are in {path}; drawn with --strategy {strategy}.")
+    return labelling
 
 
 def _parse(arguments: Sequence[str]) -> tuple[str, LabelOptions]:

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
 
+from bert_judge.analysis.results import load_run
 from bert_judge.cli import log_shown, note, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.judging import add_judges, chosen_judges
-from bert_judge.errors import import_extra, named_in_errors
+from bert_judge.errors import named_in_errors
 from bert_judge.judges.naming import JudgeSpec
+from bert_judge.server import need_server
 from bert_judge.server.options import ServerOptions
+
+if TYPE_CHECKING:
+    from bert_judge.server.labelling import Labelling
 
 _EXAMPLES = """examples:
   bert-judge serve
   bert-judge serve --host 0.0.0.0 --port 8080 --judge artefactory/BERTJudge --api_keys keys.txt
   bert-judge serve --judge starter,BERTScore,containment   # several: a request names one by "judge", or gets the first
+  bert-judge serve --label out --labels labels.jsonl       # and a page on which people label answers of a run
   bert-judge score answers.jsonl --server http://127.0.0.1:8000
 
   curl http://127.0.0.1:8000/v1/judge -H 'Content-Type: application/json' \\
@@ -29,14 +37,14 @@ _HERE = ("127.0.0.1", "localhost", "::1")
 
 def main(arguments: Sequence[str]) -> int:
     """Check everything, load the judges, and serve until SIGTERM or Ctrl-C."""
-    specs, options = _parse(arguments)
-    for package in ("fastapi", "uvicorn", "prometheus_client"):
-        import_extra(package, "bert-judge serve", "server", package.replace("_", "-"))
+    specs, options, run, labels = _parse(arguments)
+    need_server("bert-judge serve")
+    from bert_judge.server.app import make_app
     from bert_judge.server.middleware import KEYS_VARIABLE, Keys
     from bert_judge.server.running import open_socket, run_server, warm_up
 
     keys = Keys.read(options.api_keys)
-    with open_socket(options.host, options.port) as opened:
+    with open_socket(options.host, options.port) as opened, _labelling(run, labels) as labelling:
         if options.host not in _HERE and not keys:
             note(f"whoever can reach {options.host} can ask; --api_keys or {KEYS_VARIABLE} keeps others out.")
         judges = {}
@@ -44,18 +52,34 @@ def main(arguments: Sequence[str]) -> int:
             with log_shown(not options.quiet), named_in_errors(f"the judge {name}"):
                 judges[name] = spec.make()
         warm_up(judges)
-        names = ", ".join(judges)
-        run_server(judges, options, keys, opened, lambda url: say(f"serving {names} at {url}; Ctrl-C ends."))
+
+        def serving(url: str) -> None:
+            if labelling is not None:
+                say(f"label answers of {run} at {url}{labelling.page}")
+            say(f"serving {', '.join(judges)} at {url}; Ctrl-C ends.")
+
+        run_server(make_app(judges, options, keys, labelling), options, opened, serving)
     print("all requests are answered.", file=sys.stderr)
     return 0
 
 
-def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ServerOptions]:
+def _labelling(folder: str | None, labels: str) -> AbstractContextManager[Labelling | None]:
+    if folder is None:
+        return nullcontext()
+    from bert_judge.cli.label import LabelOptions, open_labelling
+
+    return open_labelling(load_run(folder), LabelOptions(labels=labels))
+
+
+def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ServerOptions, str | None, str]:
     parser = Parser("bert-judge serve", "[flags]", "Serve judges over HTTP.", _EXAMPLES)
     parser.flags("serving", ServerOptions)
+    said = "a folder that score wrote: people label its answers on a page, at the address that is printed"
+    parser.add_argument("--label", metavar="FOLDER", help=said)
+    parser.add_argument("--labels", metavar="FILE", default="labels.jsonl", help="where these labels go (%(default)s)")
     read_judges = add_judges(parser, chosen_judges(arguments), several="several, by name")
     values = parser.parse(arguments)
-    return read_judges(values), made(ServerOptions, values)
+    return read_judges(values), made(ServerOptions, values), values["label"], values["labels"]
 
 
 if __name__ == "__main__":

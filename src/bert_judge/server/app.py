@@ -26,6 +26,7 @@ from bert_judge.errors import BertJudgeError, InputError
 from bert_judge.judges import BERTScore, Judge
 from bert_judge.judges.occlusion import explain
 from bert_judge.server.graders import grader_answer, grader_sample
+from bert_judge.server.labelling import Labelling, labelling_router
 from bert_judge.server.middleware import Figures, Keys, RequestMiddleware, failure
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.page import (
@@ -81,8 +82,16 @@ _FAILURES: dict[int | str, dict[str, Any]] = {
 }
 
 
-def make_app(judges: Mapping[str, Judge], options: ServerOptions | None = None, keys: Keys | None = None) -> FastAPI:
-    """The application for these judges by name. `app.state.service` is their `Service`."""
+def make_app(
+    judges: Mapping[str, Judge],
+    options: ServerOptions | None = None,
+    keys: Keys | None = None,
+    labelling: Labelling | None = None,
+) -> FastAPI:
+    """The application for these judges by name, and for a page to label answers; without judges it has that page alone.
+
+    `app.state.service` is the judges' `Service`.
+    """
     options, figures = options or ServerOptions(), Figures()
     service = Service(judges, options, figures)
 
@@ -95,10 +104,13 @@ def make_app(judges: Mapping[str, Judge], options: ServerOptions | None = None, 
         redoc_url=None,
     )
     app.state.service = service
-    _add_judging(app, service)
-    _add_shapes_of_others(app, service)
-    _add_state(app, service)
-    _add_page(app, service)
+    if judges:
+        _add_judging(app, service)
+        _add_shapes_of_others(app, service)
+        _add_state(app, service, labelling)
+        _add_page(app, service)
+    if labelling is not None:
+        app.include_router(labelling_router(labelling))
     _add_failures(app)
     paths = frozenset(path for route in app.routes if isinstance(path := getattr(route, "path", None), str))
     app.add_middleware(RequestMiddleware, options=options, keys=keys or Keys([]), figures=figures, paths=paths)
@@ -179,7 +191,7 @@ def _add_shapes_of_others(app: FastAPI, service: Service) -> None:
         return JSONResponse(grader_answer(body.grader, verdict, time.perf_counter() - start))
 
 
-def _add_state(app: FastAPI, service: Service) -> None:
+def _add_state(app: FastAPI, service: Service, labelling: Labelling | None) -> None:
     @app.get("/health", tags=["state"])
     async def health() -> dict[str, str]:
         """Whether the process answers."""
@@ -199,9 +211,10 @@ def _add_state(app: FastAPI, service: Service) -> None:
 
     @app.get("/v1/models", tags=["state"])
     async def models() -> dict[str, Any]:
-        """The served judges, the first one first, and what requests have to keep to."""
+        """The served judges, the first one first, what requests have to keep to, and where answers are labelled."""
         data = [_model(service, queue) for queue in service.queues.values()]
-        return {"object": "list", "data": data, "limits": service.options.limits}
+        page = labelling and labelling.page
+        return {"object": "list", "data": data, "limits": service.options.limits, "labelling": page}
 
 
 def _add_page(app: FastAPI, service: Service) -> None:

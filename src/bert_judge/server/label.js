@@ -10,7 +10,7 @@ function render() {
   const { answer, judge, last } = state;
   part("progress").max = state.target;
   part("progress").value = Math.min(state.labelled, state.target);
-  const there = state.labelled >= state.target ? ": enough, go on or press Ctrl-C in the terminal" : "";
+  const there = state.labelled >= state.target ? ": enough, go on or end here" : "";
   const skipped = state.skipped ? ` (${state.skipped} skipped)` : "";
   part("count").textContent = `${state.labelled} of ${state.target} labels${skipped}${there}`;
   part("answer").hidden = !answer;
@@ -51,7 +51,7 @@ async function ask(path, body) {
     const options = body && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
     let response = await fetch(path, options);
     let answer = await response.json();
-    const error = response.ok ? "" : answer.error;
+    const error = response.ok ? "" : answer.error.message;
     if (response.status === 409) {
       response = await fetch(statePath());
       answer = await response.json();
@@ -65,7 +65,7 @@ async function ask(path, body) {
       if (another) window.scrollTo(0, 0);
     }
   } catch {
-    part("error").textContent = "bert-judge label has ended, or can't be reached. What was decided before is kept.";
+    part("error").textContent = "The server has ended, or can't be reached. What was decided before is kept.";
     part("error").hidden = false;
   } finally {
     busy = false;

@@ -1,9 +1,7 @@
-"""A page on which a person labels answers, one at a time; every label is on the disk before the next answer is shown.
+"""A page on which people label answers, one at a time; every label is on the disk before the next answer is shown.
 
 with Labelling(draw_order(run, "active"), "labels.jsonl", target=200) as labelling:
-    server = LabelServer(labelling)
-    print(server.url)
-    server.serve_forever()
+    app.include_router(labelling_router(labelling))  # of any FastAPI application; its page is at labelling.page
 """
 
 from __future__ import annotations
@@ -13,23 +11,24 @@ import json
 import math
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
 from pathlib import Path
-from socketserver import TCPServer
 from threading import Lock
-from typing import Any, Final
-from urllib.parse import urlsplit
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
 
 from bert_judge.analysis.sampling import Draw
 from bert_judge.artifacts import locked
 from bert_judge.errors import InputError, OutputError
+from bert_judge.server.service import RefusedError
 from bert_judge.server.static import HEADERS, static
 
-_PAGES: Final = {"": "label.html", "label.js": "label.js", "label.css": "label.css"}
-_LONGEST_REQUEST = 1_000
+_FILES: Final = {"": "label.html", "label.js": "label.js", "label.css": "label.css"}
 _START = b'{"id": '  # of every line that we write
 
 
@@ -43,6 +42,7 @@ class Labelling:
 
     def __init__(self, draws: Sequence[Draw], path: str | Path, target: int) -> None:
         self.path, self.target = Path(path), target
+        self.token = secrets.token_urlsafe(16)
         self._draws = draws
         self._turn = Lock()
         self._last: tuple[Draw, int | None] | None = None
@@ -68,6 +68,11 @@ class Labelling:
     def close(self) -> None:
         """Close the file, so that others can write it."""
         os.close(self._file)
+
+    @property
+    def page(self) -> str:
+        """The path of the page, with its token."""
+        return f"/label/{self.token}/"
 
     @property
     def labelled(self) -> int:
@@ -186,122 +191,63 @@ class Labelling:
         return None if label is None else int(label)
 
 
-class LabelServer(ThreadingHTTPServer):
-    """Serves the page of a `Labelling` on 127.0.0.1 at its `url`. Raises OutputError for a port in use.
+class _Shown(BaseModel):
+    """Whether the page shows the judge's verdict before the person decides."""
 
-    The token in the URL keeps out other users of this machine; the checks of Host and Origin keep out other pages in
-    the same browser (DNS rebinding included).
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    judge: bool = False
+
+
+class _Decision(_Shown):
+    """The label of the answer with this number; null skips it."""
+
+    draw: int
+    label: Annotated[int, Field(ge=0, le=1)] | None
+
+
+def labelling_router(labelling: Labelling) -> APIRouter:
+    """The routes of the page at `labelling.page`: its files, its state, and its two actions.
+
+    Who has the address may label. The check of Origin keeps out other pages in the same browser, should they know it.
     """
 
-    daemon_threads = True
+    def check(request: Request, token: str) -> None:
+        if not hmac.compare_digest(token.encode(), labelling.token.encode()):
+            raise RefusedError(403, "the address lacks its token; open the one that bert-judge printed.")
+        origin, host = (request.headers.get(name, "") for name in ("origin", "host"))
+        if request.method == "POST" and origin.partition("://")[2] != host:
+            raise RefusedError(403, "another page has asked.")
 
-    def __init__(self, labelling: Labelling, port: int = 0) -> None:
-        self.labelling = labelling
-        self.token = secrets.token_urlsafe(16)
-        try:
-            super().__init__(("127.0.0.1", port), _Handler)
-        except (OSError, OverflowError) as error:
-            raise OutputError(f"the port {port} can't be used ({error}); choose another --port, or 0.") from error
+    def shown(with_judge: bool) -> Response:
+        return JSONResponse(labelling.state(with_judge), headers=HEADERS)
 
-    def server_bind(self) -> None:
-        """Take the port without looking up the name of this machine, which may take seconds."""
-        TCPServer.server_bind(self)
-        self.server_name, self.server_port = "127.0.0.1", self.server_address[1]
+    router = APIRouter(prefix="/label/{token}", dependencies=[Depends(check)], include_in_schema=False)
 
-    @property
-    def url(self) -> str:
-        """The address of the page, with its token."""
-        return f"http://127.0.0.1:{self.server_port}/{self.token}/"
+    @router.get("/state")
+    def state(judge: bool = False) -> Response:
+        return shown(judge)
 
+    @router.post("/decide")
+    def decide(body: _Decision) -> Response:
+        if not labelling.decide(body.draw, body.label):
+            raise RefusedError(409, "this answer has been decided already, perhaps in another window.")
+        return shown(body.judge)
 
-class _RefusedError(Exception):
-    """Why a request is refused: its status and a sentence; never leaves this module."""
+    @router.post("/undo")
+    def undo(body: _Shown) -> Response:
+        if not labelling.undo():
+            raise RefusedError(409, "there is nothing to undo.")
+        return shown(body.judge)
 
-    def __init__(self, status: int, sentence: str) -> None:
-        super().__init__(sentence)
-        self.status = status
+    @router.get("/{name:path}")
+    def file(name: str) -> Response:
+        if name not in _FILES:
+            raise RefusedError(404, "there is nothing here.")
+        content, kind = static(_FILES[name])
+        return Response(content, media_type=kind, headers=HEADERS)
 
-
-class _Handler(BaseHTTPRequestHandler):
-    """The page, its state, and its two actions."""
-
-    server: LabelServer
-    timeout = 30  # of silence
-
-    def do_GET(self) -> None:
-        """Send the page or its state."""
-        self._answer(self._get)
-
-    def do_POST(self) -> None:
-        """Decide or undo, and send the new state."""
-        self._answer(self._post)
-
-    def log_message(self, *_: object) -> None:
-        """Print nothing: the address has the token in it."""
-
-    def _answer(self, how: Callable[[str], tuple[bytes, str]]) -> None:
-        status, kind = 200, "application/json"
-        try:
-            body, kind = how(self._name())
-        except _RefusedError as refused:
-            status, body = refused.status, json.dumps({"error": str(refused)}).encode()
-        except OutputError as error:
-            status, body = 500, json.dumps({"error": str(error)}).encode()
-        self.send_response(status)
-        for header, value in {**HEADERS, "Content-Type": kind, "Content-Length": str(len(body))}.items():
-            self.send_header(header, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def _name(self) -> str:
-        """What the path asks for, after the token. Raises _RefusedError for other pages and users."""
-        host = self.headers.get("Host", "")
-        if urlsplit(f"//{host}").hostname not in ("127.0.0.1", "localhost"):
-            raise _RefusedError(403, "this page is for this machine alone")
-        token, _, name = urlsplit(self.path).path.removeprefix("/").partition("/")
-        if not hmac.compare_digest(token.encode(), self.server.token.encode()):
-            raise _RefusedError(403, "the address lacks its token; open the one that bert-judge label printed")
-        if self.command == "POST" and self.headers.get("Origin") != f"http://{host}":
-            raise _RefusedError(403, "another page has asked")
-        return name
-
-    def _get(self, name: str) -> tuple[bytes, str]:
-        if name == "state":
-            return self._state(urlsplit(self.path).query == "judge=1")
-        if name not in _PAGES:
-            raise _RefusedError(404, "there is nothing here")
-        return static(_PAGES[name])
-
-    def _post(self, name: str) -> tuple[bytes, str]:
-        asked = self._asked()
-        number, label = asked.get("draw"), asked.get("label")
-        if name == "undo":
-            if not self.server.labelling.undo():
-                raise _RefusedError(409, "there is nothing to undo")
-        elif name != "decide":
-            raise _RefusedError(404, "there is nothing here")
-        elif type(number) is not int or "label" not in asked or label not in (0, 1, None) or isinstance(label, bool):
-            raise _RefusedError(400, "a draw and a label (1, 0 or null) were expected")
-        elif not self.server.labelling.decide(number, label):
-            raise _RefusedError(409, "this answer has been decided already, perhaps in another window")
-        return self._state(asked.get("judge") is True)
-
-    def _asked(self) -> Mapping[str, Any]:
-        if self.headers.get_content_type() != "application/json":
-            raise _RefusedError(415, "JSON was expected")
-        length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > _LONGEST_REQUEST:
-            raise _RefusedError(413, "a short request with its length was expected")
-        try:
-            asked = json.loads(self.rfile.read(int(length)))
-        except ValueError as error:
-            raise _RefusedError(400, "the request is not JSON") from error
-        if not isinstance(asked, dict):
-            raise _RefusedError(400, "a JSON object was expected")
-        return asked
-
-    def _state(self, with_judge: bool) -> tuple[bytes, str]:
-        return json.dumps(self.server.labelling.state(with_judge)).encode(), "application/json"
+    return router
 
 
 def _record(draw: Draw, label: int | None) -> dict[str, Any]:

@@ -28,7 +28,7 @@ KEYS_VARIABLE: Final = "BERT_JUDGE_API_KEYS"
 OPEN_PATHS: Final = frozenset(["/health", "/ready", "/", "/page.css", "/page.js"])
 """What is asked without a key: by probes, and by the page, which asks for the key."""
 
-_MADE = "/pages/"  # their addresses are secrets
+_SECRET = ("/pages/", "/label/")  # their addresses are secrets
 
 _log = logging.getLogger(__name__)
 _TYPES = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
@@ -146,7 +146,7 @@ class RequestMiddleware:
             await send(message)
 
         headers = dict(scope["headers"])
-        is_open = not self.keys or scope["path"] in OPEN_PATHS or scope["path"].startswith(_MADE)
+        is_open = not self.keys or scope["path"] in OPEN_PATHS or scope["path"].startswith(_SECRET)
         try:
             if not is_open and not self.keys.allow(headers.get(b"authorization", b"")):
                 said = "the key is missing or wrong; send one as Authorization: Bearer KEY."

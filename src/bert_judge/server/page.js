@@ -152,12 +152,15 @@ async function report(file) {
 
 async function start() {
   try {
-    judges = (await ask("v1/models")).data;
+    const served = await ask("v1/models");
+    judges = served.data;
     $("key-form").hidden = true;
     complain("");
     $("chosen").replaceChildren(...judges.map(({ id }) => new Option(id, id)));
     $("one").hidden = judges.length < 2;
     $("judges").textContent = `judges here: ${judges.map((judge) => judge.id).join(", ")}`;
+    $("label").hidden = !served.labelling;
+    if (served.labelling) $("label").href = served.labelling;
   } catch (error) {
     complain(error.message);
   }

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from types import FrameType
 
 import uvicorn
+from fastapi import FastAPI
 
 from bert_judge.errors import OutputError, named_in_errors
 from bert_judge.judges import Judge
-from bert_judge.server.app import make_app
-from bert_judge.server.middleware import JsonLines, Keys
+from bert_judge.server.middleware import JsonLines
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.service import Service
 from bert_judge.types import Sample
@@ -59,14 +59,12 @@ def warm_up(judges: Mapping[str, Judge]) -> None:
                 list(judge.assess([Sample("It is Paris.", ("Paris",), "What is the capital of France?")]))
 
 
-def run_server(
-    judges: Mapping[str, Judge], options: ServerOptions, keys: Keys, opened: socket.socket, say: Callable[[str], None]
-) -> None:
-    """Serve until SIGTERM or Ctrl-C; every request that was accepted before is answered.
+def run_server(app: FastAPI, options: ServerOptions, opened: socket.socket, say: Callable[[str], None]) -> None:
+    """Serve what `make_app` made until SIGTERM or Ctrl-C; every request that was accepted before is answered.
 
     `say` is told the address once requests can come.
     """
-    server = make_server(judges, options, keys)
+    server = make_server(app, options)
     _log_to_stderr(options.quiet)
     sys.setswitchinterval(_SWITCH)
     before = signal.signal(signal.SIGTERM, _stop)
@@ -80,9 +78,8 @@ def run_server(
         signal.signal(signal.SIGTERM, before)
 
 
-def make_server(judges: Mapping[str, Judge], options: ServerOptions, keys: Keys) -> uvicorn.Server:
+def make_server(app: FastAPI, options: ServerOptions) -> uvicorn.Server:
     """A server for a socket that listens: `server.run([opened])`, in any thread."""
-    app = make_app(judges, options, keys)
     config = uvicorn.Config(
         app,
         log_config=None,
