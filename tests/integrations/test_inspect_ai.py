@@ -54,3 +54,34 @@ def test_a_run_of_inspect_has_the_numbers_of_the_judge(tmp_path: Path) -> None:
         bert_judge("containmnt")
     with pytest.raises(InputError, match="one of them was expected"):
         bert_judge("containment", server="http://127.0.0.1:1")
+
+
+@pytest.mark.skipif(find_spec("inspect_ai") is None, reason="inspect_ai is not installed")
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")  # inspect's
+def test_a_letter_is_read_with_the_options(tmp_path: Path) -> None:
+    import inspect_ai
+    from inspect_ai.dataset import Sample
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+    from inspect_ai.solver import generate
+
+    bert_judge = importlib.import_module(MODULE).bert_judge
+    asked = [("The capital of France?", "B"), ("The largest city of France?", "C"), ("Which Town is the fourth?", "D")]
+    cities = ["Lyon", "Paris", "Nice", "Metz"]
+    rows = [Sample(input=question, choices=cities, target=target) for question, target in asked]
+
+    def answer(messages, *_):
+        output = ModelOutput.from_content("mockllm/model", "Metz" if "Town" in messages[-1].text else "ANSWER: B")
+        output.usage = ModelUsage()
+        return output
+
+    task = inspect_ai.Task(dataset=rows, solver=generate(), scorer=bert_judge())
+    model = get_model("mockllm/model", custom_outputs=answer)
+    (log,) = inspect_ai.eval(task, model=model, log_dir=str(tmp_path), display="none", max_samples=1)
+    assert [sample.scores["bert_judge"].value["correct"] for sample in log.samples] == [1, 0, 1]
+    (log,) = inspect_ai.eval(
+        inspect_ai.Task(dataset=rows[:1], solver=generate(), scorer=bert_judge("BERTScore")),
+        model=get_model("mockllm/model", custom_outputs=answer),
+        log_dir=str(tmp_path),
+        display="none",
+    )
+    assert "gives scores without labels" in log.error.message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from string import ascii_uppercase
 from typing import Any
 
 from bert_judge.errors import InputError, import_extra
@@ -35,11 +36,9 @@ def _make_scorer(judge: JudgeName = STARTER, server: str | None = None) -> Calla
 
     def verdict_of(sample: Sample) -> tuple[Verdict, str]:
         shared = shared_judge(name)
-        signature = Signature.of(shared.judge.signature).short
-        if shared.judge.threshold is None:
-            raise InputError(f"{signature} gives scores without labels; a judge with a threshold was expected.")
+        shared.needs_labels()
         (verdict,) = shared.assess([sample])
-        return verdict, signature
+        return verdict, Signature.of(shared.judge.signature).short
 
     async def score(state: Any, target: Any) -> Any:
         import anyio.to_thread
@@ -61,7 +60,8 @@ bert_judge = _scorers.scorer(metrics=_METRICS, name="bert_judge")(_make_scorer)
 
 def _question(state: Any) -> str | None:
     """The sample's input, and its options if it is multiple choice, each behind its letter."""
-    options = [f"({chr(ord('A') + place)}) {choice.value}" for place, choice in enumerate(state.choices)]
+    letters = [*ascii_uppercase, *map(str, range(1, 1000))]  # as inspect calls them
+    options = [f"({letter}) {choice.value}" for letter, choice in zip(letters, state.choices, strict=False)]
     return "\n".join(filter(None, [state.input_text, *options])) or None
 
 

@@ -27,7 +27,8 @@ def bert_judge(judge: JudgeName = STARTER, *, question: Callable[[Any], str | No
 
     The references are the golds of the document, the candidates its responses (with reasoning taken out by lighteval),
     whose labels are averaged; the question is its query, or what `question` makes of the document. Documents of which
-    the judge can decide no response are left out of the mean. Raises InputError for a judge of no such name.
+    the judge can decide no response are left out of the mean. Raises InputError for a judge of no such name, and
+    when it judges for one with scores and no labels.
     """
     JudgeSpec.of(judge)
     return _metrics.SampleLevelMetric(
@@ -53,7 +54,9 @@ class _Correct(_samples.SampleLevelComputation):  # type: ignore[misc, name-defi
             for own, doc in zip(answers, docs, strict=True)
             for answer in own
         ]
-        labels = iter([verdict.label for verdict in shared_judge(self.judge).assess(samples)])
+        shared = shared_judge(self.judge)
+        shared.needs_labels()
+        labels = iter([verdict.label for verdict in shared.assess(samples)])
         return [_mean([label for label in islice(labels, len(own)) if label is not None]) for own in answers]
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.types import Sample, Verdict
+from bert_judge.types import Sample, Signature, Verdict
 
 JudgeName = str | Path | Mapping[str, Any]
 """What names a judge: see `bert_judge.judges.naming`."""
@@ -30,6 +31,12 @@ class SharedJudge:
         self.judge = judge
         self._lock = Lock()
         self._waiting: deque[tuple[Sequence[Sample], Future[list[Verdict]]]] = deque()
+
+    def needs_labels(self) -> None:
+        """Raises InputError for a judge with scores and no labels, where labels are what is asked for."""
+        if self.judge.threshold is None:
+            name = Signature.of(self.judge.signature).short
+            raise InputError(f"{name} gives scores without labels; a judge with a threshold was expected.")
 
     def assess(self, samples: Sequence[Sample]) -> list[Verdict]:
         """One verdict for each sample, in order. Raises what the judge raises on any of those judged together."""
