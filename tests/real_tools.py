@@ -111,7 +111,8 @@ def check(tool: Tool, folder: Path) -> str:
     live = [verdict[tool.live] for verdict in verdicts]
     other = sum(theirs != ours["label"] for theirs, ours in zip(live, verdicts, strict=True))
     assert not other, f"{other} verdicts differ from those that the tool wrote down"
-    return f"{folder.name}: {len(verdicts)} rows, {sum(live):.0f} correct, the same while it ran and from its log"
+    correct = sum(filter(None, live))
+    return f"{folder.name}: {len(verdicts)} rows, {correct:.0f} correct, the same while it ran and from its log"
 
 
 def environment(tool: Tool, folder: Path) -> Path:

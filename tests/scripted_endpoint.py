@@ -105,7 +105,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         running: Endpoint = self.server.endpoint  # type: ignore[attr-defined]
-        body = json.loads(self.rfile.read(int(self.headers["content-length"] or 0)) or b"{}")
+        length = int(self.headers["content-length"] or 0)
+        content = self.rfile.read(length)
+        if len(content) < length:  # the client was killed before it had asked
+            self.close_connection = True
+            return
+        body = json.loads(content or b"{}")
         prompt = body["messages"][-1]["content"] if "messages" in body else self.path
         with running.lock:
             before = running.asked[prompt]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bert_judge import BERTJudge
+from bert_judge.bertscore import BERTScorer
 from bert_judge.errors import ModelError
 from bert_judge.models import (
     STARTER_FOLDER,
@@ -20,6 +21,7 @@ from bert_judge.models import (
     load_hf_encoder,
     load_tokenizer,
     max_input_tokens,
+    model_hashes,
     quiet_transformers,
 )
 from conftest import make_tokenizer
@@ -125,6 +127,27 @@ def save_base_encoder(folder: Path) -> None:
 
     with quiet_transformers():
         AutoModel.from_config(AutoModelForSequenceClassification.from_pretrained(folder).config).save_pretrained(folder)
+
+
+@pytest.mark.parametrize(("file", "part"), [("model.safetensors", "weights"), ("tokenizer.json", "tokenizer")])
+def test_a_file_that_was_damaged_does_not_score_in_silence(tmp_path: Path, file: str, part: str) -> None:
+    folder = Path(shutil.copytree(STARTER_FOLDER, tmp_path / "starter"))
+    content = bytearray((folder / file).read_bytes())
+    if part == "weights":
+        content[-1000:-936] = bytes(byte ^ 0xFF for byte in content[-1000:-936])
+    (folder / file).write_bytes(content if part == "weights" else content + b"\n")
+    sentence = refusal(folder)
+    assert f"the files of the {part} in {folder} are not those that its judge.json was written for" in sentence
+    with pytest.raises(ModelError, match="was written for"):
+        BERTScorer(str(folder))
+    config = json.loads((folder / "judge.json").read_text())
+    del config["hashes"]
+    (folder / "judge.json").write_text(json.dumps(config))
+    assert BERTJudge(str(folder)).predict(["a"], ["b"], ["c"]) != [None]
+
+
+def test_the_starter_says_its_hashes() -> None:
+    assert json.loads((STARTER_FOLDER / "judge.json").read_text())["hashes"] == model_hashes(STARTER_FOLDER)
 
 
 def test_an_encoder_without_head_is_no_judge(folder: Path) -> None:

@@ -495,6 +495,7 @@ def test_config_round_trip(tmp_path: Path) -> None:
         truncation="left",
     )
     config = JudgeConfig(form=form, temperature=1.25, scope=Scope(("en", "de"), 80))
+    (tmp_path / "config.json").write_text("{}")
     config.save(tmp_path)
     assert JudgeConfig.load(tmp_path) == config
     assert json.loads((tmp_path / "judge.json").read_text())["temperature"] == 1.25

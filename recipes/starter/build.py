@@ -120,6 +120,7 @@ def average(judges: Sequence[Path], target: Path) -> None:
     save_file(halves, target / "model.safetensors", {"format": "pt"})
     for name in ("config.json", "tokenizer.json", "judge.json"):
         shutil.copy(judges[0] / name, target / name)
+    JudgeConfig.load(target).save(target)
 
 
 def calibrate(folder: Path, dev: Sequence[Sample]) -> None:

@@ -25,6 +25,9 @@ STARTER = "starter"
 
 STARTER_FOLDER = Path(__file__).parent / "starter"
 
+JUDGE_CONFIG = "judge.json"
+"""The file beside a judge's weights that says how they are used: see `prompt.JudgeConfig`."""
+
 _FILES = ("*.json", "*.safetensors", "*.model", "*.txt", "*.jinja")  # fetched from the Hub: no pickles, no code
 _UNREAD = ("pooler.", "decoder.")  # weights that no hidden state of an encoder depends on
 _RELATIVE_POSITIONS = frozenset(["t5", "mt5", "umt5", "longt5", "xlnet"])
@@ -264,10 +267,29 @@ def load_tokenizer(folder: Path) -> Tokenizer:
         raise ModelError(f"{folder} has no fast tokenizer: {first_line(error)}") from error
 
 
-def tokenizer_files(folder: Path) -> list[Path]:
-    """The files of a model's tokenizer, sorted."""
+def model_hashes(folder: Path) -> dict[str, str]:
+    """Digests of a model's `weights`, with their configuration, and of its `tokenizer`: what its scores depend on."""
     without = [] if (folder / "tokenizer.json").exists() else ["*.model", "vocab.*", "merges.txt"]
-    return sorted(file for pattern in ["tokenizer*.json", *without] for file in folder.glob(pattern))
+    tokenizer = sorted(file for pattern in ["tokenizer*.json", *without] for file in folder.glob(pattern))
+    weights = [folder / "config.json", *sorted(folder.glob("*.safetensors"))]
+    return {"weights": hash_files(weights), "tokenizer": hash_files(tokenizer)}
+
+
+def checked_hashes(folder: Path) -> dict[str, str]:
+    """The hashes of a model. Raises ModelError where its `judge.json` was written for other files; many say nothing."""
+    found, path = model_hashes(folder), folder / JUDGE_CONFIG
+    try:
+        recorded = json.loads(path.read_text(encoding="utf-8")).get("hashes") or {}
+    except (OSError, ValueError, AttributeError):
+        return found  # it has none, or one that can't be read, which is said where that is needed
+    for name, digest in found.items():
+        if recorded.get(name, digest) != digest:
+            raise ModelError(
+                f"the files of the {name} in {folder} are not those that its {JUDGE_CONFIG} was written for ({digest}, not "
+                f"{recorded[name]}): a file is damaged, or was changed. Fetch the model again; if you changed it "
+                f'yourself, remove "hashes" from {JUDGE_CONFIG}.'
+            )
+    return found
 
 
 def tokenizer_class(folder: Path, config: Mapping[str, Any]) -> str | None:

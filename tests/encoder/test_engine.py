@@ -92,7 +92,7 @@ def test_runtimes_agree(load: Callable[..., Model], samples: list[Sample], subte
             read = [sample for sample in samples if len(sample.candidate) < 1000] if name == "bert" else samples
             one, other = (scores(Engine(model), tokens_of(model, read)) for model in models)
             assert one == pytest.approx(other, abs=RUNTIMES[dtype])
-            assert models[0].weights_hash == models[1].weights_hash
+            assert models[0].hashes["weights"] == models[1].hashes["weights"]
             assert models[0].runtime.name != models[1].runtime.name
 
 
@@ -435,19 +435,19 @@ def test_an_unknown_dtype_or_device_is_refused(make_judge: Callable[..., Path]) 
 
 
 def test_hashes_follow_the_content(make_judge: Callable[..., Path]) -> None:
-    def hashes(path: Path) -> tuple[str, str]:
+    def hashes(path: Path) -> dict[str, str]:
         model = load_model(str(path), runtime="torch", dtype="float32")
-        return model.weights_hash, model.tokenizer_hash
+        return dict(model.hashes)
 
     one, other = make_judge("eurobert"), make_judge("eurobert", seed=5)
-    assert hashes(one)[0] != hashes(other)[0]
+    assert hashes(one)["weights"] != hashes(other)["weights"]
     copy = make_judge("eurobert", fresh=True)
     for file in one.iterdir():
         (copy / file.name).write_bytes(file.read_bytes())
     assert hashes(one) == hashes(copy)
     (copy / "tokenizer.json").write_bytes((copy / "tokenizer.json").read_bytes() + b"\n")
-    assert hashes(one)[0] == hashes(copy)[0]
-    assert hashes(one)[1] != hashes(copy)[1]
+    assert hashes(one)["weights"] == hashes(copy)["weights"]
+    assert hashes(one)["tokenizer"] != hashes(copy)["tokenizer"]
 
 
 def test_no_warning_in_an_ordinary_run(make_judge: Callable[..., Path], samples: Iterable[Sample]) -> None:

@@ -123,8 +123,8 @@ class BERTScorer:
         return Signature.make(
             "BERTScore",
             model=self.model_type.rstrip("/").split("/")[-1],
-            weights=model.weights_hash,
-            tokenizer=model.tokenizer_hash,
+            weights=model.hashes["weights"],
+            tokenizer=model.hashes["tokenizer"],
             layer="all" if self.all_layers else f"{self.num_layers}({self._layer_chosen})",
             idf=self._idf_source,
             baseline=self._baseline.name if self._baseline else "none",
@@ -154,7 +154,7 @@ class BERTScorer:
             raise InputError("the sentences for idf are one text; a list of texts was expected.")
         if self._idf_source != "none":
             warnings.warn("the idf weights that the scorer had are replaced.", stacklevel=2)
-        self._weigh_by(Idf.count(self._ids(sents), self._model.tokenizer_hash))
+        self._weigh_by(Idf.count(self._ids(sents), self._model.hashes["tokenizer"]))
 
     def save_idf(self, path: str | Path) -> None:
         """Write the counts behind the idf weights to a file, for later runs."""
@@ -164,7 +164,7 @@ class BERTScorer:
 
     def load_idf(self, path: str | Path) -> None:
         """Weigh tokens by the counts in a file that `save_idf` wrote with the same tokenizer."""
-        self._weigh_by(Idf.load(Path(path), self._model.tokenizer_hash))
+        self._weigh_by(Idf.load(Path(path), self._model.hashes["tokenizer"]))
 
     def score(
         self,

@@ -7,7 +7,7 @@ import importlib.util
 import shutil
 import sys
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -20,13 +20,12 @@ from bert_judge.encoder.batching import Batch, pack
 from bert_judge.encoder.output import LOGITS, Output
 from bert_judge.errors import InputError, MissingExtraError
 from bert_judge.models import (
+    checked_hashes,
     choose_device,
     find_model,
-    hash_files,
     load_tokenizer,
     max_input_tokens,
     read_config,
-    tokenizer_files,
 )
 from bert_judge.types import Tokens
 
@@ -61,15 +60,14 @@ class Runtime(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """An encoder that is ready to run: its folder, output, tokenizer, limit in tokens, content hashes and runtime."""
+    """An encoder that is ready to run; `max_tokens` is its limit, `hashes` are those of `models.model_hashes`."""
 
     folder: Path
     output: Output
     tokenizer: Tokenizer
     max_tokens: int
     pad_id: int
-    weights_hash: str
-    tokenizer_hash: str
+    hashes: Mapping[str, str]
     runtime: Runtime
 
 
@@ -169,7 +167,7 @@ def load_model(
     """
     folder = find_model(path, trust_remote_code)
     config = read_config(folder)
-    digest = hash_files([folder / "config.json", *sorted(folder.glob("*.safetensors"))])
+    hashes = checked_hashes(folder)
 
     def make() -> Encoder:
         from bert_judge.encoder.modules import make_encoder  # which imports torch
@@ -182,9 +180,8 @@ def load_model(
         tokenizer=load_tokenizer(folder),
         max_tokens=max_input_tokens(config),
         pad_id=int(config.get("pad_token_id") or 0),
-        weights_hash=digest,
-        tokenizer_hash=hash_files(tokenizer_files(folder)),
-        runtime=_load_runtime(make, f"{digest}-{output}", config.get("model_type"), runtime, device, dtype),
+        hashes=hashes,
+        runtime=_load_runtime(make, f"{hashes['weights']}-{output}", config.get("model_type"), runtime, device, dtype),
     )
 
 

@@ -14,9 +14,9 @@ from bert_judge.errors import InputError, ModelError
 from bert_judge.evidence import SIGNALS, Signals
 from bert_judge.judges.base import FIRST_WINDOW, Judge, make_samples, windows_of
 from bert_judge.judges.reader import Read, Reader, Workers, check_workers, texts_of, usable_cores
-from bert_judge.models import STARTER, find_model, read_config
+from bert_judge.models import JUDGE_CONFIG, STARTER, find_model, read_config
 from bert_judge.processes import computed_ahead
-from bert_judge.prompt import CONFIG_NAME, InputForm, JudgeConfig, PromptEncoder
+from bert_judge.prompt import InputForm, JudgeConfig, PromptEncoder
 from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.version import __version__
 
@@ -106,8 +106,8 @@ class BERTJudge(Judge):
             "BERTJudge",
             {
                 "model": self.variant,
-                "weights": model.weights_hash,
-                "tokenizer": model.tokenizer_hash,
+                "weights": model.hashes["weights"],
+                "tokenizer": model.hashes["tokenizer"],
                 **self._prompts.form.settings(),
                 "combiner": config.combiner.digest() if config.combiner else None,
                 "temperature": f"{config.temperature:.4g}",
@@ -263,7 +263,7 @@ def _check_token_types(folder: Path, form: InputForm) -> None:
     known = int(read_config(folder).get("type_vocab_size") or 1)
     if known < form.token_types:
         raise ModelError(
-            f"{folder / CONFIG_NAME} asks for match marks of evidence {form.evidence}, which need {form.token_types} "
+            f"{folder / JUDGE_CONFIG} asks for match marks of evidence {form.evidence}, which need {form.token_types} "
             f"token types, but the model has {known}: it was not trained with them; train it again."
         )
 

@@ -7,8 +7,8 @@ that no text can imitate them; what does not fit is cut fairly and visibly; and,
 do not share a third.
 """
 
-from bert_judge.prompt.form import CONFIG_NAME, InputForm, JudgeConfig
+from bert_judge.prompt.form import InputForm, JudgeConfig
 from bert_judge.prompt.prompts import Prompt, PromptEncoder
 from bert_judge.prompt.scope import Scope
 
-__all__ = ["CONFIG_NAME", "InputForm", "JudgeConfig", "Prompt", "PromptEncoder", "Scope"]
+__all__ = ["InputForm", "JudgeConfig", "Prompt", "PromptEncoder", "Scope"]

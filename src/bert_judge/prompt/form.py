@@ -10,10 +10,9 @@ from typing import Any, Literal
 
 from bert_judge.errors import InputError, ModelError
 from bert_judge.evidence import CAN_COMPARE, VERSION, Combiner, Relation
+from bert_judge.models import JUDGE_CONFIG, model_hashes
 from bert_judge.prompt.scope import Scope
 from bert_judge.types import PARTS, Sample
-
-CONFIG_NAME = "judge.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +145,7 @@ class JudgeConfig:
     @classmethod
     def load(cls, folder: Path) -> JudgeConfig:
         """Read `judge.json` of a model's folder; a folder without one is a judge of the paper."""
-        path = folder / CONFIG_NAME
+        path = folder / JUDGE_CONFIG
         if not path.exists():
             return cls()
         try:
@@ -166,8 +165,9 @@ class JudgeConfig:
             ) from error
 
     def save(self, folder: Path) -> None:
-        """Write `judge.json` into a model's folder."""
-        (folder / CONFIG_NAME).write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
+        """Write `judge.json` into a model's folder, with the hashes of its files, which have to be there."""
+        record = asdict(self) | {"hashes": model_hashes(folder)}
+        (folder / JUDGE_CONFIG).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def _form_of(raw: dict[str, Any], path: Path) -> InputForm:

@@ -19,15 +19,15 @@ from typing import Any
 
 from bert_judge.artifacts import check_folder, write_files
 from bert_judge.errors import InputError, OutputError, first_line
-from bert_judge.models import hash_files
-from bert_judge.prompt import CONFIG_NAME, InputForm
+from bert_judge.models import JUDGE_CONFIG, hash_files
+from bert_judge.prompt import InputForm
 from bert_judge.training.config import TrainConfig
 from bert_judge.training.held_out import HeldOutMeasures
 from bert_judge.types import Sample
 from bert_judge.version import __version__
 
 METRICS, STATES, RUNS = "metrics.json", "states", "runs"
-_RESULT = (METRICS, CONFIG_NAME, "config.json", "model.safetensors")
+_RESULT = (METRICS, JUDGE_CONFIG, "config.json", "model.safetensors")
 _PARTS = {"q": "question", "c": "candidate answer", "r": "reference answer"}
 _COMBINED = ", combined with the evidence (equal numbers, the chosen option, shared words),"
 _COUNTED = {"task": "by_task", "model": "by_model", "label source": "by_label_source"}
