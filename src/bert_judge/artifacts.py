@@ -4,7 +4,8 @@ A result is a folder with three files:
 
     verdicts.jsonl   one line a row, in the order of the input: id, score, label, gold, what was cut, the texts
     scores.json      the scores alone, a list of numbers (null: undecided)
-    run.json         the signature, versions, counts, command and timings; its presence says that the result is whole
+    run.json         the signature, versions, counts, command, timings, and hashes of the other files; its presence says
+                     that the result is whole
 
 and, where rows were set aside, `bad_rows.jsonl`. While a run is under way they are called `….partial`. A run that stops
 leaves these, and the next one with the same judge and input goes on after the last whole line. Explanations of some of
@@ -15,6 +16,7 @@ Candidates of a model are a folder with `candidates.json`, a list of texts, one 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
@@ -101,6 +103,32 @@ def read_verdicts(path: Path) -> Iterator[dict[str, Any]]:
                 yield record
     except OSError as error:
         raise InputError(f"{path} can't be read ({error.strerror}).") from error
+
+
+def damage(folder: Path, record: Mapping[str, Any]) -> list[str]:
+    """What differs in the files of a result from what its `run.json`, the record, says: a sentence each, none if whole.
+
+    A record without hashes (of an older version) says how many rows there are, and no more.
+    """
+    found, rows = [], record.get("summary", {}).get("rows")
+    for name, written in record.get("files", {}).items():
+        path = folder / name
+        if not path.exists():
+            found.append(f"{path} is missing.")
+        elif (size := path.stat().st_size) != written["bytes"]:
+            found.append(f"{path} has {size:,} bytes; {written['bytes']:,} were written.")
+        elif _facts(path) != written:
+            found.append(f"{path} has other bytes than were written.")
+    if not record.get("files"):
+        there = sum(1 for _ in read_verdicts(folder / VERDICTS))
+        found += [f"{folder / VERDICTS} has {there:,} rows; {rows:,} were written."] if there != rows else []
+    return found
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    """The size of a file, and the digest of its bytes."""
+    with path.open("rb") as content:
+        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(content, "sha256").hexdigest()}
 
 
 def write_explanations(folder: Path, explained: Mapping[int, Explanation]) -> None:
@@ -278,7 +306,8 @@ class ResultFolder:
             )
             if lines:
                 _write(self.folder / (BAD_ROWS + _PARTIAL), lines)
-            _write_json(self.folder / (RUN + _PARTIAL), {"identity": asdict(self._identity), **run})
+            files = {name: _facts(self.folder / (name + _PARTIAL)) for name in names[:-1]}
+            _write_json(self.folder / (RUN + _PARTIAL), {"identity": asdict(self._identity), **run, "files": files})
             (self.folder / RUN).unlink(missing_ok=True)
             for name in (BAD_ROWS, EXPLANATIONS):
                 (self.folder / name).unlink(missing_ok=True)

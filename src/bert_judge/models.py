@@ -285,8 +285,8 @@ def checked_hashes(folder: Path) -> dict[str, str]:
     for name, digest in found.items():
         if recorded.get(name, digest) != digest:
             raise ModelError(
-                f"the files of the {name} in {folder} are not those that its {JUDGE_CONFIG} was written for ({digest}, not "
-                f"{recorded[name]}): a file is damaged, or was changed. Fetch the model again; if you changed it "
+                f"the files of the {name} in {folder} are not those that its {JUDGE_CONFIG} was written for ({digest}, "
+                f"not {recorded[name]}): a file is damaged, or was changed. Fetch the model again; if you changed it "
                 f'yourself, remove "hashes" from {JUDGE_CONFIG}.'
             )
     return found

@@ -118,6 +118,14 @@ class Run:
 def load_run(folder: str | Path) -> Run:
     """Read a result that `score` or `judge` wrote. Raises InputError where there is none, or a damaged one."""
     folder = Path(folder)
+    record = load_record(folder)
+    explained, rows = read_explanations(folder), map(Row.of, read_verdicts(folder / VERDICTS))
+    whole = (replace(row, why=explained[n]) if n in explained else row for n, row in enumerate(rows))
+    return Run(folder, tuple(whole), record)
+
+
+def load_record(folder: Path) -> dict[str, Any]:
+    """What `run.json` of a result says. Raises InputError where there is none, or a damaged one."""
     path = folder / RUN
     if not path.exists():
         begun = (folder / _PARTIAL).exists()
@@ -131,9 +139,7 @@ def load_run(folder: str | Path) -> Run:
             raise ValueError("it names no judge")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} can't be read as the record of a run ({error}).") from error
-    explained, rows = read_explanations(folder), map(Row.of, read_verdicts(folder / VERDICTS))
-    whole = (replace(row, why=explained[n]) if n in explained else row for n, row in enumerate(rows))
-    return Run(folder, tuple(whole), record)
+    return cast("dict[str, Any]", record)
 
 
 def find_runs(paths: Iterable[str | Path]) -> list[Run]:
@@ -144,7 +150,7 @@ def find_runs(paths: Iterable[str | Path]) -> list[Run]:
     """
     runs: dict[Path, Run] = {}
     for path in map(Path, paths):
-        new = [load_run(folder) for folder in _results(path) if folder.resolve() not in runs]
+        new = [load_run(folder) for folder in result_folders(path) if folder.resolve() not in runs]
         runs |= {run.folder.resolve(): run for run in sorted(new, key=_made)}
     return list(runs.values())
 
@@ -160,7 +166,8 @@ def _made(run: Run) -> tuple[str, int, Path]:
     return str(run.record.get("timings", {}).get("started", "")), (run.folder / RUN).stat().st_mtime_ns, run.folder
 
 
-def _results(path: Path) -> list[Path]:
+def result_folders(path: Path) -> list[Path]:
+    """The folder, if it holds a result, else those below it that do. Raises InputError where there is none."""
     if not path.is_dir():
         what = "a file" if path.exists() else "not there"
         raise InputError(f"{path} is {what}; a folder that score or judge wrote was expected.")

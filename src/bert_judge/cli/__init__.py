@@ -30,6 +30,7 @@ GROUPS = {
         "show": "print rows of a result: those judged incorrect, and why",
         "report": "show results as a page: every answer, filters, figures",
         "compare": "compare saved results: two models, or two judges",
+        "verify": "check that saved results are whole, and as they were written",
         "export": "give verdicts back to other tools: inspect, every_eval_ever, the Hub, datasets",
     },
     "trust it": {

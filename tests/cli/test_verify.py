@@ -1,0 +1,105 @@
+"""`bert-judge verify`: a whole result is whole, and whatever happened to one is said."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bert_judge.cli import score, verify
+from bert_judge.errors import InputError
+
+ROWS = [{"question": f"Where is {n}?", "reference": "Paris", "candidate": f"Paris {n}"} for n in range(20)]
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("input") / "answers.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return path
+
+
+@pytest.fixture(scope="module")
+def scored(answers: Path) -> Path:
+    folder = answers.with_name("out")
+    line = [str(answers), "--judge", "containment", "--output_dir", str(folder), "--quiet", "--no_report"]
+    assert score.main(line) == 0
+    return folder
+
+
+@pytest.fixture
+def out(scored: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(scored, tmp_path / "out"))
+
+
+def test_a_whole_result(out: Path, answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verify.main([str(out), "--input", str(answers)]) == 0
+    assert verify.main([str(out.parent)]) == 0
+    said = capsys.readouterr()
+    assert said.out == f"{out}: 20 rows, whole, by RegexJudge containment-none\n" * 2
+    assert said.err == ""
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (lambda out: flip(out / "verdicts.jsonl"), "verdicts.jsonl has other bytes than were written."),
+        (lambda out: flip(out / "scores.json"), "scores.json has other bytes than were written."),
+        (lambda out: cut(out / "verdicts.jsonl"), "bytes; "),
+        (lambda out: (out / "scores.json").unlink(), "scores.json is missing."),
+        (lambda out: (out / "verdicts.jsonl").unlink(), "verdicts.jsonl is missing."),
+    ],
+)
+def test_what_happened_to_it_is_said(
+    out: Path, harm: Callable[[Path], object], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    harm(out)
+    assert verify.main([str(out)]) == 1
+    found = capsys.readouterr()
+    assert said in found.err
+    assert len(found.err.splitlines()) == 1
+    assert found.out == ""
+
+
+def test_another_input_is_said(out: Path, answers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    grown = tmp_path / "grown.jsonl"
+    grown.write_text(answers.read_text() + "\n")
+    assert verify.main([str(out), "--input", str(grown)]) == 1
+    assert f"{out} is of another input than {grown}: of {answers}, as it was then." in capsys.readouterr().err
+
+
+def test_an_unfinished_result_is_said(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    begun = out.parent / "begun"
+    begun.mkdir()
+    shutil.copy(out / "verdicts.jsonl", begun / "verdicts.jsonl.partial")
+    assert verify.main([str(out.parent)]) == 1
+    said = capsys.readouterr()
+    assert f"{begun} is unfinished and left out; start its command again to finish it." in said.err
+    assert f"{out}: 20 rows, whole" in said.out
+    with pytest.raises(InputError, match="holds an unfinished run"):
+        verify.main([str(begun)])
+
+
+def test_a_result_of_an_older_version_has_its_rows_counted(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record = json.loads((out / "run.json").read_text())
+    del record["files"]
+    (out / "run.json").write_text(json.dumps(record))
+    assert verify.main([str(out)]) == 0
+    assert "rows counted only" in capsys.readouterr().out
+    lines = (out / "verdicts.jsonl").read_text().splitlines(keepends=True)
+    (out / "verdicts.jsonl").write_text("".join(lines[:-1]))
+    assert verify.main([str(out)]) == 1
+    assert "verdicts.jsonl has 19 rows; 20 were written." in capsys.readouterr().err
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-3])
