@@ -85,7 +85,12 @@ _ARTICLES = ("a", "d", "i")  # letters that are words, too, and have a key of th
 
 def question_key(question: str | None, references: Sequence[str]) -> str:
     """The key of a row's question; of its references where it has none. Empty if there is not a word in it."""
-    return " ".join(_keys(" ".join(references) if question is None else question))
+    return _key(" ".join(references) if question is None else question)
+
+
+@lru_cache(maxsize=65_536)  # many rows answer one question
+def _key(text: str) -> str:
+    return " ".join(_keys(text))
 
 
 def _keys(text: str) -> list[str]:

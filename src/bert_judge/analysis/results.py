@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from bert_judge.artifacts import RUN, VERDICTS, read_explanations, read_verdicts
 from bert_judge.errors import InputError
+from bert_judge.memory import once, uncollected
 from bert_judge.questions import question_key
 from bert_judge.types import Explanation, Sample, Scale, Signature
 
@@ -22,6 +23,7 @@ _OURS = frozenset(
     "id score label gold explanation matched_reference truncated details failed outside question references "
     "candidate".split()
 )
+_NOTHING: Mapping[str, Any] = {}  # one for all rows, which nobody changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +43,9 @@ class Row:
     candidate: str | None = None
     explanation: str | None = None
     matched_reference: int | None = None
-    truncated: Mapping[str, int] = field(default_factory=dict)
-    details: Mapping[str, Any] = field(default_factory=dict)
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    truncated: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    details: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    meta: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
     failed: bool = False
     outside: str | None = None
     why: Explanation | None = None
@@ -63,9 +65,10 @@ class Row:
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Row:
         """A row from a line of `verdicts.jsonl` (`artifacts.verdict_record`)."""
-        own = {name: record[name] for name in _OURS & record.keys()}
-        meta = {name: value for name, value in record.items() if name not in _OURS}
-        return cls(**{**own, "references": tuple(own.get("references", ())), "meta": meta})
+        own = {name: once(record[name]) for name in _OURS & record.keys()}
+        meta = {name: once(value) for name, value in record.items() if name not in _OURS}
+        references = tuple(map(once, own.get("references", ())))
+        return cls(**{**own, "references": references, "meta": meta or _NOTHING})
 
     @classmethod
     def unjudged(cls, sample: Sample) -> Row:
@@ -121,7 +124,8 @@ def load_run(folder: str | Path) -> Run:
     record = load_record(folder)
     explained, rows = read_explanations(folder), map(Row.of, read_verdicts(folder / VERDICTS))
     whole = (replace(row, why=explained[n]) if n in explained else row for n, row in enumerate(rows))
-    return Run(folder, tuple(whole), record)
+    with uncollected():
+        return Run(folder, tuple(whole), record)
 
 
 def load_record(folder: Path) -> dict[str, Any]:

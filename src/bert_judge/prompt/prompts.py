@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from bert_judge.evidence import AGREEING, Match, Relation, fold, match, name_option
+from bert_judge.memory import uncollected
 from bert_judge.prompt.form import InputForm, with_budgets
 from bert_judge.prompt.tokenise import TextTokenizer, ends, marker_id, plain_tokenizer, special_ids
 from bert_judge.prompt.truncation import Piece, characters_cut, joined, keep_fairly, keep_right, with_focus
@@ -54,7 +53,7 @@ class PromptEncoder:
 
     def encode(self, samples: Sequence[Sample]) -> list[list[Prompt]]:
         """The prompts of each sample: one, or one a reference where the judge takes the best of them."""
-        with _uncollected():
+        with uncollected():
             rows = [_as_read(sample, self.form) for sample in samples]
             passes = [self._passes(row) for row in rows]
             texts = {text for row in rows for text in (row.question, row.candidate) if text is not None}
@@ -135,19 +134,6 @@ class _Texts(NamedTuple):
     candidate: str
     references: Sequence[str]
     form: str
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """No garbage collection meanwhile: reading makes many small objects but no cycles, the search for which takes a
-    third of its time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _as_read(sample: Sample, form: InputForm) -> _Texts:

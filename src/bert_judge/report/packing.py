@@ -13,6 +13,7 @@ from bert_judge.analysis.pairing import judge_kinds
 from bert_judge.analysis.results import Row
 from bert_judge.analysis.table import VerdictTable
 from bert_judge.evidence import AGREEING, Mark, match
+from bert_judge.memory import uncollected
 from bert_judge.report.reasons import against, because, pieces
 from bert_judge.types import Explanation
 
@@ -44,7 +45,9 @@ class Packed:
         seen: dict[Any, int] = {}
         for start in range(0, len(self.table.rows), CHUNK):
             places = range(start, min(start + CHUNK, len(self.table.rows)))
-            yield _squeezed(_texts(self.table, places, self.limit, seen))
+            with uncollected():
+                texts = _texts(self.table, places, self.limit, seen)
+            yield _squeezed(texts)
 
 
 def pack(table: VerdictTable, budget: int = BUDGET) -> Packed:
