@@ -23,8 +23,6 @@ import json
 import os
 import platform
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -32,7 +30,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from parts import EXAMPLES, distinct_rows, parts, processor
+from parts import EXAMPLES, command, distinct_rows, parts, processor
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.models import fastest_dtype, find_model, load_hf_encoder, read_config
@@ -52,7 +50,7 @@ def main() -> None:
     args = parser.parse_args()
     rows = distinct_rows(args.data, args.rows)
     print(f"machine: {platform.machine()}, {os.cpu_count()} cores, {processor()}")
-    if args.memory:  # first: on Linux a child's peak starts at its parent's, which is still small here
+    if args.memory:
         memory(args.data, args.memory_rows)
     speed(args.model_path, rows, args.repeats)
     if args.parts:
@@ -215,25 +213,9 @@ def memory(data: str, counts: Sequence[int], judge_type: str = "BERTJudge") -> N
             path = Path(folder) / "rows.jsonl"
             with path.open("w", encoding="utf-8") as file:
                 file.writelines(json.dumps(row) + "\n" for row in numbered(words, count))
-            command = [
-                sys.executable,
-                "-m",
-                "bert_judge.cli",
-                "score",
-                str(path),
-                "--judge_type",
-                judge_type,
-                "--output_dir",
-                f"{folder}/out",
-                "--quiet",
-            ]
-            start = time.perf_counter()
-            process = subprocess.Popen(command)
-            _, status, usage = os.wait4(process.pid, 0)
-            seconds = time.perf_counter() - start
-            if status:
-                sys.exit(f"bert-judge score ended with status {status}")
-            peak = usage.ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+            seconds, peak = command(
+                "score", str(path), "--judge_type", judge_type, "--output_dir", f"{folder}/out", "--quiet"
+            )
         print(f"{count:>10,} rows {peak:>16.0f} MiB {count / seconds:>14.0f}")
 
 

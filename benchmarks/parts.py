@@ -73,6 +73,25 @@ def distinct_rows(path: str, count: int) -> list[Sample]:
     return list(dict.fromkeys(replace(s, id=None, gold=None) for s in repeated))[:count]
 
 
+_LAUNCHER = """
+import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(status)
+"""
+
+
+def command(*arguments: str) -> tuple[float, float]:
+    """The seconds that a `bert-judge` command takes, and the most memory that it holds, in MiB."""
+    line = [sys.executable, "-m", "bert_judge.cli", *arguments]
+    start = time.perf_counter()
+    # On Linux the peak of a process starts at that of the one that began it: a small one begins it.
+    found = subprocess.run([sys.executable, "-c", _LAUNCHER, *line], stdout=subprocess.PIPE, text=True, check=False)
+    if found.returncode:
+        sys.exit(f"bert-judge {' '.join(arguments)} ended with status {found.returncode}")
+    return time.perf_counter() - start, int(found.stdout) / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
 def measure(model_path: str, rows: Sequence[Sample], repeats: int, cores: int) -> dict[str, tuple[float, float]]:
     """Milliseconds a row of each part, by the clock and of processor time, on the first so many cores."""
     if hasattr(os, "sched_setaffinity"):
