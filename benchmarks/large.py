@@ -42,7 +42,12 @@ def main() -> None:
         print(f"\n{f'{count:,} rows':22}{'s':>8}{'MiB':>8}{'s a row':>10}{'memory':>8}")
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            paths = {"rows": folder / "rows.jsonl", "one": folder / "a", "other": folder / "b", "page": folder / "c"}
+            paths = {
+                "rows": folder / "rows.jsonl",
+                "one": folder / "a",
+                "other": folder / "b",
+                "page": folder / "c.html",
+            }
             with paths["rows"].open("w", encoding="utf-8") as file:
                 file.writelines(json.dumps(row) + "\n" for row in islice(read(args.data), count))
             for title, line in COMMANDS.items():

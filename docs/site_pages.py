@@ -15,6 +15,7 @@ PAGES = {
     "benchmarks/README.md": "benchmarks.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
     "src/bert_judge/audit/attacks.json": "attacks.json",
     "src/bert_judge/audit/invariances.json": "invariances.json",
 }

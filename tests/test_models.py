@@ -172,6 +172,26 @@ def test_an_unknown_architecture_needs_permission(folder: Path) -> None:
     assert "trust_remote_code" in sentence
 
 
+def test_code_from_the_hub_needs_a_commit(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    commit, cache = "0123456789abcdef" * 2 + "01234567", tmp_path / "hub"
+    kept = cache / "models--org--model"
+    shutil.copytree(folder, kept / "snapshots" / commit)
+    (kept / "refs").mkdir()
+    (kept / "refs" / "main").write_text(commit)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache))
+    snapshot = kept / "snapshots" / commit
+    assert find_model("org/model") == find_model("org/model", with_code=True) == snapshot
+    assert find_model(f"org/model@{commit}") == snapshot
+    edit_config(snapshot, model_type="ours", auto_map={"AutoConfig": "code.OurConfig"})
+    (snapshot / "code.py").write_text("raise SystemExit('the code ran')")
+    assert find_model("org/model") == snapshot  # whose code will not run
+    for name in ("org/model", "org/model@main"):
+        sentence = refusal(name, trust_remote_code=True)
+        assert f"read the code, and give org/model@{commit}." in sentence
+    assert find_model(f"org/model@{commit}", with_code=True) == snapshot
+    assert "was not found" in refusal("org/model@no-such-tag")
+
+
 def test_a_configuration_without_an_architecture_is_no_model(folder: Path) -> None:
     (folder / "config.json").write_text("{}", encoding="utf-8")
     assert refusal(folder) == f"{folder} is not a model: its config.json names no architecture (model_type)."

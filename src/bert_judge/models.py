@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ JUDGE_CONFIG = "judge.json"
 """The file beside a judge's weights that says how they are used: see `prompt.JudgeConfig`."""
 
 _FILES = ("*.json", "*.safetensors", "*.model", "*.txt", "*.jinja")  # fetched from the Hub: no pickles, no code
+_COMMIT = re.compile("[0-9a-f]{40}")
 _UNREAD = ("pooler.", "decoder.")  # weights that no hidden state of an encoder depends on
 _RELATIVE_POSITIONS = frozenset(["t5", "mt5", "umt5", "longt5", "xlnet"])
 _OFFSET_POSITIONS = frozenset(
@@ -43,7 +44,8 @@ def find_model(path: str, with_code: bool = False) -> Path:
     """The folder of a model: the starter, a folder, one under `LOCAL_MODELS_DIR`, or the Hub's (downloaded once).
 
     `LOCAL_MODELS_DIR` holds models under the last part of their name: `org/model` is looked for as `model`, then as
-    `org/model`. Raises ModelError with what was tried.
+    `org/model`. A name on the Hub may end with a revision, `org/model@REVISION`; `with_code` a model whose code would
+    run needs a commit there. Raises ModelError with what was tried.
     """
     if path == STARTER:
         return STARTER_FOLDER
@@ -62,8 +64,18 @@ def _download(path: str, tried: list[Path], with_code: bool) -> Path:
     """Fetch a model from the Hub into its cache."""
     from huggingface_hub import errors, snapshot_download
 
+    name, _, revision = path.partition("@")
+    fetch = partial(snapshot_download, name, revision=revision or None)
     try:
-        return Path(snapshot_download(path, allow_patterns=[*_FILES, *(["*.py"] if with_code else [])]))
+        folder = Path(fetch(allow_patterns=[*_FILES]))
+        if not with_code or not _has_code(folder):
+            return folder
+        if not _COMMIT.fullmatch(revision):
+            raise ModelError(
+                f"the model {name} brings code of its own, which runs only at a commit that you name, so that nobody "
+                f"can change it later: read the code, and give {name}@{folder.name}."
+            )
+        return Path(fetch(allow_patterns=[*_FILES, "*.py"]))
     except errors.HFValidationError:
         reason = "and it is not a valid name on the Hub"
     except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled):
@@ -76,6 +88,15 @@ def _download(path: str, tried: list[Path], with_code: bool) -> Path:
         f"the model {path!r} was not found: there is no folder {places}, {reason}; "
         f"give a folder, a name on the Hub, or {STARTER!r}."
     )
+
+
+def _has_code(folder: Path) -> bool:
+    """Whether code that comes with a model would run if that is allowed: transformers lacks its architecture."""
+    from transformers import CONFIG_MAPPING
+
+    raw = read_config(folder)
+    own = "auto_map" in raw and raw.get("model_type") not in CONFIG_MAPPING
+    return own or "auto_map" in _tokenizer_config(folder)
 
 
 def load_hf_encoder(
