@@ -24,6 +24,7 @@ from bert_judge import BERTJudge, Sample
 from bert_judge.cli import main
 from bert_judge.errors import InputError
 from bert_judge.models import STARTER_FOLDER
+from bert_judge.prompt import JudgeConfig
 from language_models import save_language_model, save_sequence_model
 
 settings.register_profile("patient", deadline=None)  # the machines of CI are slow at times
@@ -168,6 +169,7 @@ def starter_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = {"cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]", "unk_token": "[UNK]"}
     config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 512, **names}
     (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    JudgeConfig.load(folder).save(folder)  # whose hashes are of these files
     return folder
 
 

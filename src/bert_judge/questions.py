@@ -80,17 +80,21 @@ _OPTION = re.compile(
     r"(?<!\w)([A-J])(?=\s*[).:\]]|\s*$)|(?<=\()([A-J])(?=\))|(?<=[Oo]ption )([A-J])(?!\w)"
     r"|(?<![^\s>])([A-J])(?=</|<\|)|(?<=[*{\"])(?<!\w\*)([A-J])(?=[*}\"])"
 )
+_REMEMBERED = 1_000  # characters; what is longer would take much memory
 _ARTICLES = ("a", "d", "i")  # letters that are words, too, and have a key of their own as options
 
 
 def question_key(question: str | None, references: Sequence[str]) -> str:
     """The key of a row's question; of its references where it has none. Empty if there is not a word in it."""
-    return _key(" ".join(references) if question is None else question)
+    text = " ".join(references) if question is None else question
+    return _key_again(text) if len(text) <= _REMEMBERED else _key(text)
 
 
-@lru_cache(maxsize=65_536)  # many rows answer one question
 def _key(text: str) -> str:
     return " ".join(_keys(text))
+
+
+_key_again = lru_cache(maxsize=65_536)(_key)  # many rows answer one question
 
 
 def _keys(text: str) -> list[str]:
