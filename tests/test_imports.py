@@ -20,8 +20,8 @@ LADDER = [
     "generators encoder prompt sources summary",
     "tasks training bertscore",
     "judges",
-    "pipeline analysis audit integrations distributed",
-    "report server compat rewards exports",
+    "pipeline analysis audit integrations",
+    "report server compat rewards exports distributed",
     "cli",
     "__main__ utils",
 ]
@@ -29,7 +29,7 @@ LEVELS = {name: level for level, names in enumerate(LADDER) for name in names.sp
 SIDEWAYS = {("evidence", "metrics"), ("server", "report"), ("types", "errors"), ("paths", "types")}
 HEAVY = (
     *("torch", "transformers", "numpy", "datasets", "pyarrow", "tokenizers", "scipy", "sklearn"),
-    *("openai", "vllm", "matplotlib", "jinja2", "fastapi", "uvicorn", "httpx2", "prometheus_client"),
+    *("openai", "vllm", "matplotlib", "jinja2", "fastapi", "uvicorn", "httpx2", "prometheus_client", "ray"),
 )
 
 

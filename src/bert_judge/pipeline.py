@@ -13,11 +13,12 @@ from dataclasses import asdict, dataclass
 from heapq import nsmallest
 from itertools import islice, tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from bert_judge.addresses import public_command
 from bert_judge.artifacts import (
     CANDIDATES,
+    PART_ROWS,
     RUN,
     SCORES,
     Identity,
@@ -29,6 +30,7 @@ from bert_judge.artifacts import (
     write_candidates,
     write_explanations,
 )
+from bert_judge.artifacts.parts import Parts
 from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.generators import Generator as LanguageModel
 from bert_judge.generators import split_trace
@@ -80,22 +82,28 @@ def score_source(
     """
     start = time.time()
     with folder.writing():
-        done, before, tally = folder.rows_done, judge.costs, Tally(() if folder.failed else folder.earlier_records())
-        records = _failed_again(source, judge, folder, texts) if folder.failed else _rest(source, judge, done, texts)
+        before, had = judge.costs, folder.rows_done
         try:
-            for done in folder.append(map(tally.counted, records)):
-                yield done
+            if folder.parts:
+                yield from _score_parts(source, judge, folder, folder.parts, texts)
+                tally, judged = Tally(folder.parts.earlier_records(Tally.COLUMNS)), folder.rows_done - had
+            else:
+                tally, done = Tally(() if folder.failed else folder.earlier_records()), had
+                to_judge = _failed_again if folder.failed else _rest
+                records = to_judge(source, judge, folder, texts)
+                for done in folder.append(map(tally.counted, records)):
+                    yield done
+                judged = done - had
         except _UnevenVerdictsError:
             folder.discard()
             raise
-        seconds, judged = time.time() - start, folder.failed or done - folder.rows_done
         run = {
             "summary": asdict(tally.summary()),
             "scale": judge.scale,
             "input": dict(source.description),
             "command": public_command(command),
             **({"costs": asdict(judge.costs.since(before))} if judge.costs and before else {}),
-            **_circumstances(start, seconds, judged),
+            **_circumstances(start, time.time() - start, folder.failed or judged),
         }
         folder.finish(run, [row.record for row in source.bad_rows])
 
@@ -126,10 +134,9 @@ def explain_result(source: Rows, judge: Judge, folder: ResultFolder, rows: Seque
         write_explanations(folder.folder, {row: explained[row] for row in (*rows, *explained)})
 
 
-def _rest(source: Rows, judge: Judge, done: int, texts: bool) -> Iterator[dict[str, Any]]:
-    """The records of the rows after the first `done`."""
-    for sample, verdict in _with_verdicts(islice(source, done, None), judge):
-        yield verdict_record(sample, verdict, texts)
+def _rest(source: Rows, judge: Judge, folder: ResultFolder, texts: bool) -> Iterator[dict[str, Any]]:
+    """The records of the rows that an interrupted run left."""
+    return judged_rows(islice(source, folder.rows_done, None), judge, texts)
 
 
 def _failed_again(source: Rows, judge: Judge, folder: ResultFolder, texts: bool) -> Iterator[dict[str, Any]]:
@@ -138,6 +145,59 @@ def _failed_again(source: Rows, judge: Judge, folder: ResultFolder, texts: bool)
     pairs = _with_verdicts((sample for sample, record in rows if record.get("failed")), judge)
     for record in folder.earlier_records():
         yield verdict_record(*next(pairs), texts) if record.get("failed") else record
+
+
+Todo: TypeAlias = Mapping[int, Sequence[int]]
+"""The parts that are to be judged, by number, and which rows of each, from 0."""
+
+
+@runtime_checkable
+class PartsJudge(Protocol):
+    """A judge that judges parts by itself, in any order (`distributed`)."""
+
+    def judged_parts(self, source: Rows, todo: Todo, texts: bool) -> Iterator[tuple[int, int, dict[str, Any]]]:
+        """The records of the rows, each with the number of its part and its own number in that."""
+
+
+def _score_parts(source: Rows, judge: Judge, folder: ResultFolder, parts: Parts, texts: bool) -> Iterator[int]:
+    """Judge the parts that are missing, and the rows of others on which the judge failed."""
+    done, total = parts.rows_done, len(source)
+    earlier = {number: dict(enumerate(parts.records(number))) for number in parts.done if parts.done[number].failed}
+    todo = {
+        number: [row for row, record in earlier[number].items() if record.get("failed")]
+        if number in earlier
+        else range(min(parts.rows, total - number * parts.rows))
+        for number in parts.missing(total)
+    }
+    judged = judge.judged_parts(source, todo, texts) if isinstance(judge, PartsJudge) else None
+    under_way: dict[int, dict[int, dict[str, Any]]] = {}
+    for number, row, record in judged or _judged_here(source, judge, todo, texts):
+        own = under_way.setdefault(number, {})
+        own[row] = record
+        if len(own) == len(todo[number]):
+            whole = earlier.get(number, {}) | under_way.pop(number)
+            folder.write_part(number, [whole[each] for each in sorted(whole)])
+        done += number not in earlier
+        yield done
+
+
+def _judged_here(source: Rows, judge: Judge, todo: Todo, texts: bool) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """As `PartsJudge.judged_parts`, by a judge of this process: each part by itself, wherever a run stopped before."""
+    for number, rows in todo.items():
+        for row, record in zip(rows, judged_rows(rows_of_part(source, number, rows), judge, texts), strict=True):
+            yield number, row, record
+
+
+def judged_rows(samples: Iterable[Sample], judge: Judge, texts: bool) -> Iterator[dict[str, Any]]:
+    """The record of each sample."""
+    for sample, verdict in _with_verdicts(samples, judge):
+        yield verdict_record(sample, verdict, texts)
+
+
+def rows_of_part(source: Rows, number: int, rows: Sequence[int]) -> Iterator[Sample]:
+    """Some of the samples of a part, in order."""
+    wanted = set(rows)
+    return (sample for row, sample in enumerate(source.part(number)) if row in wanted)
 
 
 class _UnevenVerdictsError(InputError):
@@ -212,6 +272,7 @@ class CandidateRows:
     task: Task
     candidates: Sequence[str]
     path: str
+    part_rows: int = PART_ROWS
 
     @classmethod
     def read(cls, task: Task, directory: Path, model: str) -> CandidateRows:
@@ -258,9 +319,16 @@ class CandidateRows:
         return len(self.candidates)
 
     def __iter__(self) -> Iterator[Sample]:
-        rows = zip(self.task.questions, self.task.references, self.candidates, strict=True)
-        for number, (question, references, candidate) in enumerate(rows):
-            yield Sample(candidate, references, question, id=str(number))
+        return self._samples(0, len(self))
+
+    def part(self, number: int) -> Iterator[Sample]:
+        """The samples of a part, from 0: `part_rows` of them, or what is left of them at the end."""
+        start = number * self.part_rows
+        return self._samples(start, min(start + self.part_rows, len(self)))
+
+    def _samples(self, start: int, end: int) -> Iterator[Sample]:
+        for row in range(start, end):
+            yield Sample(self.candidates[row], self.task.references[row], self.task.questions[row], id=str(row))
 
 
 def generate_candidates(

@@ -82,7 +82,9 @@ class Agreement:
 
 
 class Tally:
-    """Counts the records of a result (lines of `verdicts.jsonl`) as they pass."""
+    """Counts the records of a result (lines of `verdicts.jsonl`) as they pass; reads their `COLUMNS` alone."""
+
+    COLUMNS = ("score", "label", "gold", "truncated", "failed", "outside")
 
     def __init__(self, records: Iterable[dict[str, Any]]) -> None:
         self._counts: Counter[str] = Counter()

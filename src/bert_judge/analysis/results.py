@@ -12,13 +12,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from bert_judge.artifacts import RUN, VERDICTS, read_explanations, read_verdicts
+from bert_judge.artifacts import PARTIAL, PARTS, RUN, VERDICTS, has_verdicts, read_explanations, read_verdicts
 from bert_judge.errors import InputError
 from bert_judge.memory import once, uncollected
 from bert_judge.questions import question_key
 from bert_judge.types import Explanation, Sample, Scale, Signature
 
-_PARTIAL = VERDICTS + ".partial"
 _OURS = frozenset(
     "id score label gold explanation matched_reference truncated details failed outside question references "
     "candidate".split()
@@ -122,7 +121,7 @@ def load_run(folder: str | Path) -> Run:
     """Read a result that `score` or `judge` wrote. Raises InputError where there is none, or a damaged one."""
     folder = Path(folder)
     record = load_record(folder)
-    explained, rows = read_explanations(folder), map(Row.of, read_verdicts(folder / VERDICTS))
+    explained, rows = read_explanations(folder), map(Row.of, read_verdicts(folder))
     whole = (replace(row, why=explained[n]) if n in explained else row for n, row in enumerate(rows))
     with uncollected():
         return Run(folder, tuple(whole), record)
@@ -132,7 +131,7 @@ def load_record(folder: Path) -> dict[str, Any]:
     """What `run.json` of a result says. Raises InputError where there is none, or a damaged one."""
     path = folder / RUN
     if not path.exists():
-        begun = (folder / _PARTIAL).exists()
+        begun = _is_begun(folder)
         state = "an unfinished run (start the same command again to finish it)" if begun else "no result"
         below = sorted(str(each.parent) for each in folder.glob(f"*/{RUN}"))
         hint = f", such as {' or '.join(below[:2])}," if below else ""
@@ -177,7 +176,7 @@ def result_folders(path: Path) -> list[Path]:
         raise InputError(f"{path} is {what}; a folder that score or judge wrote was expected.")
     if _is_result(path):
         return [path]
-    found = sorted(run.parent for run in path.rglob(RUN) if (run.parent / VERDICTS).exists())
+    found = sorted(run.parent for run in path.rglob(RUN) if has_verdicts(run.parent))
     if not found:
         begun = "".join(f" ({folder} is unfinished)" for folder in _unfinished(path)[:1])
         raise InputError(
@@ -187,8 +186,13 @@ def result_folders(path: Path) -> list[Path]:
 
 
 def _is_result(path: Path) -> bool:
-    return (path / RUN).exists() or (path / _PARTIAL).exists()
+    return (path / RUN).exists() or _is_begun(path)
+
+
+def _is_begun(folder: Path) -> bool:
+    return (folder / (VERDICTS + PARTIAL)).exists() or (folder / (PARTS + PARTIAL)).is_dir()
 
 
 def _unfinished(path: Path) -> list[Path]:
-    return sorted(begun.parent for begun in path.rglob(_PARTIAL) if not (begun.parent / RUN).exists())
+    begun = {run.parent for run in path.rglob(RUN + PARTIAL) if _is_begun(run.parent)}
+    return sorted(folder for folder in begun if not (folder / RUN).exists())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from bert_judge.artifacts import PART_ROWS
 from bert_judge.sources import FORMATS, HELD_BYTES, ColumnMap, Source, open_source
 
 
@@ -35,6 +36,7 @@ def open_input(
     model: str | None = None,
     without: Sequence[str] = (),
     held_bytes: int = HELD_BYTES,
+    part_rows: int | None = None,
 ) -> Source:
     """The checked input; `columns` in place of those of the options. Raises what `open_source` does."""
     return open_source(
@@ -47,4 +49,5 @@ def open_input(
         model=model,
         without=without,
         held_bytes=held_bytes,
+        part_rows=part_rows or PART_ROWS,
     )

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from bert_judge.artifacts import CANDIDATES, ResultFolder, check_folder
+from bert_judge.artifacts import CANDIDATES, PART_ROWS, ResultFolder, check_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, made
-from bert_judge.cli.judging import add_judges, chosen_judges, explain_rows, judge_rows, say_failed
+from bert_judge.cli.judging import add_judges, chosen_judges, explain_rows, judge_rows, made_judge, say_failed
 from bert_judge.cli.outputs import VerdictOptions
 from bert_judge.cli.rows import where_explained
 from bert_judge.cli.tasking import TaskOptions, read_tasks
 from bert_judge.errors import InputError
-from bert_judge.judges import Judge, LLMJudge
+from bert_judge.judges import Judge
+from bert_judge.judges.base import Costs
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.paths import scores_folder
 from bert_judge.pipeline import CandidateRows, Task, open_result
@@ -62,10 +63,10 @@ def main(arguments: Sequence[str]) -> int:
     results = []
     for spec in specs:
         with log_shown(not options.quiet):
-            judge = spec.make()
+            judge = made_judge(spec, options)
         results += [_judge(judge, spec.kind.__name__, model, rows, options, command) for model, rows in work]
-        if isinstance(judge, LLMJudge) and not options.quiet:
-            say(_costs(judge))
+        if judge.costs is not None and not options.quiet:
+            say(_costs(judge.costs))
     if not options.quiet:
         say(task_table([(each.rows.task.name, each.model, each.name, each.summary) for each in results]).text())
         if options.explain:
@@ -84,14 +85,14 @@ def _candidates(tasks: Iterator[Task], options: JudgeOptions) -> Iterator[tuple[
         if not models:
             raise InputError(f"there are no candidates for {task.name} in {directory}; run bert-judge generate first.")
         for model in models:
-            yield model, CandidateRows.read(task, directory, model)
+            yield model, replace(CandidateRows.read(task, directory, model), part_rows=options.part_rows or PART_ROWS)
 
 
 def _judge(
     judge: Judge, name: str, model: str, rows: CandidateRows, options: JudgeOptions, command: Sequence[str]
 ) -> _Result:
     path = scores_folder(Path(options.output_dir), rows.task.name, model, name, judge.variant)
-    fitted, folder = open_result(rows, judge, path, {"no_texts": options.no_texts}, options.overwrite)
+    fitted, folder = open_result(rows, judge, path, options.settings, options.overwrite)
     title = f"{name} {rows.task.name} {model}"
     judge_rows(rows, fitted, folder, title, texts=not options.no_texts, quiet=options.quiet, command=command)
     explain_rows(rows, fitted, folder, options.explain, options.quiet)
@@ -108,8 +109,7 @@ def _parse(arguments: Sequence[str]) -> tuple[list[JudgeSpec], JudgeOptions, Tas
     return list(read_judges(values).values()), made(JudgeOptions, values), made(TaskOptions, values)
 
 
-def _costs(judge: LLMJudge) -> str:
-    costs = judge.costs
+def _costs(costs: Costs) -> str:
     money = "" if costs.money is None else f", {costs.money:.4f} in money"
     return (
         f"{costs.requests} requests, {costs.cached} replies from the store, {costs.failed} failed; "

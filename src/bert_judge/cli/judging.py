@@ -12,6 +12,7 @@ from typing import Any
 from bert_judge.artifacts import ResultFolder
 from bert_judge.cli import note, progress_bar
 from bert_judge.cli.flags import Parser, add_flags, joined_names, names_in, peek, spellings
+from bert_judge.cli.outputs import VerdictOptions
 from bert_judge.errors import InputError
 from bert_judge.judges import JUDGES
 from bert_judge.judges.base import Judge
@@ -101,6 +102,15 @@ def _add_flags_of_others(parser: Parser, taken: Set[str]) -> dict[str, list[str]
             if flag not in taken:
                 owners.setdefault(flag, []).append(name)
     return owners
+
+
+def made_judge(spec: JudgeSpec, options: VerdictOptions) -> Judge:
+    """The judge, in this process or on a cluster. Raises what making it raises."""
+    if options.engine == "local":
+        return spec.make()
+    from bert_judge.distributed import RayJudge
+
+    return RayJudge(spec, options.actors, options.ray_address)
 
 
 def judge_rows(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
+from bert_judge.artifacts import PART_ROWS
 from bert_judge.errors import InputError
 
 
@@ -19,13 +20,42 @@ class OutputOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictOptions(OutputOptions):
-    """What is written of verdicts."""
+    """What is written of verdicts, where judges run, and whether their verdicts are one file or parts."""
 
     explain: Annotated[int, "say of the N rows nearest the threshold which words carried their scores"] = 0
-    no_texts: Annotated[bool, "leave the texts out of verdicts.jsonl"] = False
+    no_texts: Annotated[bool, "leave the texts out of the verdicts"] = False
+
+    engine: Annotated[Literal["local", "ray"], "local: this process; ray: actors of a Ray cluster (writes parquet)"] = (
+        "local"
+    )
+    ray_address: Annotated[str | None, "a running cluster: auto, ray://HOST:10001 (default: one here)"] = None
+    actors: Annotated[str | None, "with --engine ray: how many judges, or the least and the most: 1-8"] = None
+    output_format: Annotated[
+        Literal["jsonl", "parquet"] | None, "jsonl (the default): verdicts.jsonl; parquet: parts in the folder verdicts"
+    ] = None
+    part_rows: Annotated[int | None, f"rows of a part, of which a killed run loses one at most ({PART_ROWS:,})"] = None
 
     def __post_init__(self) -> None:
         if self.explain < 0:
             raise InputError(f"explain is {self.explain}; a number of rows, or 0 for none, was expected.")
         if self.explain and self.no_texts:
             raise InputError("--explain writes words of the candidates, which --no_texts leaves out; give one of them.")
+        if self.part_rows is not None and self.part_rows < 1:
+            raise InputError(f"part_rows is {self.part_rows}; a number of at least 1 was expected.")
+        if self.engine == "ray" and self.output_format == "jsonl":
+            raise InputError("--engine ray writes parts, in any order; leave --output_format jsonl out.")
+        if self.engine != "ray" and (self.actors or self.ray_address):
+            raise InputError("--actors and --ray_address are for --engine ray; add it, or leave them out.")
+        if self.part_rows and not self.in_parts:
+            raise InputError("--part_rows is for parts; add --output_format parquet, or leave it out.")
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether verdicts are written in parts."""
+        return self.engine == "ray" or self.output_format == "parquet"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The options that change the files."""
+        parts = {"part_rows": self.part_rows or PART_ROWS} if self.in_parts else {}
+        return {"no_texts": self.no_texts, **parts}

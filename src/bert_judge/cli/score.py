@@ -13,11 +13,11 @@ from typing import Annotated, Any
 from bert_judge.analysis.compare import compare_models, rankings
 from bert_judge.analysis.results import Run, load_run
 from bert_judge.analysis.table import Part, tabulate
-from bert_judge.artifacts import EXPLANATIONS, REPORT, RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder
+from bert_judge.artifacts import EXPLANATIONS, REPORT, RUN, SCORES, Identity, ResultFolder, check_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, columns_in, made, peek
 from bert_judge.cli.inputs import InputOptions, input_settings, open_input
-from bert_judge.cli.judging import add_judges, chosen_judges, explain_rows, judge_rows, say_failed
+from bert_judge.cli.judging import add_judges, chosen_judges, explain_rows, judge_rows, made_judge, say_failed
 from bert_judge.cli.outputs import VerdictOptions
 from bert_judge.cli.rows import first_explained, where_explained
 from bert_judge.document import Block, Document
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str]) -> int:
     for name, spec in specs.items():
         with named_in_errors(f"the judge {name}") if len(specs) > 1 or options.suite else nullcontext():
             with log_shown(not options.quiet):
-                judge = spec.make()
+                judge = made_judge(spec, options)
             for job in (job for job in jobs if job.judge == name):
                 fitted, results[job.name] = _judge(job, judge, options, command)
                 if isinstance(fitted, Cascade) and len(jobs) > 1 and not options.quiet:
@@ -113,7 +113,15 @@ def _open(files: Sequence[str], options: ScoreOptions) -> dict[str, Source]:
     maps = maps or {"": asked}
     held = HELD_BYTES // len(maps)
     return {
-        name: open_input(files, options, columns=chosen, model=name or None, without=columns, held_bytes=held)
+        name: open_input(
+            files,
+            options,
+            columns=chosen,
+            model=name or None,
+            without=columns,
+            held_bytes=held,
+            part_rows=options.part_rows,
+        )
         for name, chosen in maps.items()
     }
 
@@ -176,8 +184,9 @@ def _say_several(
     if options.explain:
         say(f"\n{where_explained(output_dir)}")
     named_by_judge = jobs[0].name != jobs[0].candidates
+    verdicts = results[jobs[0].name].verdicts
     below = "/".join(["CANDIDATES"] * bool(jobs[0].candidates) + ["JUDGE"] * named_by_judge)
-    say(f"\nfiles  {path}{page}, and in {output_dir}/{below}: {VERDICTS}, {SCORES}, {RUN}")
+    say(f"\nfiles  {path}{page}, and in {output_dir}/{below}: {verdicts}, {SCORES}, {RUN}")
 
 
 def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder], load: Callable[[Path], Run]) -> str:
@@ -228,7 +237,7 @@ def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ScoreOptions
 
 def _what_is_written(options: ScoreOptions, column: str, source: Source) -> dict[str, Any]:
     """The options that change the files: two runs that differ in them are not the same."""
-    settings = {**input_settings(options), "no_texts": options.no_texts}
+    settings = {**input_settings(options), **options.settings}
     return (
         {**settings, "map": {**(options.map or {}), "candidate": source.columns["candidate"]}} if column else settings
     )
@@ -237,7 +246,7 @@ def _what_is_written(options: ScoreOptions, column: str, source: Source) -> dict
 def _report(folder: ResultFolder, source: Source, signature: Signature, page: str, options: ScoreOptions) -> str:
     """The table that a person reads."""
     facts = result_facts(Summary.of(folder), len(source.bad_rows))
-    files = f"files  {folder.folder}/: {VERDICTS}, {SCORES}, {RUN}{page}"
+    files = f"files  {folder.folder}/: {folder.verdicts}, {SCORES}, {RUN}{page}"
     return Document("", [*_what_was_read(options, source), *facts], judges=[("", signature)]).text() + f"\n{files}"
 
 

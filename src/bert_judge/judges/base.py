@@ -50,6 +50,11 @@ class Costs:
             completion_tokens=self.completion_tokens + reply.completion_tokens,
         )
 
+    def and_of(self, other: Costs) -> Costs:
+        """What two judges have used together."""
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return Costs(*(ours if theirs is None else theirs + (ours or 0) for ours, theirs in pairs))
+
     def since(self, earlier: Costs) -> Costs:
         """What the same judge has used after `earlier`."""
         return Costs(*(now and now - then for now, then in zip(astuple(self), astuple(earlier), strict=True)))

@@ -19,8 +19,9 @@ from itertools import islice
 from pathlib import Path
 from sys import getsizeof
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from bert_judge.artifacts import PART_ROWS
 from bert_judge.errors import InputError
 from bert_judge.sources.columns import COLUMN_NAMES, REQUIRED, ColumnMap, Columns, asked_columns
 from bert_judge.sources.files import FORMATS, Input, find_input
@@ -46,6 +47,14 @@ HELD_BYTES: Final = 16 << 20
 _SAMPLE_BYTES = 200  # without what it holds
 
 
+class _Mark(NamedTuple):
+    """Where a part begins: its file, how many rows of that come before, and how many rows to judge in all."""
+
+    file: str
+    rows: int
+    number: int
+
+
 class Source:
     """A checked file of answers; iterate over it, as often as needed, for its samples. Made by `open_source`.
 
@@ -66,9 +75,11 @@ class Source:
         skip_bad_rows: bool,
         held_bytes: int,
         remedy: str,
+        part_rows: int,
     ) -> None:
         self._input, self._reader, self._limit, self._skip_bad_rows = found, reader, limit, skip_bad_rows
-        self._remedy = remedy
+        self._remedy, self.part_rows = remedy, part_rows
+        self._read, self._marks = Counter[str](), list[_Mark]()
         self._stamp = found.stamp()
         self.path, self.format = path, found.format
         self._found: dict[tuple[str, str | None, str | None], Counter[str]] = {}
@@ -85,18 +96,31 @@ class Source:
         self._check_unchanged()
         if self._held is not None:
             yield from self._held
-            return
+        else:
+            yield from self._samples(_Mark(self._input.files[0].label, 0, 0), self.rows)
+
+    def part(self, number: int) -> Iterator[Sample]:
+        """The samples of a part, from 0: `part_rows` of them, or what is left of them at the end."""
+        self._check_unchanged()
+        start = number * self.part_rows
+        rows = min(self.part_rows, self.rows - start)
+        if self._held is not None:
+            yield from self._held[start : start + rows]
+        else:
+            yield from self._samples(self._marks[number], rows)
+
+    def _samples(self, mark: _Mark, rows: int) -> Iterator[Sample]:
+        """So many samples from there on."""
         count = 0
-        for result in self._results():
+        for result in self._results(mark=mark):
             if isinstance(result, Sample):
-                if count == self.rows:
-                    break
                 count += 1
                 yield result
+                if count == rows:
+                    return
             elif not self._skip_bad_rows:
                 raise self._changed()
-        if count < self.rows:
-            raise self._changed()
+        raise self._changed()
 
     def originals(self) -> Iterator[Mapping[str, object]]:
         """The row that each sample was read from, with all of its columns."""
@@ -127,6 +151,9 @@ class Source:
                 if self._skip_bad_rows or not kept:
                     kept.append(result)
                 continue
+            if good % self.part_rows == 0:
+                label = next(reversed(self._read))
+                self._marks.append(_Mark(label, self._read[label] - 1, good + bad))
             good += 1
             if held is not None:
                 held.append(result)
@@ -149,15 +176,21 @@ class Source:
             )
         return good, tuple(kept), self._reader.settled(held) if held else None
 
-    def _results(self, columns: Columns | None = None) -> Iterator[Sample | BadRow]:
-        """Each row as a sample or a bad row; `columns`, if given, learn from it first."""
-        for number, raw in enumerate(islice(self._to_judge(counted=columns is not None), self._limit), 1):
+    def _results(self, columns: Columns | None = None, mark: _Mark | None = None) -> Iterator[Sample | BadRow]:
+        """Each row, from `mark` on, as a sample or a bad row; `columns`, if given, learn from it first."""
+        before = mark.number if mark else 0
+        rows = islice(
+            self._to_judge(counted=columns is not None, mark=mark),
+            None if self._limit is None else self._limit - before,
+        )
+        for number, raw in enumerate(rows, before + 1):
             yield self._reader.read(self._learnt(raw, columns) if columns else raw, number)
 
-    def _to_judge(self, *, counted: bool) -> Iterator[RawRow]:
+    def _to_judge(self, *, counted: bool, mark: _Mark | None = None) -> Iterator[RawRow]:
         """All rows but those of saved runs that no judge can judge."""
         saved = {file.label for file in self._input.files if file.reader}
-        for raw in self._input.rows():
+        for raw in self._input.rows(mark.file, mark.rows) if mark else self._input.rows():
+            self._read[raw.file] += counted
             if counted and raw.values is not None and raw.file in saved:
                 task, model = (str(value) if (value := raw.values.get(name)) else None for name in ("task", "model"))
                 self._found.setdefault((raw.file, task, model), Counter())[raw.reason] += 1
@@ -207,6 +240,7 @@ def open_source(
     required: Sequence[str] = REQUIRED,
     soft_labels: bool = False,
     held_bytes: int = HELD_BYTES,
+    part_rows: int = PART_ROWS,
 ) -> Source:
     """Check a whole file of answers, and return it as a stream of samples that can be read again and again.
 
@@ -239,6 +273,8 @@ def open_source(
     be answered, samples may have an empty candidate. With none, for labels, a file has references and candidates either
     in all rows or not at all (`"candidate" not in source.columns`): then its first row lacks their columns, and its
     samples have an empty candidate and an empty reference.
+
+    `part_rows` are the samples of `source.part(0)`, `source.part(1)` …, which are read without those before them.
     """
     if limit is not None and limit < 1:
         raise InputError(f"the limit is {limit}; the number of rows to read, at least 1, was expected.")
@@ -265,7 +301,7 @@ def open_source(
         soft_labels=soft_labels,
     )
     given = str(path) if isinstance(path, str | Path) else ", ".join(map(str, path))
-    return Source(given, found, chosen, reader, limit, skip_bad_rows, held_bytes, remedy)
+    return Source(given, found, chosen, reader, limit, skip_bad_rows, held_bytes, remedy, part_rows)
 
 
 def _bytes(sample: Sample) -> int:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import difflib
 import hashlib
 import os
-import shutil
 import stat
 import sys
-import tempfile
-import weakref
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from bert_judge.addresses import public_text
 from bert_judge.artifacts import RUN
 from bert_judge.errors import InputError
+from bert_judge.sources.remote import Spool, addresses_in, fetched, is_remote
 from bert_judge.sources.saved import Reader, SavedFile, files_below, recognised
 from bert_judge.sources.streams import CHUNK, MAGIC_BYTES, PACKINGS, Packing, opened, packing_of, readable
 from bert_judge.sources.tables import dataset_folder, is_dataset, read_datasets, read_parquet
@@ -49,8 +49,9 @@ Stamp = tuple[tuple[int, int], ...]
 class InputFile:
     """One file, or one saved dataset: `name` is for messages, `location` is where its bytes are.
 
-    `label` is what its rows have as their file; empty where there is only one. `reader` is that of the tool which wrote
-    it, in a saved run; `format` is then the tool.
+    `address` is that of a file elsewhere, of which each process has a copy. `label` is what its rows have as their
+    file; empty where there is only one. `reader` is that of the tool which wrote it, in a saved run; `format` is then
+    the tool.
     """
 
     name: str
@@ -59,10 +60,16 @@ class InputFile:
     packing: Packing | None = None
     label: str = ""
     # Keeps the temporary copy of a pipe while the input is in use.
-    spool: _Spool | None = None
+    spool: Spool | None = None
     reader: Reader | None = None
+    address: str = ""
     # Filled when the file is first read to its end.
     _sha256: list[str] = field(default_factory=list)
+
+    @property
+    def here(self) -> Path:
+        """Where its bytes are in this process."""
+        return fetched(self.address).path if self.address else self.location
 
     def stamp(self) -> Stamp:
         """The sizes and times of change of the files as they are now."""
@@ -83,33 +90,35 @@ class InputFile:
             self._sha256.append(digest.hexdigest())
         return self._sha256[0]
 
-    def rows(self) -> Iterator[RawRow]:
-        """The rows, from the start. A file of text is hashed when it is read for the first time."""
+    def rows(self, skip: int = 0) -> Iterator[RawRow]:
+        """The rows after the first `skip`. A file of text is hashed when it is read for the first time."""
         if self.reader:
-            yield from self.reader.read(self._saved())
+            yield from islice(self.reader.read(self._saved()), skip, None)
         elif self.format == "parquet":
-            yield from read_parquet(self.location, self.name)
+            yield from read_parquet(self.here, self.name, skip)
         elif self.format == "datasets":
-            yield from read_datasets(self.location, self.name)
+            yield from islice(read_datasets(self.here, self.name), skip, None)
         else:
             on_end = None if self._sha256 else self._sha256.append
-            with readable(self.name, self.packing), opened(self.location, self.packing, on_end) as stream:
-                if self.format == "jsonl":
-                    yield from read_jsonl(stream)
-                elif self.format == "json":
-                    yield from read_json_list(stream, self.name)
-                else:
-                    yield from read_csv(stream, self.name, "\t" if self.format == "tsv" else None)
+            with readable(self.name, self.packing), opened(self.here, self.packing, on_end) as stream:
+                yield from self._in_text(stream, skip)
+
+    def _in_text(self, stream: BinaryIO, skip: int) -> Iterator[RawRow]:
+        if self.format == "jsonl":
+            return read_jsonl(stream, skip)
+        if self.format == "json":
+            return islice(read_json_list(stream, self.name), skip, None)
+        return islice(read_csv(stream, self.name, "\t" if self.format == "tsv" else None), skip, None)
 
     def _saved(self) -> SavedFile:
-        return SavedFile(self.name, Path(self.name), self.location, self.packing)
+        return SavedFile(self.name, Path(self.name), self.here, self.packing)
 
     def paths(self) -> list[Path]:
         """All files whose bytes are read."""
         if self.format == "datasets":
-            return sorted(self.location.glob("*.arrow"))
+            return sorted(self.here.glob("*.arrow"))
         saved = self._saved()
-        return [self.location, *(saved.beside(self.reader.beside(saved)) if self.reader else [])]
+        return [self.here, *(saved.beside(self.reader.beside(saved)) if self.reader else [])]
 
 
 @dataclass(frozen=True)
@@ -141,11 +150,16 @@ class Input:
         parts = [f"{file.label}\0{file.sha256()}\n" for file in self.files]
         return hashlib.sha256("".join(parts).encode()).hexdigest()
 
-    def rows(self) -> Iterator[RawRow]:
-        """The rows of all files, from the start; of several, each row says which file it is from."""
-        for file in self.files:
-            for row in file.rows():
+    def rows(self, label: str | None = None, skip: int = 0) -> Iterator[RawRow]:
+        """The rows of all files, from the start; of several, each row says which file it is from.
+
+        With `label` those from this file on, without its first `skip` rows.
+        """
+        first = 0 if label is None else self.files.index(self.file(label))
+        for file in self.files[first:]:
+            for row in file.rows(skip):
                 yield row._replace(file=file.label) if file.label else row
+            skip = 0
 
     def file(self, label: str) -> InputFile:
         """The file that a row says it is from."""
@@ -188,20 +202,29 @@ def _unread(paths: Sequence[str | Path], files: Sequence[InputFile]) -> tuple[st
 
 def _found(given: str, input_format: str | None) -> list[InputFile]:
     """What one path names: a file, a saved dataset, or the files in a folder."""
+    if is_remote(given):
+        formats = [input_format] if input_format else FORMATS
+        addresses = addresses_in(given, lambda path: _format_by_name(path) in formats)
+        return [_found_elsewhere(address, input_format) for address in addresses]
     place = Path(given)
     if given == "-":
-        return [_found_file("standard input", place, input_format, _Spool("standard input", sys.stdin.buffer))]
+        return [_found_file("standard input", place, input_format, Spool("standard input", sys.stdin.buffer))]
     mode = _mode(place)
     if stat.S_ISDIR(mode):
         return _found_in_folder(place, given, input_format)
     spool = None
     if not stat.S_ISREG(mode):
         with readable(given), place.open("rb") as stream:
-            spool = _Spool(given, stream)
+            spool = Spool(given, stream)
     return [_found_file(given, place, input_format, spool)]
 
 
-def _found_file(name: str, place: Path, input_format: str | None, spool: _Spool | None = None) -> InputFile:
+def _found_elsewhere(address: str, input_format: str | None) -> InputFile:
+    name, copy = public_text(address), fetched(address)
+    return replace(_found_file(name, Path(address.partition("?")[0]), input_format, copy), address=address)
+
+
+def _found_file(name: str, place: Path, input_format: str | None, spool: Spool | None = None) -> InputFile:
     if input_format == "datasets":
         raise InputError(f"{name} is a file, and a saved dataset is a folder; give the folder or another format.")
     location = spool.path if spool else place
@@ -224,7 +247,7 @@ def _found_file(name: str, place: Path, input_format: str | None, spool: _Spool 
     return InputFile(name, location, known, packing, spool=spool)
 
 
-def _saved_file(name: str, location: Path, packing: Packing | None, spool: _Spool | None = None) -> InputFile | None:
+def _saved_file(name: str, location: Path, packing: Packing | None, spool: Spool | None = None) -> InputFile | None:
     """The file as one of a saved run; None where it is none."""
     reader = recognised(SavedFile(name, Path(name), location, packing))
     return reader and InputFile(name, location, reader.tool, packing, spool=spool, reader=reader)
@@ -312,15 +335,3 @@ def _sniffed(name: str, location: Path, packing: Packing | None, *, otherwise: s
         f"{name} is neither JSON lines nor a JSON list; give a file of another format a name that ends with .csv, .tsv "
         f"or .parquet (or name its format with --input_format: {', '.join(FORMATS[:-1])})."
     )
-
-
-class _Spool:
-    """A temporary copy of a stream that can be read only once; deleted with this object."""
-
-    def __init__(self, name: str, stream: BinaryIO) -> None:
-        with readable(name):
-            handle, path = tempfile.mkstemp(prefix="bert-judge-")
-            self.path = Path(path)
-            weakref.finalize(self, self.path.unlink, missing_ok=True)
-            with os.fdopen(handle, "wb") as copy:
-                shutil.copyfileobj(stream, copy, CHUNK)

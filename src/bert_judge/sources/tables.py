@@ -13,8 +13,8 @@ _BATCH_ROWS = 256
 _BUFFER_BYTES = 1 << 16
 
 
-def read_parquet(location: Path, name: str) -> Iterator[RawRow]:
-    """Yield one row for each row of a parquet file."""
+def read_parquet(location: Path, name: str, skip: int = 0) -> Iterator[RawRow]:
+    """Yield one row for each row of a parquet file after the first `skip`."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -22,8 +22,14 @@ def read_parquet(location: Path, name: str) -> Iterator[RawRow]:
     try:
         # Without both settings, whole columns of a row group are read into memory at once.
         with pq.ParquetFile(location, buffer_size=_BUFFER_BYTES, pre_buffer=False) as file:
-            for batch in file.iter_batches(batch_size=_BATCH_ROWS):
-                for values in batch.to_pylist():
+            sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+            groups = list(range(len(sizes)))
+            while groups and number + sizes[groups[0]] <= skip:
+                number += sizes[groups.pop(0)]
+            for batch in file.iter_batches(batch_size=_BATCH_ROWS, row_groups=groups):
+                unread = min(max(skip - number, 0), len(batch))
+                number += unread
+                for values in batch.slice(unread).to_pylist():
                     number += 1
                     yield RawRow(number, values)
     except (pa.ArrowException, ValueError, OSError) as error:

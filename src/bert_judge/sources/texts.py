@@ -29,15 +29,24 @@ _SAVE_AS_UTF8 = 'save it as UTF-8, in Excel as "CSV UTF-8", or convert it with i
 _EXCELS_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 
 
-def read_jsonl(stream: BinaryIO) -> Iterator[RawRow]:
-    """Yield one row for each line that is not blank."""
+def read_jsonl(stream: BinaryIO, skip: int = 0) -> Iterator[RawRow]:
+    """Yield one row for each line that is not blank, after the first `skip` of these."""
     for line, data in enumerate(stream, 1):
+        if skip and data.startswith(b"{"):  # skipped without reading it, as it can't be blank
+            skip -= 1
+            continue
         try:
             text = data.decode("utf-8-sig" if line == 1 else "utf-8").strip()
         except UnicodeDecodeError as error:
-            yield RawRow(line, None, _not_utf8(error), data.decode(errors="replace").strip())
+            if skip:
+                skip -= 1
+            else:
+                yield RawRow(line, None, _not_utf8(error), data.decode(errors="replace").strip())
             continue
         if not text:
+            continue
+        if skip:
+            skip -= 1
             continue
         try:
             value: object = _DECODER.decode(text)

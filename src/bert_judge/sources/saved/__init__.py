@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from bert_judge.artifacts import RUN, VERDICTS
+from bert_judge.artifacts import PARTS, RUN, VERDICTS
 from bert_judge.sources.saved import every_eval_ever, helm, inspect_ai, lighteval, lm_eval, opencompass, paper
 from bert_judge.sources.saved.files import SavedFile
 from bert_judge.sources.saved.rows import HARNESS
@@ -95,7 +95,7 @@ def files_below(folder: Path) -> list[Path]:
     """
     found = []
     for place, folders, names in os.walk(folder):
-        if RUN in names and VERDICTS in names:
+        if RUN in names and (VERDICTS in names or PARTS in folders):
             folders.clear()
             continue
         folders[:] = sorted(name for name in folders if not name.startswith("."))

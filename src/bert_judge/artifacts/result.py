@@ -1,0 +1,229 @@
+"""The folder of one result."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from bert_judge.artifacts.files import (
+    BAD_ROWS,
+    EXPLANATIONS,
+    PARTIAL,
+    PARTS,
+    REPORTS,
+    RUN,
+    SCORES,
+    VERDICTS,
+    check_folder,
+    facts,
+    json_list,
+    locked,
+    write,
+    write_json,
+)
+from bert_judge.artifacts.identity import Identity
+from bert_judge.artifacts.parts import Parts
+from bert_judge.artifacts.verdicts import has_verdicts, json_line, read_lines, read_verdicts, whole_lines
+from bert_judge.errors import OutputError
+
+_FLUSH_SECONDS = 0.5  # how much work a killed process can lose
+
+
+class ResultFolder:
+    """The folder of one result: what is there already, and how to write the rest. Making one changes nothing on disk.
+
+    `finished`: the result is whole. `failed`: how many rows of a written result the judge failed on. `rows_done`: how
+    many rows an interrupted run left. `parts` are those of verdicts in parts, which the option `part_rows` of the
+    identity asks for. Raises OutputError where the folder holds a result of another judge or input, or files that no
+    run of ours recorded, unless `overwrite`; these then stay until the new result is whole.
+    """
+
+    def __init__(self, folder: Path, identity: Identity, overwrite: bool = False) -> None:
+        self.folder = check_folder(folder)
+        self._identity = identity
+        self._overwrite = overwrite
+        self._partial = folder / (VERDICTS + PARTIAL)
+        rows = identity.options.get("part_rows")
+        self.parts = Parts(folder, rows) if rows else None
+        whole = self._is_ours(RUN) and not overwrite and has_verdicts(folder)
+        self.failed = self.run().get("summary", {}).get("failed", 0) if whole else 0
+        self.finished = whole and not self.failed
+        begun = not whole and self._is_ours(RUN + PARTIAL)
+        self._begun_rows, self._end = whole_lines(self._partial) if begun and not self.parts else (0, 0)
+        if self.parts and begun:
+            self.parts.resume()
+        if not overwrite:
+            self._check_foreign()
+
+    @property
+    def verdicts(self) -> str:
+        """The name of the file, or of the folder, with its verdicts."""
+        return f"{PARTS}/" if self.parts else VERDICTS
+
+    @property
+    def rows_done(self) -> int:
+        """How many rows an interrupted run left, and this one has written in parts."""
+        return self.parts.rows_done if self.parts else self._begun_rows
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the folder for this process, from the first verdict until the result is whole."""
+        with self._in_a_sentence():
+            self.folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self.folder, os.O_RDONLY) if sys.platform != "win32" else None
+        try:
+            taken = handle is not None and not locked(handle)
+            if taken or (self._begun_rows and whole_lines(self._partial) != (self._begun_rows, self._end)):
+                raise self._taken()
+            if self.parts:
+                with self._in_a_sentence():
+                    self._begin_parts(self.parts)
+            yield
+        finally:
+            if handle is not None:
+                os.close(handle)
+
+    def _begin_parts(self, parts: Parts) -> None:
+        """Write down whose parts these are; the failed rows of a finished result make it an unfinished one again."""
+        if self.failed:
+            (self.folder / RUN).replace(self.folder / (RUN + PARTIAL))
+            parts.reopen()
+        parts.begin()
+        write_json(self.folder / (RUN + PARTIAL), {"identity": asdict(self._identity)})
+
+    def write_part(self, number: int, records: Sequence[Mapping[str, Any]]) -> None:
+        """Write a part, whole; it stays if the run stops. Raises OutputError."""
+        assert self.parts
+        with self._in_a_sentence():
+            self.parts.write(number, records)
+
+    def append(self, records: Iterable[Mapping[str, Any]]) -> Iterator[int]:
+        """Write records, and yield after each how many are there. What is written stays if the run stops."""
+        with self._in_a_sentence():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            # Half characters, which UTF-8 can't hold, are written as JSON spells them.
+            file = self._partial.open("a", encoding="utf-8", errors="backslashreplace")
+        try:
+            if not locked(file.fileno()):  # NFS locks files, but no folders
+                raise self._taken()
+            with self._in_a_sentence():
+                file.truncate(self._end)
+                write_json(self.folder / (RUN + PARTIAL), {"identity": asdict(self._identity)})
+            flushed = time.monotonic()
+            for done, record in enumerate(records, self._begun_rows + 1):
+                line = json_line(record)
+                with self._in_a_sentence():
+                    file.write(line)
+                    if time.monotonic() - flushed > _FLUSH_SECONDS:
+                        file.flush()
+                        flushed = time.monotonic()
+                yield done
+            with self._in_a_sentence():
+                file.flush()
+                os.fsync(file.fileno())
+        finally:
+            with suppress(OSError):  # an error of writing was raised above
+                file.close()
+
+    def discard(self) -> None:
+        """Remove what is unfinished, of earlier runs, too; a finished result stays."""
+        if self.parts:
+            self.parts.discard()
+        for name in (VERDICTS, RUN):
+            (self.folder / (name + PARTIAL)).unlink(missing_ok=True)
+
+    def records(self, columns: Collection[str] | None = None) -> Iterator[dict[str, Any]]:
+        """The records of the finished result, as `read_verdicts` yields them."""
+        return read_verdicts(self.folder, columns)
+
+    def earlier_records(self) -> Iterator[dict[str, Any]]:
+        """What an earlier run left: all records of a result with `failed` rows, else those of the `rows_done` rows."""
+        if self.failed:
+            return self.records()
+        return islice(read_lines(self._partial), self._begun_rows) if self._begun_rows else iter(())
+
+    def finish(self, run: Mapping[str, Any], bad_rows: Iterable[Mapping[str, Any]] = ()) -> None:
+        """Give the files their names. What needs space is written before an older result is touched."""
+        lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in bad_rows]
+        names = [SCORES, *([BAD_ROWS] if lines else []), *([] if self.parts else [VERDICTS])]
+        with self._in_a_sentence():
+            begun = self.parts.earlier_records(["score"]) if self.parts else read_lines(self._partial)
+            write(self.folder / (SCORES + PARTIAL), json_list(json.dumps(record["score"]) for record in begun))
+            if lines:
+                write(self.folder / (BAD_ROWS + PARTIAL), lines)
+            files = {name: facts(self.folder / (name + PARTIAL)) for name in names}
+            files |= self.parts.files() if self.parts else {}
+            write_json(self.folder / (RUN + PARTIAL), {"identity": asdict(self._identity), **run, "files": files})
+            (self.folder / RUN).unlink(missing_ok=True)
+            for name in (BAD_ROWS, EXPLANATIONS, *([VERDICTS] if self.parts else [])):
+                (self.folder / name).unlink(missing_ok=True)
+            if self.parts:
+                self.parts.finish()
+            elif (self.folder / PARTS).exists():
+                shutil.rmtree(self.folder / PARTS)
+            for name in [*names, RUN]:
+                (self.folder / (name + PARTIAL)).replace(self.folder / name)
+        self.finished = True
+
+    def run(self) -> dict[str, Any]:
+        """What `run.json` of a finished result says."""
+        record: dict[str, Any] = json.loads((self.folder / RUN).read_text(encoding="utf-8"))
+        return record
+
+    def _taken(self) -> OutputError:
+        return OutputError(f"another run is writing to {self.folder}; wait, or choose another --output_dir.")
+
+    def _is_ours(self, name: str) -> bool:
+        """Whether the record of this run is there. Raises OutputError for that of another, unless `overwrite`."""
+        path = self.folder / name
+        if not path.exists():
+            return False
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))["identity"]
+            other = self._identity.difference(found)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            if self._overwrite:
+                return False
+            raise OutputError(
+                f"{path} can't be read as the record of a run; remove it, or pass --overwrite."
+            ) from error
+        if other and not self._overwrite:
+            raise OutputError(
+                f"{self.folder} holds a result of {other}; choose another --output_dir, or pass --overwrite."
+            )
+        return not other
+
+    def _check_foreign(self) -> None:
+        """Raise OutputError where there are files of a result without the record of a run."""
+        if any((self.folder / name).exists() for name in (RUN, RUN + PARTIAL)):
+            return
+        there = [
+            name
+            for name in (VERDICTS, PARTS, SCORES, BAD_ROWS, EXPLANATIONS, *REPORTS)
+            if (self.folder / name).exists()
+        ]
+        if there:
+            raise OutputError(
+                f"{self.folder} holds {', '.join(there)} of something else (there is no {RUN} of ours beside); choose "
+                "another --output_dir, or pass --overwrite."
+            )
+
+    @contextmanager
+    def _in_a_sentence(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            kept = "what was judged so far stays there; " if self._partial.exists() or self.rows_done else ""
+            raise OutputError(
+                f"{self.folder} can't be written ({error.strerror or error}); {kept}mend that and run the same command "
+                "again, or choose another --output_dir."
+            ) from error

@@ -1,0 +1,183 @@
+"""The same judge on a Ray cluster on this machine: the same bytes, also where an actor is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from bert_judge.artifacts import read_verdicts
+
+pytest.importorskip("ray")
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster() -> Iterator[None]:
+    """One cluster for all tests of this module; the first command starts it."""
+    import ray
+
+    yield
+    ray.shutdown()
+
+
+@pytest.fixture
+def answers(folder: Path) -> Path:
+    """The examples, four times, with ids of their own."""
+    rows = [json.loads(line) for line in (EXAMPLES / "answers.jsonl").read_text().splitlines()]
+    lines = [json.dumps({**row, "id": f"{n}-{row.get('id', at)}"}) for n in range(4) for at, row in enumerate(rows)]
+    path = folder / "rows.jsonl"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def parts_of(folder: Path) -> dict[str, bytes]:
+    return {part.name: part.read_bytes() for part in (folder / "verdicts").glob("*.parquet")}
+
+
+def signature(folder: Path) -> object:
+    return json.loads((folder / "run.json").read_text())["identity"]["signature"]
+
+
+def test_parts_signature_and_table_are_those_of_one_machine(command: Command, answers: Path, folder: Path) -> None:
+    common = ("score", answers, "--part_rows", 50, "--no_report")
+    status, out, _ = command(*common, "--engine", "ray", "--actors", "1-2", "--output_dir", "far", "--explain", 2)
+    assert status == 0
+    _, here, _ = command(*common, "--output_format", "parquet", "--output_dir", "here", "--explain", 2)
+    assert out == here.replace("here", "far")
+    assert len(parts_of(folder / "far")) == 8
+    assert parts_of(folder / "far") == parts_of(folder / "here")
+    assert signature(folder / "far") == signature(folder / "here")
+    assert (folder / "far/explanations.jsonl").read_bytes() == (folder / "here/explanations.jsonl").read_bytes()
+    assert command("verify", "far", "--input", answers)[0] == 0
+
+
+def test_judges_that_depend_on_the_whole_input_or_have_several_kinds(
+    command: Command, answers: Path, folder: Path, make_judge: Callable[..., Path]
+) -> None:
+    (folder / "own.py").write_text(
+        "from bert_judge.judges import Judge\n"
+        "from bert_judge.types import Verdict\n"
+        "class Share(Judge):\n"
+        "    variant = 'share'\n"
+        "    signature = 'Share'\n"
+        "    longest = 1\n"
+        "    def fitted(self, samples):\n"
+        "        new = Share()\n"
+        "        new.longest = max(len(sample.candidate) for sample in samples)\n"
+        "        new.signature = f'Share {new.longest}'\n"
+        "        return new\n"
+        "    def assess(self, samples):\n"
+        "        for sample in samples:\n"
+        "            yield Verdict(len(sample.candidate) / self.longest)\n"
+    )
+    common = ("score", answers, "--part_rows", 100, "--no_report", "--judge", "own:Share,containment", "--quiet")
+    assert command(*common, "--engine", "ray", "--actors", "2", "--output_dir", "far")[0] == 0
+    assert command(*common, "--output_format", "parquet", "--output_dir", "here")[0] == 0
+    for name in ("Share", "containment"):
+        assert parts_of(folder / "far" / name) == parts_of(folder / "here" / name)
+        assert signature(folder / "far" / name) == signature(folder / "here" / name)
+
+
+def test_what_a_judge_raises_and_what_it_warns_of_is_said(
+    complaint: Callable[..., str], command: Command, answers: Path, folder: Path
+) -> None:
+    (folder / "bad.py").write_text(
+        "import warnings\n"
+        "from bert_judge.errors import InputError\n"
+        "from bert_judge.judges import Judge\n"
+        "from bert_judge.types import Verdict\n"
+        "class Bad(Judge):\n"
+        "    variant = signature = 'bad'\n"
+        "    def assess(self, samples):\n"
+        "        warnings.warn('this judge guesses')\n"
+        "        for sample in samples:\n"
+        "            if sample.id.startswith('2'):\n"
+        "                raise InputError(f'row {sample.id} is too hard; give an easier one.')\n"
+        "            yield Verdict(1.0, 1)\n"
+    )
+    common = ("score", answers, "--judge", "bad:Bad", "--engine", "ray", "--part_rows", 98, "--output_dir", "out")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")  # a command makes notes of them
+        status, _, error = command(*common, "--actors", "1")
+    assert status == 1
+    assert error.endswith("bert-judge score: row 2-short_facts-1 is too hard; give an easier one.\n")
+    assert error.count("this judge guesses") == 1
+    assert "Traceback" not in error
+    kept = (folder / "out/verdicts.partial/_parts.jsonl").read_text().splitlines()
+    assert 1 <= len(kept) <= 3  # of four parts, the third of which is bad
+    assert "actors is '2-1'" in complaint(*common, "--actors", "2-1", "--limit", 97, "--overwrite")
+
+
+def test_a_judge_in_a_pipeline_of_ones_own(answers: Path) -> None:
+    import ray
+
+    from bert_judge.distributed import JudgeActor
+    from bert_judge.judges.naming import JudgeSpec
+
+    rows = pd.read_json(answers, lines=True)[["question", "references", "candidate"]].head(60)
+    judged = ray.data.from_pandas(rows).map_batches(
+        JudgeActor,
+        fn_constructor_kwargs={"judge": "containment", "prefix": "contains_"},
+        batch_format="pandas",
+        batch_size=20,
+        compute=ray.data.ActorPoolStrategy(size=1),
+    )
+    found = {row["candidate"]: row["contains_score"] for row in judged.take_all()}
+    judge = JudgeSpec.of("containment").make()
+    scores = judge.predict(list(rows["question"]), list(rows["candidate"]), list(rows["references"]))
+    assert found == dict(zip(rows["candidate"], scores, strict=True))
+
+
+def test_a_killed_actor_costs_time_and_no_verdict(command: Command, answers: Path, folder: Path) -> None:
+    """Also the cluster of a command of its own, which ends with it."""
+    (folder / "slow.py").write_text(
+        "import os, time\n"
+        "from bert_judge.judges import RegexJudge\n"
+        "class Slow(RegexJudge):\n"
+        "    def __init__(self) -> None:\n"
+        "        super().__init__(pattern='none', metric='containment')\n"
+        "    def assess(self, samples):\n"
+        "        for verdict in super().assess(samples):\n"
+        "            time.sleep(0.02)\n"
+        f"            with open('{folder}/pids', 'a') as file:\n"
+        "                file.write(f'{os.getpid()}\\n')\n"
+        "            yield verdict\n"
+    )
+    words = [sys.executable, "-m", "bert_judge", "score", str(answers), "--judge", "slow:Slow", "--engine", "ray"]
+    words += ["--actors", "2", "--part_rows", "49", "--output_dir", "far", "--no_report"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        pids = folder / "pids"
+        limit = time.monotonic() + 120
+        while time.monotonic() < limit and not (pids.exists() and pids.read_text().count("\n") > 30):
+            time.sleep(0.1)
+        os.kill(int(pids.read_text().split()[0]), signal.SIGKILL)
+        out, error = run.communicate(timeout=180)
+    assert run.returncode == 0, error
+    assert len(set(pids.read_text().split())) >= 3  # another actor took the place
+    assert command("score", answers, "--judge", "slow:Slow", "--output_format", "parquet", "--part_rows", 49,
+                   "--output_dir", "here", "--no_report")[0] == 0  # fmt: skip
+    assert parts_of(folder / "far") == parts_of(folder / "here")
+    ids = [record["id"] for record in read_verdicts(folder / "far")]
+    assert len(ids) == len(set(ids)) == 392
+    assert "rows        392" in out
+
+
+def test_a_cluster_that_is_not_there_is_said(answers: Path) -> None:
+    """In a process of its own, as this one has a cluster."""
+    words = [sys.executable, "-m", "bert_judge", "score", str(answers), "--judge", "containment", "--engine", "ray"]
+    done = subprocess.run([*words, "--ray_address", "127.0.0.1:1"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert "there is no Ray cluster at 127.0.0.1:1" in done.stderr
+    assert "Traceback" not in done.stderr
