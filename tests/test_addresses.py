@@ -50,7 +50,7 @@ def test_no_secret_of_an_address_is_written_or_printed(
     main(["score", str(rows), *judge, *(each.replace("base", "bse", 1) for each in given), "--output_dir", out])
     config.unlink()
     written = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    expected = {"run.json", "verdicts.jsonl", "report.html", "report.json", "report.md", "replies.sqlite"}
+    expected = {"run.json", "verdicts.jsonl", "report.html", "report.json", "report.md", "store.sqlite"}
     assert expected <= {path.name for path in written}
     told = written | {"printed": "".join(capfd.readouterr()).encode()}
     found = [(name, secret) for name, text in told.items() for secret in SECRETS if secret.encode() in text]

@@ -15,7 +15,7 @@ import bert_judge
 
 ROOT = Path(bert_judge.__file__).parent
 LADDER = [
-    "types errors addresses paths version wording memory",
+    "types errors addresses paths locks version wording memory",
     "models data artifacts store metrics evidence questions stats document processes endpoints",
     "generators encoder prompt sources summary",
     "tasks training bertscore",

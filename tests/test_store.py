@@ -1,97 +1,103 @@
 from __future__ import annotations
 
+import json
 import multiprocessing
 import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bert_judge.errors import OutputError
-from bert_judge.store import RecentReplies, Replies, ReplyStore, reply_key
-from bert_judge.types import Reply, TokenChoice
+from bert_judge.judges.stored import StoredJudge
+from bert_judge.store import Entries, RecentEntries, Store, key_of
+from bert_judge.types import Sample
 from conftest import Refused
+from test_parts import Steady
 
-FULL = Reply(
-    "Ça <think>…</think> \ud83d",
-    "length",
-    prompt_tokens=12,
-    completion_tokens=7,
-    choices=(TokenChoice(" True", {" True": -0.1, " False": -2.5}),),
-    truncated=3,
-)
+FULL = {
+    "text": "Ça <think>…</think> \ud83d",
+    "tokens": 12,
+    "choices": [{"token": " True", "alternatives": {" True": -0.1}}],
+}
 
 
 @pytest.fixture(params=["file", "memory"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Replies:
-    return ReplyStore(tmp_path / "new" / "replies.sqlite") if request.param == "file" else RecentReplies()
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Entries:
+    return Store(tmp_path / "new" / "store.sqlite") if request.param == "file" else RecentEntries()
 
 
-def test_a_reply_comes_back_as_it_was(store: Replies):
-    assert store.get("key") is None
-    store.put("key", FULL)
-    assert store.get("key") == replace(FULL, cached=True)
-    assert store.get("another") is None
+def filled(path: Path, count: int = 300) -> Store:
+    store = Store(path)
+    store.put({f"key {n}": {"text": f"{n} " + "x" * 1000} for n in range(count)})
+    return store
 
 
-def test_a_failed_reply_is_not_kept(store: Replies):
-    store.put("key", Reply("", error="the connection failed"))
-    assert store.get("key") is None
+def test_an_entry_comes_back_as_it_was(store: Entries) -> None:
+    assert store.get(["key"]) == {}
+    store.put({"key": FULL, "second": {"a": None}})
+    assert store.get(["key", "another", "second"]) == {"key": FULL, "second": {"a": None}}
+    store.put({})
+    store.put({"key": {"b": 1.5}})
+    assert store.get(["key"]) == {"key": {"b": 1.5}}
 
 
-def test_memory_holds_the_newest():
-    store = RecentReplies(size=2)
+def test_memory_holds_the_newest() -> None:
+    store = RecentEntries(size=2)
     for key in "abc":
-        store.put(key, Reply(key))
-    assert store.get("a") is None
-    assert [store.get(key).text for key in "bc"] == ["b", "c"]
+        store.put({key: {"text": key}})
+    assert list(store.get(list("abc"))) == ["b", "c"]
 
 
-def test_another_store_of_the_same_file_has_it(tmp_path: Path):
-    first = ReplyStore(tmp_path / "replies.sqlite")
-    first.put("key", FULL)
-    second = ReplyStore(str(tmp_path / "replies.sqlite"))
-    assert second.get("key") == replace(FULL, cached=True)
-    second.put("other", Reply("x"))
-    assert first.get("other").text == "x"
+def test_another_store_of_the_same_file_has_it(tmp_path: Path) -> None:
+    first = Store(tmp_path / "store.sqlite")
+    first.put({"key": FULL})
+    second = Store(str(tmp_path / "store.sqlite"))
+    assert second.get(["key"]) == {"key": FULL}
+    second.put({"other": {"text": "x"}})
+    assert first.get(["other"])["other"]["text"] == "x"
     assert len(first) == 2
 
 
-def test_tokens_and_time_can_be_read_with_sqlite(tmp_path: Path):
-    ReplyStore(tmp_path / "replies.sqlite").put("key", FULL)
-    connection = sqlite3.connect(tmp_path / "replies.sqlite")
-    ((prompt_tokens, completion_tokens, kept_at),) = connection.execute(
-        "SELECT prompt_tokens, completion_tokens, kept_at FROM replies"
-    )
+def test_more_keys_than_fit_into_a_query(tmp_path: Path) -> None:
+    store = filled(tmp_path / "store.sqlite", 1_700)
+    assert len(store.get([f"key {n}" for n in range(2_000)])) == 1_700
+
+
+def test_tokens_and_time_can_be_read_with_sqlite(tmp_path: Path) -> None:
+    Store(tmp_path / "store.sqlite").put({"key": FULL})
+    connection = sqlite3.connect(tmp_path / "store.sqlite")
+    ((tokens, kept_at),) = connection.execute("SELECT json_extract(value, '$.tokens'), kept_at FROM entries")
     connection.close()
-    assert (prompt_tokens, completion_tokens) == (12, 7)
+    assert tokens == 12
     assert kept_at > 1.7e9
 
 
-def test_keys_differ_where_anything_differs(subtests: pytest.Subtests):
+def test_keys_differ_where_anything_differs(subtests: pytest.Subtests) -> None:
     for one, other in [
         (("a", "b"), ("ab", "")),
         (("a", "b"), ("a", "c")),
         (("a", "b"), ("c", "b")),
+        (("a", ("b", "c")), ("a", ("b c",))),
+        (("a", None), ("a", "")),
         (("a", "\ud83d"), ("a", "\ud83e")),
     ]:
         with subtests.test(one=one, other=other):
-            assert reply_key(*one) != reply_key(*other)
-            assert reply_key(*one) == reply_key(*one)
+            assert key_of(*one) != key_of(*other)
+            assert key_of(*one) == key_of(*one)
 
 
-def test_threads_share_a_store(tmp_path: Path):
-    store = ReplyStore(tmp_path / "replies.sqlite")
+def test_threads_share_a_store(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store.sqlite")
 
     def work(worker: int) -> bool:
         for number in range(40):
-            store.put(f"{worker}-{number}", Reply(f"{worker} {number}"))
-            store.put("shared", Reply("the same"))
-        return all(store.get(f"{worker}-{number}").text == f"{worker} {number}" for number in range(40))
+            store.put({f"{worker}-{number}": {"text": f"{worker} {number}"}, "shared": {"text": "the same"}})
+        return len(store.get([f"{worker}-{number}" for number in range(40)])) == 40
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(8)))
@@ -99,13 +105,13 @@ def test_threads_share_a_store(tmp_path: Path):
 
 
 def _fill(path: Path, worker: int) -> None:
-    store = ReplyStore(path)
+    store = Store(path)
     for number in range(50):
-        store.put(f"{worker}-{number}", Reply("x"))
+        store.put({f"{worker}-{number}": {"text": "x"}})
 
 
-def test_processes_share_a_file(tmp_path: Path):
-    path = tmp_path / "replies.sqlite"
+def test_processes_share_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
     spawn = multiprocessing.get_context("spawn")
     workers = [spawn.Process(target=_fill, args=(path, worker)) for worker in range(3)]
     for worker in workers:
@@ -114,35 +120,33 @@ def test_processes_share_a_file(tmp_path: Path):
     for worker in workers:
         worker.join()
     assert [worker.exitcode for worker in workers] == [0, 0, 0]
-    assert len(ReplyStore(path)) == 4 * 50
+    assert len(Store(path)) == 4 * 50
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
-def test_a_forked_process_can_go_on_with_the_store(tmp_path: Path):
+def test_a_forked_process_can_go_on_with_the_store(tmp_path: Path) -> None:
     code = f"""
 import os
-from bert_judge.store import ReplyStore
-from bert_judge.types import Reply
-store = ReplyStore({str(tmp_path / "r.sqlite")!r})
-store.put("parent", Reply("x"))
+from bert_judge.store import Store
+store = Store({str(tmp_path / "r.sqlite")!r})
+store.put({{"parent": {{}}}})
 child = os.fork()
-store.put("child" if child == 0 else "parent again", Reply("y"))
+store.put({{"child" if child == 0 else "parent again": {{}}}})
 if child == 0:
-    os._exit(0 if store.get("parent") else 1)
+    os._exit(0 if "parent" in store.get(["parent"]) else 1)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 assert len(store) == 3
 """
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_what_was_put_survives_kill_9(tmp_path: Path):
+def test_what_was_put_survives_kill_9(tmp_path: Path) -> None:
     code = f"""
 from itertools import count
-from bert_judge.store import ReplyStore
-from bert_judge.types import Reply
-store = ReplyStore({str(tmp_path / "replies.sqlite")!r})
+from bert_judge.store import Store
+store = Store({str(tmp_path / "store.sqlite")!r})
 for number in count():
-    store.put(str(number), Reply("x" * 500))
+    store.put({{str(number): {{"text": "x" * 500}}}})
     print(number, flush=True)
 """
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
@@ -154,17 +158,102 @@ for number in count():
             break
     process.stdout.close()
     process.wait()
-    store = ReplyStore(tmp_path / "replies.sqlite")
-    assert all(store.get(str(number)) for number in range(last + 1))
+    found = Store(tmp_path / "store.sqlite").get([str(number) for number in range(last + 1)])
+    assert len(found) == last + 1
 
 
-def test_a_file_that_is_no_store_is_told_in_a_sentence(tmp_path: Path, refused: Refused):
+def test_what_was_not_used_for_longest_is_dropped_over_the_size(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    filled(path, 600)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE entries SET used_at = used_at - 1e6 + CAST(substr(key, 5) AS INTEGER)")
+    connection.close()
+    small = Store(path, most_bytes=300_000)
+    assert small.get(["key 0"])  # now it is used
+    small.put({"new": {"text": "y"}})
+    left = small.get([f"key {n}" for n in range(600)])
+    assert 150 < len(left) < 300
+    assert list(left) != []
+    assert set(left) >= {"key 0", "key 599", "key 500"}
+    assert "key 1" not in left
+    assert small.get(["new"])
+
+
+def test_a_damaged_entry_is_never_served(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    store = filled(path, 3)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE entries SET value = replace(value, '1 x', '2 x') WHERE key = 'key 1'")
+    connection.close()
+    with pytest.warns(UserWarning, match="1 damaged entries of .*store.sqlite are dropped, and asked for again"):
+        found = store.get(["key 0", "key 1", "key 2"])
+    assert sorted(found) == ["key 0", "key 2"]
+    assert len(store) == 2
+
+
+@pytest.mark.parametrize("place", [0.3, 0.6, 0.9])
+def test_a_damaged_file_is_mended_with_what_can_be_read(tmp_path: Path, place: float) -> None:
+    path = tmp_path / "store.sqlite"
+    filled(path)
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    damaged = bytearray(path.read_bytes())
+    start = int(len(damaged) * place) // 4096 * 4096
+    damaged[start : start + 8192] = b"\xff" * 8192
+    path.write_bytes(damaged)
+    keys = [f"key {n}" for n in range(300)]
+    store, other = Store(path), Store(path)
+    with pytest.warns(UserWarning, match="was damaged: .* could be read and are kept"):
+        store.put({"new": {"text": "y"}})
+        found = store.get(keys)
+        store.put({key: {"text": "again"} for key in keys if key not in found})
+        for n in range(300):
+            store.put({f"more {n}": {"text": "z" * 900}})
+    assert len(found) > 100
+    assert all(entry["text"].startswith(key.split()[1] + " x") for key, entry in found.items())
+    assert len(other.get(keys)) == 300
+    assert list(tmp_path.glob("store.sqlite.damaged-*"))
+
+
+def test_a_file_that_is_no_store_is_told_in_a_sentence(tmp_path: Path, refused: Refused) -> None:
     for what in ["folder", "text", "no folder"]:
         path = tmp_path / f"{what}.sqlite"
         if what == "folder":
             path.mkdir()
         else:
             path.write_text("this is a text, not a database; " * 100)
-        said = r"the store of replies .* can't be used .*'off' to keep none"
+        said = r"the store .* can't be used .*'off' to keep nothing"
         with refused(match=said, error=OutputError, what=what):
-            ReplyStore(path / "below" if what == "no folder" else path)
+            Store(path / "below" if what == "no folder" else path)
+
+
+def test_kept_verdicts_are_not_computed_again() -> None:
+    judge = Steady(failing=["7"])
+    kept = StoredJudge(judge, RecentEntries())
+    samples = [Sample(str(n % 5), ("1", "one"), "q", id=str(n)) for n in range(12)]
+    first = list(kept.assess(samples))
+    assert judge.judged == ["0", "1", "2", "3", "4"]
+    assert list(kept.assess(samples)) == first == list(Steady().assess(samples))
+    assert len(judge.judged) == 5
+    other = Sample("1", ("1",), "q", id="7")
+    assert next(kept.assess([other])).failed
+    assert next(kept.assess([other])).failed
+    assert judge.judged[5:] == ["7", "7"]  # what failed is asked again
+    assert (kept.variant, kept.signature, kept.scale, kept.threshold) == (judge.variant, judge.signature, "score", None)
+
+
+def test_score_keeps_verdicts_across_models(command: Callable[..., tuple[int, str, str]], folder: Path) -> None:
+    rows = [{"question": f"q{n}", "reference": "Paris", "candidate": f"It is Paris, {n}."} for n in range(30)]
+    for name, own in (("a", rows[:20]), ("b", rows)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, own)))
+    assert command("score", "a.jsonl", "--store", "kept.sqlite", "--output_dir", "a", "--quiet")[0] == 0
+    assert len(Store(folder / "kept.sqlite")) == 20
+    assert command("score", "b.jsonl", "--store", "kept.sqlite", "--output_dir", "b", "--quiet")[0] == 0
+    assert len(Store(folder / "kept.sqlite")) == 30
+    records = [(folder / name / "verdicts.jsonl").read_text().splitlines() for name in "ab"]
+    assert records[1][:20] == records[0]
+    runs = [json.loads((folder / name / "run.json").read_text())["identity"]["signature"] for name in "ab"]
+    assert runs[0] == runs[1]
+    assert command("score", "a.jsonl", "--judge", "containment", "--store", "kept.sqlite", "--output_dir", "c")[0] == 0
+    assert len(Store(folder / "kept.sqlite")) == 50

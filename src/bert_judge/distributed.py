@@ -92,6 +92,7 @@ class _Maker:
     """Makes the judge of an actor; `rows` refers to those that it is fitted to."""
 
     values: Mapping[str, Any]
+    store: str | None
     paths: tuple[str, ...]
     rows: Any = None
 
@@ -99,7 +100,7 @@ class _Maker:
         import ray
 
         sys.path.extend(path for path in self.paths if path not in sys.path)  # where a user's own judge is
-        judge = read_values(self.values).make()
+        judge = replace(read_values(self.values), store=self.store).make()
         return judge if self.rows is None else judge.fitted(ray.get(self.rows))
 
 
@@ -173,7 +174,7 @@ class RayJudge(Judge):
         if find_spec("ray") is None:
             raise MissingExtraError("--engine ray", "ray", "ray")
         _connect(ray_address)
-        self._maker = _Maker({"judge_type": spec.judge_type, **spec.settings}, (str(Path.cwd()), *sys.path))
+        self._maker = _Maker({"judge_type": spec.judge_type, **spec.settings}, spec.store, (str(Path.cwd()), *sys.path))
         self._describe()
 
     def _describe(self) -> None:

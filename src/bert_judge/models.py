@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, partial
@@ -421,12 +420,3 @@ def hash_files(files: Iterable[Path]) -> str:
         with file.open("rb") as content:
             digest.update(hashlib.file_digest(content, "sha256").digest())
     return digest.hexdigest()[:12]
-
-
-def cache_folder() -> Path:
-    """Where files are cached: `BERT_JUDGE_CACHE`, else `bert-judge` in the user's cache folder."""
-    if path := os.environ.get("BERT_JUDGE_CACHE"):
-        return Path(path).expanduser()
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "bert-judge"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bert-judge"

@@ -1,7 +1,9 @@
-"""Where candidates and verdicts lie: the names of their folders."""
+"""Where candidates, verdicts and caches lie: the names of their folders."""
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 from bert_judge.types import Sampling
@@ -50,3 +52,12 @@ def find_folder(parent: Path, name: str) -> Path:
 def scores_folder(directory: Path, task: str, model: str, judge: str, variant: str) -> Path:
     """Where a judge's verdicts on a model's candidates lie: `directory/TASK/MODEL/JUDGE/VARIANT`."""
     return directory / task / model_folder(model) / judge / model_folder(variant)
+
+
+def cache_folder() -> Path:
+    """Where files are cached: `BERT_JUDGE_CACHE`, else `bert-judge` in the user's cache folder."""
+    if path := os.environ.get("BERT_JUDGE_CACHE"):
+        return Path(path).expanduser()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "bert-judge"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bert-judge"

@@ -7,7 +7,7 @@ import pytest
 
 from bert_judge.errors import InputError, ModelError
 from bert_judge.generators import Generator, KeptGenerator, OpenAIGenerator, Options, make_generator, split_trace
-from bert_judge.store import RecentReplies, ReplyStore
+from bert_judge.store import RecentEntries, Store
 from bert_judge.types import Reply, Sampling, Signature
 from conftest import Refused
 from scripted_endpoint import Answer, endpoint
@@ -39,7 +39,7 @@ def test_other_tags_and_none():
 
 @pytest.mark.parametrize("kept_in", ["file", "memory"])
 def test_nothing_is_asked_twice(kept_in: str, tmp_path: Path):
-    store = ReplyStore(tmp_path / "replies.sqlite") if kept_in == "file" else RecentReplies()
+    store = Store(tmp_path / "store.sqlite") if kept_in == "file" else RecentEntries()
     with endpoint(lambda prompt, _: Answer(f"re: {prompt}")) as server:
         generator = KeptGenerator(OpenAIGenerator("m", None, Options(base_url=server.base_url)), store)
         heard: list[int] = []
@@ -52,7 +52,7 @@ def test_nothing_is_asked_twice(kept_in: str, tmp_path: Path):
 
 
 def test_another_signature_is_asked_anew(tmp_path: Path):
-    store = ReplyStore(tmp_path / "replies.sqlite")
+    store = Store(tmp_path / "store.sqlite")
     with endpoint(Answer("x")) as server:
         for sampling in (Sampling(), Sampling(max_tokens=3), Sampling()):
             KeptGenerator(OpenAIGenerator("m", sampling, Options(base_url=server.base_url)), store).generate(["a"])
@@ -60,7 +60,7 @@ def test_another_signature_is_asked_anew(tmp_path: Path):
 
 
 def test_failed_replies_are_asked_again_and_the_others_are_not(tmp_path: Path):
-    store = ReplyStore(tmp_path / "replies.sqlite")
+    store = Store(tmp_path / "store.sqlite")
 
     def script(prompt: str, before: int) -> Answer:
         return Answer(status=400) if prompt == "bad" and not before else Answer(prompt)
@@ -89,7 +89,7 @@ class Shouting(Generator):
 
 def test_a_stream_is_never_read_as_a_whole():
     prompts = CountedStream(f"p{number}" for number in range(100_000))
-    stream = KeptGenerator(Shouting(), RecentReplies()).replies(prompts)
+    stream = KeptGenerator(Shouting(), RecentEntries()).replies(prompts)
     assert next(stream) == (0, Reply("P0"))
     assert prompts.read <= 1024
     found = dict([next(stream) for _ in range(3000)])

@@ -22,7 +22,7 @@ from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputE
 from bert_judge.judges.base import Costs
 from bert_judge.judges.llm import LLMJudge
 from bert_judge.judges.llm_prompt import find_verdict
-from bert_judge.store import STORE_FILE, ReplyStore
+from bert_judge.store import STORE_FILE, Store
 from bert_judge.types import Sample, Verdict
 from conftest import Refused
 from language_models import save_language_model
@@ -252,7 +252,7 @@ def test_duplicates_are_asked_once_and_have_the_same_verdict():
 
 
 def test_kept_replies_are_never_asked_for_again(tmp_path: Path):
-    path = str(tmp_path / "replies.sqlite")
+    path = str(tmp_path / "store.sqlite")
     with endpoint(right_if_even) as server:
         first = list(make(server, store=path).assess(numbered(6)))
         second = list(make(server, store=path, retries=0, concurrency=2).assess(numbered(8)))
@@ -267,9 +267,9 @@ def test_the_store_is_in_the_cache_folder_unless_named(tmp_path: Path, monkeypat
     monkeypatch.setenv("BERT_JUDGE_CACHE", str(tmp_path / "cache"))
     with endpoint(Answer()) as server:
         list(make(server, store="auto").assess([PARIS]))
-        assert len(ReplyStore(tmp_path / "cache" / STORE_FILE)) == 1
+        assert len(Store(tmp_path / "cache" / STORE_FILE)) == 1
         (tmp_path / "file").touch()
-        with pytest.raises(OutputError, match="the store of replies"):
+        with pytest.raises(OutputError, match=r"the store .* can't be used"):
             make(server, store=str(tmp_path / "file" / "below"))
 
 
@@ -360,7 +360,7 @@ print(json.dumps(verdicts))
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_a_killed_run_asks_for_no_reply_that_had_arrived(tmp_path: Path):
-    path, rows = tmp_path / "replies.sqlite", 240
+    path, rows = tmp_path / "store.sqlite", 240
     with endpoint(lambda prompt, _: Answer(right_if_even(prompt).text, seconds=0.02)) as server:
         command = [sys.executable, "-c", _RUN, server.base_url, str(path), str(rows)]
         seconds = random.Random(time.time_ns()).uniform(0.05, 0.3)
@@ -374,7 +374,7 @@ def test_a_killed_run_asks_for_no_reply_that_had_arrived(tmp_path: Path):
             process.send_signal(signal.SIGKILL)
             process.communicate()
             time.sleep(0.1)
-            kept, asked = len(ReplyStore(path)), dict(server.asked)
+            kept, asked = len(Store(path)), dict(server.asked)
             assert 0 < kept < rows
             assert len(asked) - kept <= 4  # those under way
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)

@@ -194,5 +194,5 @@ def _is_begun(folder: Path) -> bool:
 
 
 def _unfinished(path: Path) -> list[Path]:
-    begun = {run.parent for run in path.rglob(RUN + PARTIAL) if _is_begun(run.parent)}
+    begun = {each.parent for name in (VERDICTS, PARTS) for each in path.rglob(name + PARTIAL)}
     return sorted(folder for folder in begun if not (folder / RUN).exists())

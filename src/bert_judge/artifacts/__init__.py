@@ -31,7 +31,6 @@ from bert_judge.artifacts.files import (
     SCORES,
     VERDICTS,
     check_folder,
-    locked,
     read_list,
     write_files,
 )
@@ -59,7 +58,6 @@ __all__ = [
     "check_folder",
     "damage",
     "has_verdicts",
-    "locked",
     "read_explanations",
     "read_list",
     "read_verdicts",

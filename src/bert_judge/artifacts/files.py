@@ -67,19 +67,6 @@ def facts(path: Path) -> dict[str, Any]:
         return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(content, "sha256").hexdigest()}
 
 
-def locked(file: int) -> bool:
-    """Lock a file or folder until its handle is closed; False where another process has. Without locks: True."""
-    try:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except (ImportError, OSError):  # Windows, or a file system without locks
-        return True
-    return True
-
-
 def json_list(items: Iterable[str]) -> Iterator[str]:
     """A JSON list of items that are JSON already, in pieces."""
     separator = "["

@@ -26,7 +26,6 @@ from bert_judge.artifacts.files import (
     check_folder,
     facts,
     json_list,
-    locked,
     write,
     write_json,
 )
@@ -34,6 +33,7 @@ from bert_judge.artifacts.identity import Identity
 from bert_judge.artifacts.parts import Parts
 from bert_judge.artifacts.verdicts import has_verdicts, json_line, read_lines, read_verdicts, whole_lines
 from bert_judge.errors import OutputError
+from bert_judge.locks import locked
 
 _FLUSH_SECONDS = 0.5  # how much work a killed process can lose
 

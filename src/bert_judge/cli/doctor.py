@@ -14,7 +14,8 @@ from packaging.requirements import Requirement
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser
 from bert_judge.errors import BertJudgeError
-from bert_judge.models import cache_folder, has_native_bf16, hides_amx
+from bert_judge.models import has_native_bf16, hides_amx
+from bert_judge.paths import cache_folder
 from bert_judge.version import __version__
 
 _EXAMPLES = """examples:

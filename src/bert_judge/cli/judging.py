@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 from bert_judge.artifacts import ResultFolder
@@ -78,7 +79,10 @@ def add_judges(
         group.add_argument(*spellings("server"), metavar="URL", help=help_text)
     for name, kind in kinds.items():
         taken.update(parser.flags(f"what {name} takes", kind, given_only=True, without=taken))
-    owners = _add_flags_of_others(parser, {*taken, "server"}) if others else {}
+    if "store" not in taken:
+        help_text = "file of kept verdicts, none of which is computed again; auto: in the cache folder (default: off)"
+        group.add_argument(*spellings("store"), metavar="FILE", help=help_text)
+    owners = _add_flags_of_others(parser, {*taken, "server", "store"}) if others else {}
 
     def read(values: Mapping[str, Any]) -> dict[str, JudgeSpec]:
         for flag in (flag for flag in owners if flag in values):
@@ -87,7 +91,8 @@ def add_judges(
         for spec in specs:
             for name in spec.lacking:
                 parser.error(f"{spec.judge_type} needs --{name}")
-        return {spec.name: spec for spec in specs}
+        kept = [spec if "store" in spec.settings else replace(spec, store=values.get("store")) for spec in specs]
+        return {spec.name: spec for spec in kept}
 
     return read
 

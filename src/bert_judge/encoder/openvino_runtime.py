@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 
 from bert_judge.encoder.batching import Batch
 from bert_judge.errors import InputError
-from bert_judge.models import cache_folder, hides_amx, quiet_transformers
+from bert_judge.models import hides_amx, quiet_transformers
+from bert_judge.paths import cache_folder
 from bert_judge.version import __version__
 
 if TYPE_CHECKING:

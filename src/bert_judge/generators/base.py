@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import islice
 from typing import Annotated, Any, ClassVar
 
 from bert_judge.errors import InputError, ModelError
-from bert_judge.models import cache_folder
-from bert_judge.store import STORE_FILE, RecentReplies, Replies, ReplyStore, reply_key
-from bert_judge.types import Reply, Sampling, Signature
+from bert_judge.store import Entries, Entry, key_of
+from bert_judge.types import Reply, Sampling, Signature, TokenChoice
 
 Arrived = Callable[[int, Reply], None]
 """Called with the index of a prompt and its reply as soon as that exists, from any thread."""
@@ -134,17 +133,10 @@ class BackendGenerator(Generator):
         """Load the model; returns everything about it that changes a reply, for the signature."""
 
 
-def open_store(name: str | None) -> Replies:
-    """A file of kept replies; "auto": in the user's cache folder; "off" or None: the newest ones in memory."""
-    if name is None or name == "off":
-        return RecentReplies()
-    return ReplyStore(cache_folder() / STORE_FILE if name == "auto" else name)
-
-
 class KeptGenerator(Generator):
     """A generator whose replies are kept: a prompt whose reply is in the store, or that repeats, is not asked again."""
 
-    def __init__(self, generator: Generator, store: Replies) -> None:
+    def __init__(self, generator: Generator, store: Entries) -> None:
         self._generator = generator
         self._store = store
         self.name = generator.name
@@ -160,16 +152,16 @@ class KeptGenerator(Generator):
         rows: dict[str, list[int]] = {}
         for index, prompt in window:
             rows.setdefault(prompt, []).append(index)
-        keys = {prompt: reply_key(f"generator:{self.signature}", prompt) for prompt in rows}
-        missing = []
-        for prompt, key in keys.items():
-            if found := self._store.get(key):
-                yield from ((index, found) for index in rows[prompt])
-            else:
-                missing.append(prompt)
+        keys = {prompt: key_of(f"generator:{self.signature}", prompt) for prompt in rows}
+        known = self._store.get(list(keys.values()))
+        missing = [prompt for prompt, key in keys.items() if key not in known]
+        for prompt in keys.keys() - set(missing):
+            kept = _reply(known[keys[prompt]])
+            yield from ((index, kept) for index in rows[prompt])
 
         def keep(index: int, reply: Reply) -> None:
-            self._store.put(keys[missing[index]], reply)
+            if reply.error is None:
+                self._store.put({keys[missing[index]]: _entry(reply)})
             if arrived:
                 arrived(rows[missing[index]][0], reply)
 
@@ -178,6 +170,19 @@ class KeptGenerator(Generator):
             yield first, reply
             again = replace(reply, cached=True)
             yield from ((other, again) for other in others)
+
+
+def _entry(reply: Reply) -> Entry:
+    """A reply as it is kept."""
+    values = asdict(reply)
+    del values["error"], values["cached"]
+    return values
+
+
+def _reply(entry: Entry) -> Reply:
+    """A kept reply."""
+    choices = tuple(TokenChoice(**choice) for choice in entry["choices"])
+    return Reply(**{**entry, "choices": choices}, cached=True)
 
 
 def split_trace(text: str, think_token: str = "</think>") -> tuple[str, str | None]:

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, get_type_hints
 
 from bert_judge.errors import InputError
 from bert_judge.evidence import match
-from bert_judge.generators import KeptGenerator, Options, make_generator, open_store, split_trace
+from bert_judge.generators import KeptGenerator, Options, make_generator, split_trace
 from bert_judge.judges.base import Costs, Judge, make_samples, windows_of
 from bert_judge.judges.llm_prompt import (
     ENDINGS,
@@ -23,6 +23,7 @@ from bert_judge.judges.llm_prompt import (
     lost_characters,
     make_prompt,
 )
+from bert_judge.store import open_store
 from bert_judge.types import Reply, Sample, Sampling, Scale, Signature, TokenChoice, Verdict
 from bert_judge.version import __version__
 

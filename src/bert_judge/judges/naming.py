@@ -26,8 +26,10 @@ from typing import Any, Literal, Union, get_args, get_origin
 from bert_judge.errors import InputError, ModelError, did_you_mean, named_in_errors
 from bert_judge.judges import JUDGES
 from bert_judge.judges.base import Judge, read_yaml
+from bert_judge.judges.stored import StoredJudge
 from bert_judge.metrics import METRICS, find_metric
 from bert_judge.models import STARTER, find_model
+from bert_judge.store import open_store
 
 _SUITE_NAME = re.compile(r"\w[\w.-]*")
 
@@ -36,13 +38,15 @@ _SUITE_NAME = re.compile(r"\w[\w.-]*")
 class JudgeSpec:
     """A judge that is not loaded yet: its short name, its class and the checked arguments of its constructor.
 
-    `by_name` are the arguments that the name stands for: the model of `starter`, the metric of `containment`.
+    `by_name` are the arguments that the name stands for: the model of `starter`, the metric of `containment`. `store`
+    is where its verdicts are kept, if they are.
     """
 
     name: str
     kind: type[Judge]
     settings: Mapping[str, Any]
     by_name: frozenset[str] = frozenset()
+    store: str | None = None
 
     @classmethod
     def of(cls, given: str | Path | Mapping[str, Any]) -> JudgeSpec:
@@ -71,8 +75,9 @@ class JudgeSpec:
         return [name for name, each in parameters if each.default is each.empty and name not in self.settings]
 
     def make(self) -> Judge:
-        """Load the judge. Raises what its constructor does."""
-        return self.kind(**self.settings)
+        """Load the judge. Raises what its constructor does, and OutputError where its store can't be used."""
+        judge = self.kind(**self.settings)
+        return judge if self.store in (None, "off") else StoredJudge(judge, open_store(self.store))
 
 
 def read_name(text: str) -> JudgeSpec:

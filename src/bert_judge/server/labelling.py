@@ -23,8 +23,8 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from bert_judge.analysis.sampling import Draw
-from bert_judge.artifacts import locked
 from bert_judge.errors import InputError, OutputError
+from bert_judge.locks import locked
 from bert_judge.server.service import RefusedError
 from bert_judge.server.static import HEADERS, static
 

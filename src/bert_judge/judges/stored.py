@@ -1,0 +1,81 @@
+"""A judge whose verdicts are kept, so that no answer is judged twice, in this run or another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from bert_judge.judges.base import Costs, Judge, windows_of
+from bert_judge.store import Entries, key_of
+from bert_judge.types import Sample, Scale, Signature, Verdict
+
+_WINDOW = 1024  # rows that are held
+
+
+class StoredJudge(Judge):
+    """Another judge, whose verdicts are kept by its signature and the texts of the sample.
+
+    Verdicts on which the judge failed are not kept, nor those with details that JSON can't hold. It is for judges that
+    read nothing of a sample but its texts. Raises OutputError where the store can't be used.
+    """
+
+    def __init__(self, judge: Judge, store: Entries) -> None:
+        self._judge, self._store = judge, store
+        self.threshold = judge.threshold
+
+    @property
+    def variant(self) -> str:
+        """That of the judge."""
+        return self._judge.variant
+
+    @property
+    def signature(self) -> Signature | str:
+        """That of the judge: where a verdict comes from changes no score."""
+        return self._judge.signature
+
+    @property
+    def scale(self) -> Scale:
+        """That of the judge."""
+        return self._judge.scale
+
+    @property
+    def reads_references(self) -> bool:
+        """Whether the judge does."""
+        return self._judge.reads_references
+
+    @property
+    def costs(self) -> Costs | None:
+        """Those of the judge: a kept verdict has none."""
+        return self._judge.costs
+
+    def fitted(self, samples: Iterable[Sample]) -> Judge:
+        """The judge for this input, with the same store."""
+        return StoredJudge(self._judge.fitted(samples), self._store)
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        """One verdict for each sample, in order; the judge is asked once about each that is not in the store."""
+        signature = str(self._judge.signature)
+        for window in windows_of(samples, _WINDOW):
+            keys = [key_of(f"judge:{signature}", each.question, each.candidate, each.references) for each in window]
+            known = self._store.get(list(dict.fromkeys(keys)))
+            missing: dict[str, Sample] = {}
+            for key, sample in zip(keys, window, strict=True):
+                if key not in known:
+                    missing.setdefault(key, sample)
+            new = dict(zip(missing, self._judge.assess(missing.values()), strict=True))
+            self._store.put({key: asdict(verdict) for key, verdict in new.items() if _can_be_kept(verdict)})
+            yield from (new[key] if key in new else Verdict(**known[key]) for key in keys)
+
+
+def _can_be_kept(verdict: Verdict) -> bool:
+    return not verdict.failed and _is_plain(verdict.details)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether JSON gives a value back as it is: a tuple would come back as a list."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(own) for key, own in value.items())
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return value is None or type(value) in (str, int, float, bool)
