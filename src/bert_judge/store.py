@@ -166,6 +166,7 @@ class Store:
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, _PATIENCE, isolation_level=None, check_same_thread=False)
         weakref.finalize(self, connection.close)
+        connection.text_factory = lambda data: data.decode(errors="replace")  # what is damaged fails its checksum
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         # With a write-ahead log readers do not wait for writers, and a killed writer leaves no half row.
         connection.execute("PRAGMA journal_mode = WAL")

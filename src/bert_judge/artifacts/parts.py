@@ -92,10 +92,13 @@ class Parts:
         return [n for n in range(math.ceil(total / self.rows)) if n not in self.done or self.done[n].failed]
 
     def begin(self) -> None:
-        """Make the folder, and the list of the parts that stay."""
+        """Make the folder, and the list of the parts that stay; others, of another run, go."""
         self.begun.mkdir(parents=True, exist_ok=True)
         kept = sorted(self.done.values(), key=lambda part: part.number)
         write(self.begun / LIST, (json.dumps(asdict(part)) + "\n" for part in kept))
+        names = {part_name(part.number) for part in kept}
+        for other in (path for path in self.begun.glob("*.parquet") if path.name not in names):
+            other.unlink()
 
     def reopen(self) -> None:
         """Make a finished result an unfinished one, whose failed rows can be judged again."""
@@ -136,9 +139,10 @@ class Parts:
         return {**parts, f"{PARTS}/{LIST}": facts(self.begun / LIST)}
 
     def finish(self) -> None:
-        """Give the folder its name."""
-        shutil.rmtree(self.written, ignore_errors=True)
-        self.begun.rename(self.written)
+        """Give the folder its name, unless it has it already."""
+        if self.begun.exists():
+            shutil.rmtree(self.written, ignore_errors=True)
+            self.begun.rename(self.written)
 
     def discard(self) -> None:
         """Remove what is unfinished."""

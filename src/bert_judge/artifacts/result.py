@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import sys
 import time
@@ -39,7 +40,8 @@ _FLUSH_SECONDS = 0.5  # how much work a killed process can lose
 
 
 class ResultFolder:
-    """The folder of one result: what is there already, and how to write the rest. Making one changes nothing on disk.
+    """The folder of one result: what is there already, and how to write the rest. Making one changes nothing on disk,
+    but that files get their names which a run was giving them when it ended.
 
     `finished`: the result is whole. `failed`: how many rows of a written result the judge failed on. `rows_done`: how
     many rows an interrupted run left. `parts` are those of verdicts in parts, which the option `part_rows` of the
@@ -54,6 +56,8 @@ class ResultFolder:
         self._partial = folder / (VERDICTS + PARTIAL)
         rows = identity.options.get("part_rows")
         self.parts = Parts(folder, rows) if rows else None
+        if not (overwrite or (folder / RUN).exists()) and self._is_ours(RUN + PARTIAL):
+            self._end_finish()
         whole = self._is_ours(RUN) and not overwrite and has_verdicts(folder)
         self.failed = self.run().get("summary", {}).get("failed", 0) if whole else 0
         self.finished = whole and not self.failed
@@ -98,7 +102,12 @@ class ResultFolder:
             (self.folder / RUN).replace(self.folder / (RUN + PARTIAL))
             parts.reopen()
         parts.begin()
-        write_json(self.folder / (RUN + PARTIAL), {"identity": asdict(self._identity)})
+        self._write_record()
+
+    def _write_record(self) -> None:
+        """Write down whose verdicts these are, and which process makes them."""
+        owner = {"process": os.getpid(), "host": platform.node(), "since": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
+        write_json(self.folder / (RUN + PARTIAL), {"identity": asdict(self._identity), "owner": owner})
 
     def write_part(self, number: int, records: Sequence[Mapping[str, Any]]) -> None:
         """Write a part, whole; it stays if the run stops. Raises OutputError."""
@@ -117,7 +126,7 @@ class ResultFolder:
                 raise self._taken()
             with self._in_a_sentence():
                 file.truncate(self._end)
-                write_json(self.folder / (RUN + PARTIAL), {"identity": asdict(self._identity)})
+                self._write_record()
             flushed = time.monotonic()
             for done, record in enumerate(records, self._begun_rows + 1):
                 line = json_line(record)
@@ -163,16 +172,37 @@ class ResultFolder:
             files = {name: facts(self.folder / (name + PARTIAL)) for name in names}
             files |= self.parts.files() if self.parts else {}
             write_json(self.folder / (RUN + PARTIAL), {"identity": asdict(self._identity), **run, "files": files})
-            (self.folder / RUN).unlink(missing_ok=True)
-            for name in (BAD_ROWS, EXPLANATIONS, *([VERDICTS] if self.parts else [])):
-                (self.folder / name).unlink(missing_ok=True)
-            if self.parts:
-                self.parts.finish()
-            elif (self.folder / PARTS).exists():
-                shutil.rmtree(self.folder / PARTS)
-            for name in [*names, RUN]:
-                (self.folder / (name + PARTIAL)).replace(self.folder / name)
+            self._name(files)
         self.finished = True
+
+    def _end_finish(self) -> None:
+        """Give the files their names where a run ended while it did: all are whole once their hashes are written."""
+        path = self.folder / (RUN + PARTIAL)
+        try:
+            files = json.loads(path.read_text(encoding="utf-8")).get("files")
+            handle = os.open(self.folder, os.O_RDONLY) if files and sys.platform != "win32" else None
+        except OSError:  # the other run ended
+            return
+        try:
+            if files and (handle is None or locked(handle)):
+                with self._in_a_sentence():
+                    self._name(files)
+        finally:
+            if handle is not None:
+                os.close(handle)
+
+    def _name(self, files: Iterable[str]) -> None:
+        """Give whole files their names, and remove those of an older result; any of it may be done already."""
+        (self.folder / RUN).unlink(missing_ok=True)
+        for name in (EXPLANATIONS, *({VERDICTS, BAD_ROWS} - set(files))):
+            (self.folder / name).unlink(missing_ok=True)
+        if self.parts:
+            self.parts.finish()
+        elif (self.folder / PARTS).exists():
+            shutil.rmtree(self.folder / PARTS)
+        for name in [*(name for name in files if "/" not in name), RUN]:
+            with suppress(FileNotFoundError):
+                (self.folder / (name + PARTIAL)).replace(self.folder / name)
 
     def run(self) -> dict[str, Any]:
         """What `run.json` of a finished result says."""
@@ -180,7 +210,11 @@ class ResultFolder:
         return record
 
     def _taken(self) -> OutputError:
-        return OutputError(f"another run is writing to {self.folder}; wait, or choose another --output_dir.")
+        owner = {}
+        with suppress(OSError, ValueError):
+            owner = json.loads((self.folder / (RUN + PARTIAL)).read_text(encoding="utf-8")).get("owner", {})
+        who = f" (process {owner['process']} on {owner['host']}, since {owner['since']})" if owner else ""
+        return OutputError(f"another run{who} is writing to {self.folder}; wait, or choose another --output_dir.")
 
     def _is_ours(self, name: str) -> bool:
         """Whether the record of this run is there. Raises OutputError for that of another, unless `overwrite`."""

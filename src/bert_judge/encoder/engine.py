@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 import shutil
 import sys
 from array import array
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from bert_judge.encoder.batching import Batch, pack
 from bert_judge.encoder.output import LOGITS, Output
-from bert_judge.errors import InputError, MissingExtraError
+from bert_judge.errors import InputError, MissingExtraError, ModelError
 from bert_judge.models import (
     checked_hashes,
     choose_device,
@@ -97,12 +98,19 @@ class Engine:
         self._known: dict[bytes, Values] = {}
         self._bytes = 0
         self._lock = Lock()  # a runtime runs one call at a time
+        self._process = os.getpid()
 
     def run(self, inputs: Sequence[Tokens], batch_size: int | None = None) -> list[Values]:
         """The output of each input, in the order of the inputs; `batch_size` caps the rows of a batch for this call.
 
-        Logits have one axis. Hidden states are tokens by dimensions, or tokens by layers by dimensions.
+        Logits have one axis. Hidden states are tokens by dimensions, or tokens by layers by dimensions. Raises
+        ModelError in a forked copy of the process, which has none of the threads that the model computes with.
         """
+        if os.getpid() != self._process:
+            raise ModelError(
+                f"{self._model.folder.name} was loaded before this process was forked from another one, and can't be "
+                "used here; load it after the fork, or start processes with multiprocessing.get_context('spawn')."
+            )
         keys = [_key(tokens) for tokens in inputs]
         with self._lock:
             new = {key: tokens for key, tokens in zip(keys, inputs, strict=True) if key not in self._known}

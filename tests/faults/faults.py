@@ -1,0 +1,543 @@
+"""Faults on purpose: what a user sees, and what is lost or done twice. Each runs real commands in a folder of its own.
+
+    python tests/faults/faults.py            prints the table
+    python tests/faults/faults.py disk       those whose name has this word
+
+A fault leaves a folder in which the same command then ends without it. *lost* are rows that the result then lacks or
+has otherwise than a run without fault; *twice* are rows that are there twice, or (of a paid judge) were paid for twice.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import chdir, closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import bert_judge
+from bert_judge.artifacts import read_verdicts
+from bert_judge.store import Store
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+from counted import JUDGED  # noqa: E402
+
+from scripted_endpoint import CUT, EMPTY, MALFORMED, Answer, Endpoint, endpoint  # noqa: E402
+
+ROWS = 120
+JUDGE = ("--judge", "counted:Counted")
+PARTS = ("--output_format", "parquet", "--part_rows", "25")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the user saw (the last line on standard error, or what the result says), and what came of the rows."""
+
+    seen: str
+    lost: int
+    twice: int
+    judged_again: int = 0
+
+
+Fault = Callable[[], Outcome]
+FAULTS: dict[str, Fault] = {}
+
+
+def fault(name: str) -> Callable[[Fault], Fault]:
+    """Put a fault into the table."""
+
+    def named(function: Fault) -> Fault:
+        FAULTS[name] = function
+        return function
+
+    return named
+
+
+# what they share
+
+
+def command(*words: object) -> list[str]:
+    return [sys.executable, "-m", "bert_judge", *map(str, words)]
+
+
+def environment(**variables: str) -> dict[str, str]:
+    paths = [str(HERE), str(HERE.parent), str(Path(bert_judge.__file__).parents[1])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONWARNINGS": "ignore", **variables}
+
+
+def ran(*words: object, before: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own; `before` is Python that runs first in it."""
+    line = command(*words)
+    if before:
+        code = f"{before}\nimport sys\nfrom bert_judge.cli import main\nsys.exit(main(sys.argv[1:]))"
+        line = [sys.executable, "-c", code, *line[3:]]
+    return subprocess.run(line, env=environment(**variables), capture_output=True, text=True, timeout=300)
+
+
+def said(done: subprocess.CompletedProcess[str]) -> str:
+    """The last line on standard error. A traceback is a failure whatever comes after."""
+    assert "Traceback" not in done.stderr, done.stderr
+    lines = done.stderr.strip().splitlines()
+    return lines[-1].rpartition("\r")[2] if lines else ""
+
+
+def rows(count: int = ROWS) -> list[dict[str, object]]:
+    places = ("Paris", "Rome", "Lima")
+    return [
+        {"id": f"row-{n}", "question": f"Which city? {n}", "reference": places[n % 3], "candidate": places[n % 2]}
+        for n in range(count)
+    ]
+
+
+def written(path: str = "rows.jsonl", count: int = ROWS) -> str:
+    Path(path).write_text("".join(json.dumps(row) + "\n" for row in rows(count)))
+    return path
+
+
+def outcome(seen: str, folder: str = "out", expected: str = "whole") -> Outcome:
+    """What a finished result has beside that of a run without fault."""
+    ours, theirs = list(read_verdicts(Path(folder))), list(read_verdicts(Path(expected)))
+    ids = Counter(record["id"] for record in ours)
+    by_id = {record["id"]: record for record in ours}
+    lost = sum(by_id.get(record["id"]) != record for record in theirs)
+    judged = Counter(Path(JUDGED).read_text().split()) if Path(JUDGED).exists() else Counter[str]()
+    assert ran("verify", folder, "--input", "rows.jsonl").returncode == 0
+    return Outcome(seen, lost, ids.total() - len(ids), judged.total() - len(judged))
+
+
+def whole(*flags: object) -> None:
+    """A run without fault, to compare with."""
+    done = ran("score", written(), *JUDGE, *flags, "--output_dir", "whole", "--quiet", "--no_report")
+    assert done.returncode == 0, done.stderr
+    Path(JUDGED).unlink(missing_ok=True)
+
+
+def finished(*flags: object, judge: Sequence[object] = JUDGE) -> None:
+    """The same command, without a fault."""
+    done = ran("score", "rows.jsonl", *judge, *flags, "--output_dir", "out", "--quiet", "--no_report")
+    assert done.returncode == 0, done.stderr
+
+
+def started(*words: object, rows_judged: int = 30, **variables: str) -> subprocess.Popen[str]:
+    """A command that has judged so many rows and goes on."""
+    run = subprocess.Popen(command(*words), env=environment(**variables), stdout=subprocess.DEVNULL,
+                           stderr=subprocess.PIPE, text=True)  # fmt: skip
+    until = time.monotonic() + 120
+    while time.monotonic() < until and run.poll() is None:
+        if Path(JUDGED).exists() and Path(JUDGED).read_text().count("\n") >= rows_judged:
+            return run
+        time.sleep(0.01)
+    run.kill()
+    raise AssertionError(run.communicate()[1])
+
+
+# a process that ends
+
+
+def _killed_at_each_step(*flags: object) -> Outcome:
+    """Killed at every step at which files change, each time from where the one before left the folder, and anew."""
+    whole(*flags)
+    again = lost = twice = 0
+    for step in range(1, 200):
+        shutil.rmtree("out", ignore_errors=True)
+        Path(JUDGED).unlink(missing_ok=True)
+        words = ("score", "rows.jsonl", *JUDGE, *flags, "--output_dir", "out", "--quiet", "--no_report")
+        done = ran(*words, FAULT=f"kill:{step}")
+        if done.returncode == 0:
+            break
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        assert not Path("out/run.json").exists() or ran("verify", "out").returncode == 0
+        finished(*flags)
+        found = outcome("")
+        again, lost, twice = max(again, found.judged_again), lost + found.lost, twice + found.twice
+    return Outcome(f"Killed ({step - 1} steps); the same command goes on", lost, twice, again)
+
+
+@fault("killed (SIGKILL) at each step that changes a file")
+def killed_lines() -> Outcome:
+    return _killed_at_each_step()
+
+
+@fault("the same, verdicts in parts")
+def killed_parts() -> Outcome:
+    return _killed_at_each_step(*PARTS)
+
+
+@fault("killed in the middle of the rows")
+def killed_at_a_row() -> Outcome:
+    whole()
+    ran("score", "rows.jsonl", *JUDGE, "--output_dir", "out", FAULT="row:70")
+    finished()
+    return outcome("Killed; the same command goes on")
+
+
+@fault("Ctrl-C twice")
+def interrupted_twice() -> Outcome:
+    whole()
+    with started("score", "rows.jsonl", *JUDGE, "--output_dir", "out", FAULT="slow") as run:
+        run.send_signal(signal.SIGINT)
+        time.sleep(0.02)
+        run.send_signal(signal.SIGINT)
+        error = run.communicate(timeout=60)[1]
+    assert run.returncode in (130, -signal.SIGINT), error
+    finished()
+    return outcome(said(subprocess.CompletedProcess([], run.returncode, "", error)))
+
+
+# places to write
+
+
+@fault("disk full")
+def disk_full() -> Outcome:
+    whole()
+    limit = "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+    done = ran("score", "rows.jsonl", *JUDGE, "--output_dir", "out", "--quiet",
+               before=limit + "resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))")  # fmt: skip
+    assert done.returncode == 1
+    finished()
+    return outcome(said(done))
+
+
+@fault("disk full, verdicts in parts")
+def disk_full_in_parts() -> Outcome:
+    whole(*PARTS)
+    limit = "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+    done = ran("score", "rows.jsonl", *JUDGE, *PARTS, "--output_dir", "out", "--quiet",
+               before=limit + "resource.setrlimit(resource.RLIMIT_FSIZE, (2500, 2500))")  # fmt: skip
+    assert done.returncode == 1
+    finished(*PARTS)
+    return outcome(said(done))
+
+
+@fault("a folder that can't be written")
+def read_only() -> Outcome:
+    whole()
+    done = ran("score", "rows.jsonl", *JUDGE, "--output_dir", "/proc/bert-judge")
+    assert done.returncode == 1
+    finished()
+    return outcome(said(done))
+
+
+@fault("two runs on one folder")
+def two_runs() -> Outcome:
+    whole()
+    with started("score", "rows.jsonl", *JUDGE, "--output_dir", "out", FAULT="slow") as first:
+        second = ran("score", "rows.jsonl", *JUDGE, "--output_dir", "out")
+        first.communicate(timeout=60)
+    assert (first.returncode, second.returncode) == (0, 1)
+    assert f"process {first.pid} on " in said(second)
+    return outcome(said(second))
+
+
+@fault("two runs on one folder, verdicts in parts")
+def two_runs_in_parts() -> Outcome:
+    whole(*PARTS)
+    with started("score", "rows.jsonl", *JUDGE, *PARTS, "--output_dir", "out", FAULT="slow") as first:
+        second = ran("score", "rows.jsonl", *JUDGE, *PARTS, "--output_dir", "out")
+        first.communicate(timeout=60)
+    assert (first.returncode, second.returncode) == (0, 1)
+    return outcome(said(second))
+
+
+@fault("a part whose bytes were changed while the run was stopped")
+def damaged_part() -> Outcome:
+    whole(*PARTS)
+    ran("score", "rows.jsonl", *JUDGE, *PARTS, "--output_dir", "out", FAULT="row:20")
+    done = ran("score", "rows.jsonl", *JUDGE, *PARTS, "--output_dir", "out", FAULT="kill:12")
+    part = min(Path("out/verdicts.partial").glob("*.parquet"))
+    part.write_bytes(part.read_bytes()[:-7] + b"1234567")
+    done = ran("score", "rows.jsonl", *JUDGE, *PARTS, "--output_dir", "out", "--no_report", PYTHONWARNINGS="default")
+    note = next(line for line in done.stderr.splitlines() if "damaged" in line)
+    return outcome(note)
+
+
+# inputs
+
+
+def _refused(path: str) -> Outcome:
+    done = ran("score", path, *JUDGE, "--output_dir", "out")
+    assert done.returncode == 1
+    assert not Path("out").exists()
+    finished()
+    return outcome(said(done))
+
+
+@fault("an input cut short, packed")
+def cut_input() -> Outcome:
+    whole()
+    Path("cut.jsonl.gz").write_bytes(gzip.compress(Path("rows.jsonl").read_bytes())[:-40])
+    return _refused("cut.jsonl.gz")
+
+
+@fault("an input cut short, in a line")
+def cut_line() -> Outcome:
+    whole()
+    Path("cut.jsonl").write_bytes(Path("rows.jsonl").read_bytes()[:-20])
+    return _refused("cut.jsonl")
+
+
+@fault("a damaged parquet file")
+def damaged_parquet() -> Outcome:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    whole()
+    pq.write_table(pa.Table.from_pylist(rows()), "rows.parquet")
+    data = bytearray(Path("rows.parquet").read_bytes())
+    data[200:260] = bytes(60)
+    Path("damaged.parquet").write_bytes(data)
+    return _refused("damaged.parquet")
+
+
+@fault("an input that grows while it is read")
+def growing_input() -> Outcome:
+    whole()
+    row = json.dumps(rows(1)[0]) + "\n"
+    with Path("growing.jsonl").open("w", buffering=1) as file:
+        file.write(row * 1000)
+        with subprocess.Popen(command("score", "growing.jsonl", *JUDGE, "--output_dir", "out"), env=environment(),
+                              stderr=subprocess.PIPE, text=True) as run:  # fmt: skip
+            while run.poll() is None:
+                file.write(row)
+                time.sleep(0.001)
+            error = run.communicate()[1]
+    assert run.returncode == 1
+    finished()
+    return outcome(said(subprocess.CompletedProcess([], 1, "", error)))
+
+
+# the machine
+
+
+@fault("the clock jumps by months, forwards and backwards")
+def clock() -> Outcome:
+    whole()
+    done = ran("score", "rows.jsonl", *JUDGE, "--output_dir", "out", "--no_report", FAULT="clock")
+    assert done.returncode == 0, done.stderr
+    return outcome("nothing")
+
+
+# models and processes
+
+
+@fault("64 flipped bytes in a model's weights")
+def flipped_weights() -> Outcome:
+    whole()
+    folder = Path(bert_judge.__file__).parent / "starter"
+    shutil.copytree(folder, "model", ignore=shutil.ignore_patterns("__pycache__"))
+    weights = Path("model/model.safetensors")
+    data = bytearray(weights.read_bytes())
+    data[1_000_000:1_000_064] = bytes(byte ^ 255 for byte in data[1_000_000:1_000_064])
+    weights.write_bytes(data)
+    done = ran("score", "rows.jsonl", "--judge", "./model", "--output_dir", "out")
+    assert done.returncode == 1
+    assert not Path("out/run.json").exists()
+    finished()
+    return outcome(said(done))
+
+
+@fault("a process is forked after a judge was loaded")
+def forked() -> Outcome:
+    whole()
+    code = """
+import os
+from bert_judge import BERTJudge
+judge = BERTJudge()
+judge.predict(["q"], ["Paris"], ["Paris"])
+child = os.fork()
+if child == 0:
+    try:
+        judge.predict(["q"], ["Rome"], ["Paris"])
+    except Exception as error:
+        print(error, flush=True)
+        os._exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+judge.predict(["q"], ["Rome"], ["Paris"])
+"""
+    done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    finished()
+    return outcome(done.stdout.strip())
+
+
+@fault("a process that reads ahead is killed")
+def reader_killed() -> Outcome:
+    whole()
+    many = [{**row, "question": f"{row['question']} {n}"} for n in range(40) for row in rows()]
+    Path("many.jsonl").write_text("".join(json.dumps(row) + "\n" for row in many))
+    words = ("score", "many.jsonl", "--judge", "starter", "--workers", "1", "--output_dir", "many", "--no_report")
+    with subprocess.Popen(command(*words), env=environment(), stderr=subprocess.PIPE, text=True) as run:
+        until, children = time.monotonic() + 120, list[int]()
+        while time.monotonic() < until and run.poll() is None and not children:
+            time.sleep(0.05)
+            children = _children(run.pid, "bert_judge.processes")
+        os.kill(children[0], signal.SIGKILL)
+        error = run.communicate(timeout=120)[1]
+    assert run.returncode == 1, error
+    finished()
+    return outcome(said(subprocess.CompletedProcess([], 1, "", error)))
+
+
+def _children(pid: int, name: str) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if int(path.read_text().rpartition(")")[2].split()[1]) == pid:
+                words = (path.parent / "cmdline").read_bytes()
+                found += [int(path.parent.name)] if name.encode() in words else []
+        except OSError:
+            continue
+    return found
+
+
+@fault("an actor of a Ray cluster is killed")
+def actor_killed() -> Outcome:
+    whole(*PARTS)
+    cluster = ("--engine", "ray", "--actors", "2", "--part_rows", "25")
+    words = ("score", "rows.jsonl", *JUDGE, *cluster, "--output_dir", "out", "--no_report")
+    with started(*words, FAULT="slow", rows_judged=10) as run:
+        until, children = time.monotonic() + 60, list[int]()
+        while time.monotonic() < until and not children:
+            children = [
+                int(path.parent.name)
+                for path in Path("/proc").glob("[0-9]*/cmdline")
+                if path.exists() and b"MapWorker" in path.read_bytes()
+            ]
+        os.kill(children[0], signal.SIGKILL)
+        error = run.communicate(timeout=240)[1]
+    assert run.returncode == 0, error
+    return outcome("nothing; another actor takes the part")
+
+
+# paid judges
+
+
+def _paid(server: Endpoint, *flags: object) -> tuple[object, ...]:
+    return ("--judge", "LLMJudge", "--model_path", "m", "--backend", "openai", "--base_url", server.base_url, "--store",
+            "kept.sqlite", "--concurrency", "4", *flags)  # fmt: skip
+
+
+def _paid_outcome(server: Endpoint, seen: str, replied: Counter[str]) -> Outcome:
+    records = list(read_verdicts(Path("out")))
+    ids = Counter(record["id"] for record in records)
+    lost = ROWS - sum(record["label"] == 1 for record in records)
+    return Outcome(seen, lost, replied.total() - len(replied) + ids.total() - len(ids))
+
+
+@fault("an endpoint that comes and goes, paid")
+def flapping() -> Outcome:
+    written()
+    replied: Counter[str] = Counter()
+    faults = (Answer(status=500), CUT, MALFORMED, EMPTY, Answer(status=429, headers={"retry-after": "0.1"}))
+
+    def script(prompt: str, before: int) -> Answer:
+        if before < len(prompt) % 3:
+            return faults[(len(prompt) + before + sum(map(ord, prompt[-40:]))) % len(faults)]
+        replied[prompt] += 1
+        return Answer()
+
+    with endpoint(script) as server:
+        done = ran("score", "rows.jsonl", *_paid(server), "--output_dir", "out", "--no_report")
+        assert done.returncode == 0, done.stderr
+        return _paid_outcome(server, "nothing; failed requests are tried again", replied)
+
+
+@fault("an endpoint that is gone for a while, paid")
+def gone() -> Outcome:
+    written()
+    replied: Counter[str] = Counter()
+    there = [False]
+
+    def script(prompt: str, before: int) -> Answer:
+        if not there[0] and len(replied) >= 50:
+            return Answer(status=500)
+        replied[prompt] += 1
+        return Answer()
+
+    with endpoint(script) as server:
+        words = ("score", "rows.jsonl", *_paid(server, "--retries", "0"), "--output_dir", "out", "--no_report")
+        done = ran(*words)
+        assert done.returncode == 5, done.stderr
+        there[0] = True
+        assert ran(*words).returncode == 0
+        return _paid_outcome(server, said(done), replied)
+
+
+@fault("killed while it pays")
+def killed_while_paying() -> Outcome:
+    """What was under way may be asked twice, as nobody knows whether it was answered; no reply that had arrived is."""
+    written()
+    with endpoint(Answer(seconds=0.02)) as server:
+        words = ("score", "rows.jsonl", *_paid(server), "--output_dir", "out", "--no_report", "--quiet")
+        with subprocess.Popen(command(*words), env=environment(), stderr=subprocess.DEVNULL) as run:
+            until = time.monotonic() + 60
+            while time.monotonic() < until and len(server.bodies) < 40:
+                time.sleep(0.01)
+            run.kill()
+        time.sleep(0.2)
+        kept, before = Store("kept.sqlite"), dict(server.asked)
+        with closing(kept._connection):
+            paid = len(kept)
+        assert ran(*words).returncode == 0
+        again = sum(server.asked.values()) - sum(before.values()) - (ROWS - paid)
+        return _paid_outcome(server, "Killed; the same command goes on", Counter({"": again}) if again else Counter())
+
+
+@fault("the store of replies is damaged, paid")
+def damaged_store() -> Outcome:
+    """What can't be read is paid for again, and nothing that was damaged is served."""
+    written()
+    with endpoint(Answer("Final answer: True" + " " * 4000)) as server:
+        words = ("score", "rows.jsonl", *_paid(server), "--output_dir", "out", "--no_report", "--quiet")
+        assert ran(*words).returncode == 0
+        shutil.rmtree("out")
+        path = Path("kept.sqlite")
+        data = bytearray(path.read_bytes())
+        assert len(data) > 200_000
+        middle = len(data) // 2 // 4096 * 4096
+        data[middle : middle + 4096] = b"\xff" * 4096
+        path.write_bytes(data)
+        asked = sum(server.asked.values())
+        done = ran(*words, PYTHONWARNINGS="default")
+        again = sum(server.asked.values()) - asked
+        assert done.returncode == 0, done.stderr
+        assert again < ROWS / 2
+        note = next((line.rpartition("\r")[2] for line in done.stderr.splitlines() if "damaged" in line), "nothing")
+        found = _paid_outcome(server, note, Counter())
+        return Outcome(found.seen, found.lost, found.twice, again)
+
+
+# the table
+
+
+def run_fault(function: Fault) -> Outcome:
+    """A fault in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder, chdir(folder), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function()
+
+
+def lines(words: Sequence[str]) -> Iterator[str]:
+    """The table, a line at a time."""
+    yield "| fault | what the user saw | rows lost | rows twice | judged again, for nothing |"
+    yield "| --- | --- | --- | --- | --- |"
+    for name, function in FAULTS.items():
+        if all(word in name for word in words):
+            found = run_fault(function)
+            yield f"| {name} | {found.seen} | {found.lost} | {found.twice} | {found.judged_again} |"
+
+
+if __name__ == "__main__":
+    for line in lines(sys.argv[1:]):
+        print(line, flush=True)
