@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 
 FLOORS := build/floors
 
-.PHONY: help setup demo test test-floors lint docs check clean
+.PHONY: help setup demo test test-floors dist-check lint docs check clean
 
 help:
 	@echo "make setup   a virtual environment in $(VENV), with exact versions"
 	@echo "make demo    judge examples/answers.jsonl with the starter judge"
 	@echo "make test    the test suite"
 	@echo "make test-floors  the suite with the oldest versions that pyproject.toml allows (gigabytes of PyTorch)"
+	@echo "make dist-check   a wheel and a source distribution, each installed and used in an empty environment"
 	@echo "make docs    the documentation as a site in build/site; fails where a link leads nowhere"
 	@echo "make lint    formatting, lint and types"
 	@echo "make check   lint, docs and test: what CI runs"
@@ -51,6 +52,9 @@ $(FLOORS)/.done: pyproject.toml
 		--extra cpu --extra lexical --extra openai --extra plot --extra sentencepiece --extra server --extra train pyproject.toml
 	$(FLOORS)/bin/uv pip install --quiet --python $(FLOORS)/bin/python --constraint $(FLOORS)/floors.txt --editable '.[dev]'
 	@touch $@
+
+dist-check: setup
+	$(BIN)/python tests/dist_check.py
 
 check: lint docs test
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import re
 import shutil
@@ -27,6 +28,7 @@ from bert_judge.models import STARTER_FOLDER
 from bert_judge.prompt import JudgeConfig
 from language_models import save_language_model, save_sequence_model
 
+multiprocessing.set_start_method("spawn", force=True)  # as on macOS and Windows: nothing may need a fork
 settings.register_profile("patient", deadline=None)  # the machines of CI are slow at times
 settings.load_profile("patient")
 

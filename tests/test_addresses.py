@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import contextlib
 import json
+import warnings
 from pathlib import Path
 
 import pytest
@@ -57,3 +59,91 @@ def test_no_secret_of_an_address_is_written_or_printed(
     assert not found
     run = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))
     assert run["identity"]["signature"]["settings"]["url"] == server.base_url
+
+
+PLANTED = "http://us3r:pa55word@127.0.0.1:9/v1?api_key=k3y"
+_FLAGS = json.loads((Path(__file__).parent / "golden" / "flags.json").read_text(encoding="utf-8"))
+_NEEDED: dict[str, list[str]] = {
+    "score": ["rows.jsonl", "--limit", "1"],
+    "rejudge": ["rows.jsonl"],
+    "audit": ["--judge", "containment", "--items", "1"],
+    "evaluate": ["rows.jsonl", "--judges", "containment"],
+    "show": ["done"],
+    "report": ["done"],
+    "compare": ["done", "done2"],
+    "verify": ["done"],
+    "export": ["done", "--to", "rows"],
+    "correct": ["done"],
+    "gate": ["done"],
+    "cascade": ["--calibration", "rows.jsonl", "--stages", "containment,exact_match"],
+    "generate": ["--tasks", "none", "--backend", "openai", "--model", "m"],
+    "judge": ["--tasks", "none"],
+    "train": ["--model_path", "none", "--dataset_path", "rows.jsonl"],
+    "bertscore": ["-r", "rows.jsonl", "-c", "rows.jsonl"],
+    "bertscore-plot": ["-r", "a", "-c", "b"],
+    "bertscore-baseline": ["--texts", "rows.jsonl", "-o", "baseline.csv"],
+    "tasks": [],
+    "doctor": [],
+}
+"""What commands need to come as far as a flag's value; `serve` and `label` go on until they are stopped."""
+
+
+_TEXTS = {"--title", "--think_token", "--ends_with", "--must_contain", "--must_match"}
+"""Whose value is a text to be shown, whatever it is."""
+
+
+def leaks(folder: Path, printed: str) -> list[str]:
+    """Where a secret stands."""
+    written = {str(path): str(path.relative_to(folder)).encode() for path in folder.rglob("*")}
+    written |= {str(path): path.read_bytes() + written[str(path)] for path in folder.rglob("*") if path.is_file()}
+    told = written | {"printed": printed.encode()}
+    return [f"{secret} in {name}" for name, text in told.items() for secret in SECRETS if secret.encode() in text]
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BERT_JUDGE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "rows.jsonl").write_text("".join(ROWS.read_text(encoding="utf-8").splitlines(keepends=True)[:3]))
+    for folder, judge in (("done", "containment"), ("done2", "exact_match")):
+        assert main(["score", "rows.jsonl", "--judge", judge, "--output_dir", folder, "--quiet"]) == 0
+    capfd.readouterr()
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", _FLAGS)
+def test_no_secret_in_any_flag_is_written_or_printed(
+    command: str, workplace: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    name, *kind = command.split()
+    if name not in _NEEDED:
+        pytest.skip("it goes on until it is stopped")
+    judge = [] if kind or name != "score" else ["--judge", "containment"]
+    for spellings in _FLAGS[command]:
+        flag = spellings.split()[-1]
+        if flag in _TEXTS | {"--help"}:
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for value in ([PLANTED], [f"question={PLANTED}"]):
+                with contextlib.suppress(SystemExit):
+                    main([name, *_NEEDED[name], *kind, *judge, flag, *value])
+        found = leaks(workplace, "".join(capfd.readouterr()))
+        assert not found, (flag, found)
+
+
+@pytest.mark.parametrize(
+    "variable", ["OPENAI_API_KEY", "OPENAI_BASE_URL", "HF_TOKEN", "BERT_JUDGE_API_KEY", "RAY_ADDRESS"]
+)
+def test_no_secret_in_a_variable_is_written_or_printed(
+    variable: str, workplace: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(variable, PLANTED)
+    with endpoint(Answer()) as server:
+        address = [] if variable == "OPENAI_BASE_URL" else ["--base_url", server.base_url]
+        asked = ["--judge", "LLMJudge", "--backend", "openai", "--model_path", "m", "--retries", "0", *address]
+        main(["score", "rows.jsonl", *asked, "--output_dir", "asked"])
+        main(["score", "rows.jsonl", "--server", server.base_url, "--output_dir", "served"])
+        main(["score", "rows.jsonl", "--judge", "nobody/nothing", "--output_dir", "hub"])
+        main(["doctor"])
+    assert not leaks(workplace, "".join(capfd.readouterr()))

@@ -15,7 +15,7 @@ import bert_judge
 
 ROOT = Path(bert_judge.__file__).parent
 LADDER = [
-    "types errors addresses paths locks version wording memory",
+    "types errors addresses paths pickles locks version wording memory",
     "models data artifacts store metrics evidence questions stats document processes endpoints",
     "generators encoder prompt sources summary",
     "tasks training bertscore",
@@ -26,7 +26,10 @@ LADDER = [
     "__main__ utils",
 ]
 LEVELS = {name: level for level, names in enumerate(LADDER) for name in names.split()}
-SIDEWAYS = {("evidence", "metrics"), ("server", "report"), ("types", "errors"), ("paths", "types")}
+SIDEWAYS = {
+    *(("evidence", "metrics"), ("server", "report"), ("types", "errors"), ("paths", "types")),
+    *(("pickles", "paths"), ("pickles", "errors")),
+}
 HEAVY = (
     *("torch", "transformers", "numpy", "datasets", "pyarrow", "tokenizers", "scipy", "sklearn"),
     *("openai", "vllm", "matplotlib", "jinja2", "fastapi", "uvicorn", "httpx2", "prometheus_client", "ray"),

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_ADDRESS = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]*://)(?P<rest>[^\s'\"<>|]*)", re.IGNORECASE)
+# One slash is left of two where an address was taken for a path.
+_ADDRESS = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]+:/{1,2})(?P<rest>[^\s'\"<>|]*)", re.IGNORECASE)
 
 
 def public_text(text: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError, ModelError, first_line, import_extra
+from bert_judge.pickles import convert, converted, pickled_weights
 
 if TYPE_CHECKING:
     import torch
@@ -39,13 +40,21 @@ _HIDDEN_DROPOUT = ("hidden_dropout_prob", "dropout", "mlp_dropout", "embedding_d
 _LAYER_COUNTS = ("encoder_layers", "num_encoder_layers", "num_hidden_layers", "n_layers", "n_layer", "num_layers")
 
 
-def find_model(path: str, with_code: bool = False) -> Path:
+def find_model(path: str, with_code: bool = False, with_pickle: bool = False) -> Path:
     """The folder of a model: the starter, a folder, one under `LOCAL_MODELS_DIR`, or the Hub's (downloaded once).
 
     `LOCAL_MODELS_DIR` holds models under the last part of their name: `org/model` is looked for as `model`, then as
     `org/model`. A name on the Hub may end with a revision, `org/model@REVISION`; `with_code` a model whose code would
-    run needs a commit there. Raises ModelError with what was tried.
+    run needs a commit there. A model whose weights are pickles is converted `with_pickle`, once: later its converted
+    copy is found. Raises ModelError with what was tried.
     """
+    folder = _located(path, with_code, with_pickle)
+    if pickled_weights(folder):
+        return converted(folder) or (convert(folder) if with_pickle else folder)
+    return folder
+
+
+def _located(path: str, with_code: bool, with_pickle: bool) -> Path:
     if path == STARTER:
         return STARTER_FOLDER
     local = os.environ.get("LOCAL_MODELS_DIR")
@@ -56,10 +65,10 @@ def find_model(path: str, with_code: bool = False) -> Path:
             return folder
         if folder.is_file():
             raise ModelError(f"{folder} is a file; a model's folder, a name on the Hub, or {STARTER!r} was expected.")
-    return _download(path, tried, with_code)
+    return _download(path, tried, with_code, with_pickle)
 
 
-def _download(path: str, tried: list[Path], with_code: bool) -> Path:
+def _download(path: str, tried: list[Path], with_code: bool, with_pickle: bool) -> Path:
     """Fetch a model from the Hub into its cache."""
     from huggingface_hub import errors, snapshot_download
 
@@ -67,6 +76,8 @@ def _download(path: str, tried: list[Path], with_code: bool) -> Path:
     fetch = partial(snapshot_download, name, revision=revision or None)
     try:
         folder = Path(fetch(allow_patterns=[*_FILES]))
+        if with_pickle and not any(folder.glob("*.safetensors")):
+            folder = Path(fetch(allow_patterns=[*_FILES, "pytorch_model*.bin"]))
         if not with_code or not _has_code(folder):
             return folder
         if not _COMMIT.fullmatch(revision):
@@ -177,8 +188,11 @@ def _load_weights(
 
     if not list(folder.glob("*.safetensors")):
         pickles = ", ".join(sorted(file.name for file in folder.glob("*.bin")))
-        found = f"only {pickles}, a pickle that can run code" if pickles else "no weights"
-        raise ModelError(f"{folder} has {found}; model.safetensors was expected (convert it with save_pretrained).")
+        found = f"only {pickles}, a pickle that can run code" if pickles else "no weights as safetensors"
+        raise ModelError(
+            f"{folder} has {found}; model.safetensors was expected. --allow_pickle (allow_pickle=True) converts such a "
+            "model once: its tensors alone are read, in a process of their own."
+        )
     try:
         with quiet_transformers():
             model, info = getattr(transformers, auto_class).from_pretrained(

@@ -23,6 +23,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol, TypeVar
 
+from bert_judge.addresses import public_text
 from bert_judge.errors import OutputError
 from bert_judge.locks import locked
 from bert_judge.paths import cache_folder
@@ -73,6 +74,8 @@ class Store:
     """
 
     def __init__(self, path: str | Path, most_bytes: int | None = None) -> None:
+        if "://" in str(path):
+            raise OutputError(f"the store {public_text(str(path))} is an address; a file was expected.")
         self.path = Path(path).expanduser()
         self._most_bytes = most_bytes or int(os.environ.get(SIZE_VARIABLE) or MOST_BYTES)
         self._lock = Lock()

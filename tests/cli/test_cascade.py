@@ -194,7 +194,7 @@ def test_bad_input_is_told_in_a_sentence(refused: Refused) -> None:
         ("--target_agreement 0.999", "needs at least 2995"),
         ("--target_agreement 95", "the target is 95.0"),
         ("--map label=", "has a label; name its column with --map label=COLUMN"),
-        ("-o nowhere/cascade.json", "there is no folder nowhere"),
+        ("-o nowhere/cascade.json", "there is no folder for nowhere"),
         ("-o .", "is a folder; a file for the cascade was expected"),
         ("--calibration nowhere.jsonl", "nowhere.jsonl"),
         ("--target_agreement 0.995", "can be certified for no stage on these 700 questions"),

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from bert_judge.addresses import public_text
 from bert_judge.errors import InputError, OutputError
 
 VERDICTS, SCORES, RUN, BAD_ROWS = "verdicts.jsonl", "scores.json", "run.json", "bad_rows.jsonl"
@@ -26,6 +27,8 @@ def check_folder(folder: str | Path) -> Path:
     """The folder. Raises OutputError if a result can't be written there, as far as can be known without writing."""
     if not str(folder).strip():
         raise OutputError("--output_dir is empty; the name of a folder was expected, `.` for the one you are in.")
+    if "://" in str(folder):
+        raise OutputError(f"{public_text(str(folder))} is an address; a folder for the results was expected.")
     folder = Path(folder)
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not existing.is_dir():

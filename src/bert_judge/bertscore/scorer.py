@@ -22,7 +22,7 @@ from bert_judge.bertscore.plot import check_target, draw, save
 from bert_judge.bertscore.texts import TextReader, has_prefix_space, tokenizer_of_bert_score
 from bert_judge.encoder import Engine, Hidden, Model, RuntimeName, load_model, windows
 from bert_judge.errors import InputError
-from bert_judge.models import count_layers, read_config, tokenizer_limit, unlimited_input
+from bert_judge.models import count_layers, find_model, read_config, tokenizer_limit, unlimited_input
 from bert_judge.types import Signature
 from bert_judge.version import __version__
 
@@ -42,10 +42,10 @@ class BERTScorer:
     `baseline_path`, of the model's folder, or of bert-score for `lang`. `batch_size` is the most texts in a batch.
     `nthreads` and `use_fast_tokenizer` are accepted and change nothing (the latter does with `compat`).
 
-    `dtype`, `runtime`, `device`, `batch_tokens` and `trust_remote_code` are as for BERTJudge. `max_tokens` is the
-    longest text in tokens (default: the model's limit); what is longer loses its end. `memory` is the bytes of vectors
-    that are kept for texts that appear again. `compat="bert_score"` repeats the defects of bert-score and computes in
-    float32; docs/bertscore.md lists them.
+    `dtype`, `runtime`, `device`, `batch_tokens`, `trust_remote_code` and `allow_pickle` are as for BERTJudge.
+    `max_tokens` is the longest text in tokens (default: the model's limit); what is longer loses its end. `memory` is
+    the bytes of vectors that are kept for texts that appear again. `compat="bert_score"` repeats the defects of
+    bert-score and computes in float32; docs/bertscore.md lists them.
 
     Raises InputError and ModelError, each with what to do.
     """
@@ -72,6 +72,7 @@ class BERTScorer:
         batch_tokens: int | None = None,
         memory: int = 1 << 27,
         trust_remote_code: bool = False,
+        allow_pickle: bool = False,
     ) -> None:
         if compat not in (None, "bert_score"):
             raise InputError(f"compat is {compat!r}; None or 'bert_score' was expected.")
@@ -80,6 +81,7 @@ class BERTScorer:
         self.use_fast_tokenizer = use_fast_tokenizer
         self.rescale_with_baseline = rescale_with_baseline or (baseline_path is not None and compat is None)
         self._compat = compat is not None
+        find_model(self.model_type, trust_remote_code, allow_pickle)  # from here on its converted copy is found
         self.num_layers, self._layer_chosen = choose_layer(self.model_type, num_layers, trust_remote_code)
         self._baseline = self._find_baseline(baseline_path) if self.rescale_with_baseline else None
         model = load_model(

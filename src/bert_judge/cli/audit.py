@@ -12,7 +12,7 @@ from bert_judge.addresses import public_command
 from bert_judge.artifacts import check_folder, write_files
 from bert_judge.audit.audit_document import audit_document, to_files
 from bert_judge.audit.items import items_of, load_items, spread
-from bert_judge.audit.trials import Gate, assess_trials, make_trials, needed_samples
+from bert_judge.audit.trials import FAMILIES, Gate, assess_trials, make_trials, needed_samples
 from bert_judge.cli import GATE_MISSED, log_shown, progress_bar, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.inputs import InputOptions, open_input
@@ -88,7 +88,8 @@ def _parse(arguments: Sequence[str]) -> tuple[JudgeSpec, AuditOptions, Gate]:
     read_judges = add_judges(parser, named)
     values = parser.parse(arguments)
     if values["families"]:
-        values["families"] = tuple(name.replace("_", " ") for name in values["families"])
+        names = {family.replace(" ", "_"): family for family in FAMILIES}
+        values["families"] = tuple(names.get(name, name) for name in values["families"])
     if values["items"] < 1:
         parser.error(f"--items is {values['items']}; a number of questions, at least 1, was expected")
     (spec,) = read_judges(values).values()

@@ -51,6 +51,7 @@ class ScorerOptions:
     dtype: Annotated[str, "auto (the fastest native one), float32 (exact), bfloat16 or float16"] = "auto"
     runtime: Annotated[Literal["auto", "torch", "openvino"], "what runs the encoder"] = "auto"
     trust_remote_code: Annotated[bool, "run the model's own code if transformers lacks its architecture"] = False
+    allow_pickle: Annotated[bool, "convert weights that are pickles (once; their tensors alone are read)"] = False
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -127,7 +128,7 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
         "-b", *spellings("batch_size"), type=int, default=64, metavar="N", help="most texts in a batch"
     )
     machine.add_argument("--nthreads", type=int, metavar="N", help="accepted, as bert-score has it; changes nothing")
-    add_scorer_flags(machine, "device", "dtype", "runtime", "trust_remote_code")
+    add_scorer_flags(machine, "device", "dtype", "runtime", "trust_remote_code", "allow_pickle")
     options = parser.parse(arguments)
     given = [name for name in ("ref", "cand") if options[name] is not None]
     if options["json"] not in (None, "-") and given:

@@ -18,7 +18,7 @@ _EXAMPLES = """examples:
 Texts are lines of a file, of the kind and language that will be scored; some thousands are enough. Random pairs of
 them are scored at every layer, and the means are written as bert-score's baseline files are: LAYER,P,R,F.
 """
-_FLAGS = ("device", "dtype", "runtime", "max_tokens", "batch_tokens", "trust_remote_code")
+_FLAGS = ("device", "dtype", "runtime", "max_tokens", "batch_tokens", "trust_remote_code", "allow_pickle")
 
 
 def main(arguments: Sequence[str]) -> int:

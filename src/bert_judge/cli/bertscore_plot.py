@@ -60,7 +60,7 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
     )
     group = parser.add_argument_group("the metric")
     add_scorer_flags(group, "model", "num_layers", "lang", "rescale_with_baseline", "baseline_path")
-    add_scorer_flags(group, "dtype", "device", "runtime", "max_tokens", "compat", "trust_remote_code")
+    add_scorer_flags(group, "dtype", "device", "runtime", "max_tokens", "compat", "trust_remote_code", "allow_pickle")
     group.add_argument("-v", "--verbose", action="store_true", help="accepted, as bert-score-show has it; no effect")
     group.add_argument(*spellings("idf_path"), metavar="FILE", help="weigh tokens by counts that save_idf wrote")
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)

@@ -75,7 +75,7 @@ def _check_place(output: Path) -> None:
             f"{output} is a folder; a file for the cascade was expected, such as {output / 'cascade.json'}."
         )
     if not output.parent.is_dir():
-        raise OutputError(f"there is no folder {output.parent} for {output.name}; make it, or choose another -o.")
+        raise OutputError(f"there is no folder for {output}; make it, or choose another -o.")
 
 
 def _watch(quiet: bool) -> Watch:

@@ -60,6 +60,7 @@ class TrainOptions:
     )
     max_tokens: Annotated[int | None, "the longest input in tokens (default: the encoder's limit)"] = None
     trust_remote_code: Annotated[bool, "run the model's own code if transformers lacks its architecture"] = False
+    allow_pickle: Annotated[bool, "convert weights that are pickles (once; their tensors alone are read)"] = False
     dtype: Annotated[str, "accepted; --bf16 says how it is computed"] = "auto"
 
 
@@ -83,6 +84,7 @@ def main(arguments: Sequence[str]) -> int:
             config,
             training_mix=mix,
             trust_remote_code=options.trust_remote_code,
+            allow_pickle=options.allow_pickle,
             command=["bert-judge", "train", *arguments],
         )
     if not config.quiet:
@@ -92,7 +94,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _form(options: TrainOptions) -> InputForm:
     """How the judge reads a row: as the model does already, or as the options say."""
-    form = JudgeConfig.load(find_model(options.model_path, options.trust_remote_code)).form
+    form = JudgeConfig.load(find_model(options.model_path, options.trust_remote_code, options.allow_pickle)).form
     form = replace(form, marks=form.marks or options.marks, options=form.options or options.options)
     form = form.without(question=not options.include_question, reference=not options.include_reference)
     return form if options.max_tokens is None else form.resized(options.max_tokens)

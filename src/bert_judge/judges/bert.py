@@ -61,6 +61,7 @@ class BERTJudge(Judge):
         batch_size: Annotated[int | None, "the most rows in a batch (default: no limit)"] = None,
         threshold: Annotated[float | None, "label scores from here on correct (default: the judge's own)"] = None,
         workers: Annotated[str | int, "processes that read rows ahead of the encoder; 0: a thread does; auto"] = "auto",
+        allow_pickle: Annotated[bool, "convert weights that are pickles (once; their tensors alone are read)"] = False,
     ) -> None:
         from bert_judge.encoder import Engine, load_model
 
@@ -71,7 +72,7 @@ class BERTJudge(Judge):
         self._given_threshold = threshold
         self._trust_remote_code = trust_remote_code
         self._where: dict[str, Any] = {"dtype": dtype, "device": device, "runtime": runtime}
-        self._trained = _has_head(find_model(self._name, trust_remote_code))
+        self._trained = _has_head(find_model(self._name, trust_remote_code, allow_pickle))
         if not self._trained:
             return  # an encoder, for `fit`
         self._model = load_model(self._name, trust_remote_code=trust_remote_code, **self._where)

@@ -56,6 +56,7 @@ class BERTScore(Judge):
         max_tokens: Annotated[int | None, "the longest text in tokens (default: the model's limit)"] = None,
         batch_tokens: Annotated[int | None, "tokens in a batch (default: what suits the device)"] = None,
         batch_size: Annotated[int, "the most texts in a batch"] = 64,
+        allow_pickle: Annotated[bool, "convert weights that are pickles (once; their tensors alone are read)"] = False,
     ) -> None:
         from bert_judge.bertscore import BERTScorer
 
@@ -80,6 +81,7 @@ class BERTScore(Judge):
             max_tokens=max_tokens,
             batch_tokens=batch_tokens,
             trust_remote_code=trust_remote_code,
+            allow_pickle=allow_pickle,
         )
         self._to_count = idf or idf_path is not None
         if self._idf_path and self._idf_path.exists():

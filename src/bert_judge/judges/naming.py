@@ -185,8 +185,8 @@ def _find_class(judge_type: str) -> type[Judge]:
     """A judge's class by its name in the table, or as `module:Class`."""
     if judge_type in JUDGES:
         return JUDGES[judge_type]
-    module, colon, name = judge_type.partition(":")
-    if not colon:
+    module, _, name = judge_type.partition(":")
+    if not _is_class(judge_type):
         hint = did_you_mean(judge_type, JUDGES)
         raise InputError(f"there is no judge {judge_type!r}; {hint} One of your own is named module:Class.")
     if str(Path.cwd()) not in sys.path:

@@ -21,6 +21,7 @@ from sys import getsizeof
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from bert_judge.addresses import public_text
 from bert_judge.artifacts import PART_ROWS
 from bert_judge.errors import InputError
 from bert_judge.sources.columns import COLUMN_NAMES, REQUIRED, ColumnMap, Columns, asked_columns
@@ -300,7 +301,7 @@ def open_source(
         required=required,
         soft_labels=soft_labels,
     )
-    given = str(path) if isinstance(path, str | Path) else ", ".join(map(str, path))
+    given = public_text(str(path) if isinstance(path, str | Path) else ", ".join(map(str, path)))
     return Source(given, found, chosen, reader, limit, skip_bad_rows, held_bytes, remedy, part_rows)
 
 

@@ -47,6 +47,7 @@ def train(
     *,
     training_mix: Mix | None = None,
     trust_remote_code: bool = False,
+    allow_pickle: bool = False,
     command: Sequence[str] = (),
 ) -> TrainResult:
     """Fine-tune an encoder on labelled rows and save it as a judge in `output_dir`.
@@ -60,7 +61,8 @@ def train(
     The folder gets weights (safetensors), tokenizer, `judge.json` with the form, the temperature fitted on the
     held-out questions and the scope that `model_path` has, a card, and `metrics.json`. A training that was stopped
     resumes from its last state when it is started again with the same rows and settings; a finished one is not
-    repeated. Under `accelerate launch` or `torchrun`, every process calls this; the first one writes.
+    repeated. With `allow_pickle` weights that are pickles are converted. Under `accelerate launch` or `torchrun`, every
+    process calls this; the first one writes.
 
     Raises InputError for rows or settings that can't be used, OutputError where the folder holds another result,
     ModelError where `model_path` is not an encoder, MissingExtraError where a package is missing; all before the
@@ -69,7 +71,7 @@ def train(
     config = config or TrainConfig()
     config.check_packages()
     rows = choose_rows(data, training_mix, config)
-    source = find_model(model_path, trust_remote_code)
+    source = find_model(model_path, trust_remote_code, allow_pickle)
     form = form or JudgeConfig.load(source).form
     check_form(source, form, rows, config, trust_remote_code)
     if config.push_to_hub:
