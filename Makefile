@@ -4,8 +4,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 FLOORS := build/floors
+SECONDS ?= 60
 
-.PHONY: help setup demo test test-floors dist-check lint docs check clean
+.PHONY: help setup demo test test-floors dist-check faults fuzz audit lint docs check clean
 
 help:
 	@echo "make setup   a virtual environment in $(VENV), with exact versions"
@@ -13,6 +14,9 @@ help:
 	@echo "make test    the test suite"
 	@echo "make test-floors  the suite with the oldest versions that pyproject.toml allows (gigabytes of PyTorch)"
 	@echo "make dist-check   a wheel and a source distribution, each installed and used in an empty environment"
+	@echo "make faults  a table of faults: what users see, and that no row is lost or doubled"
+	@echo "make fuzz    every reader of files under atheris for SECONDS=60"
+	@echo "make audit   known vulnerabilities of the exact versions, by pip-audit"
 	@echo "make docs    the documentation as a site in build/site; fails where a link leads nowhere"
 	@echo "make lint    formatting, lint and types"
 	@echo "make check   lint, docs and test: what CI runs"
@@ -55,6 +59,19 @@ $(FLOORS)/.done: pyproject.toml
 
 dist-check: setup
 	$(BIN)/python tests/dist_check.py
+
+faults: setup
+	$(BIN)/python tests/faults/faults.py
+
+# Atheris and pip-audit are no dependencies of the tests: the one has no packages for some platforms, the other asks the network.
+fuzz: setup
+	$(BIN)/python -m pip install --quiet atheris
+	$(BIN)/python tests/sources/fuzz_atheris.py $(SECONDS)
+
+audit: setup
+	$(PYTHON) -m venv build/audit
+	build/audit/bin/python -m pip install --quiet pip-audit
+	build/audit/bin/pip-audit --requirement constraints.txt --no-deps --disable-pip
 
 check: lint docs test
 
