@@ -29,7 +29,7 @@ from pathlib import Path
 
 import bert_score as peer
 import torch
-from judge import EXAMPLES, arithmetic, matrix_peak, memory, processor, processor_dtype
+from judge import EXAMPLES, arithmetic, matrix_peak, memory, native_dtype, processor
 
 from bert_judge.bertscore import BERTScorer
 from bert_judge.models import find_model
@@ -79,10 +79,10 @@ def speed(model_path: str, pairs: Sequence[tuple[str, str]], repeats: int) -> No
     lengths = [len(text.tokens.ids) for text in distinct]
     config_layers = json.loads((find_model(model_path) / "config.json").read_text())["num_hidden_layers"]
     operations = arithmetic(model_path, lengths) * default.num_layers / config_layers
-    peak = matrix_peak()
+    peak = matrix_peak("cpu")
     print(f"model:   {default.signature}")
     print(f"pairs:   {len(pairs)} of {len(distinct)} distinct texts, {sum(lengths)} tokens; {repeats} rounds, medians")
-    print(f"peak:    {peak / 1e9:.0f} GFLOP/s in a {processor_dtype()} matrix product, measured here\n")
+    print(f"peak:    {peak / 1e9:.0f} GFLOP/s in a {native_dtype('cpu')} matrix product, measured here\n")
     print(f"{'':18}{'pairs/s':>9}{'ratio':>7}{'of peak':>9}{'largest drift':>15}{'mean drift':>12}{'corpus':>9}")
     base = scores["bert-score"][2]
     for name, value in seconds.items():

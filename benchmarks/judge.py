@@ -9,9 +9,12 @@ Prints, for the starter judge (or `--model_path`) on the same rows, in one run:
 - the drift: the largest difference of a score to float32, and the verdicts that flip
 - with `--profile`: which operations of the encoder the time goes to (OpenVINO, one thread)
 - with `--parts`: reading and encoder apart, and the ceiling of a free encoder, with 1, 2 and all cores (`parts.py`)
+- with `--llm`: a language model of each of these sizes (0.6B, 1.7B, 4B, 8B; random weights, as speed does not depend on
+  them) that generates the paper's strict verdict for the same rows, and how many times as costly a row is
 - with `--memory`: the peak memory of `bert-judge score` over 1,000, 10,000 and 100,000 distinct rows
 
-On a processor that does not compute bfloat16 natively, where it takes minutes, (a) and the peak are in float32.
+`--device cuda` measures all of it on a GPU. On a processor that does not compute bfloat16 natively, where it takes
+minutes, (a) and the peak are in float32.
 
 `--data` takes any file that `bert-judge score` reads; without it, rows are made from the project's examples.
 """
@@ -43,6 +46,9 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=300, help="rows to time (default: 300)")
     parser.add_argument("--repeats", type=int, default=3, help="rounds (default: 3)")
     parser.add_argument("--model_path", default="starter", help="the judge (default: starter)")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1 (default: cpu)")
+    parser.add_argument("--llm", nargs="*", default=[], choices=list(LLMS), help="sizes of language models to time")
+    parser.add_argument("--llm_rows", type=int, default=16, help="rows that they judge, in one batch (default: 16)")
     parser.add_argument("--parts", action="store_true", help="measure reading and encoder apart, on 1, 2 and all cores")
     parser.add_argument("--memory", action="store_true", help="measure peak memory too (some minutes)")
     parser.add_argument("--profile", action="store_true", help="say which operations take the time")
@@ -52,29 +58,34 @@ def main() -> None:
     print(f"machine: {platform.machine()}, {os.cpu_count()} cores, {processor()}")
     if args.memory:
         memory(args.data, args.memory_rows)
-    speed(args.model_path, rows, args.repeats)
+    rate = speed(args.model_path, rows, args.repeats, args.device)
+    for size in args.llm:
+        language_model(size, rows[: args.llm_rows], rate, args.device)
     if args.parts:
         parts(args.model_path, args.data, args.rows, args.repeats)
     if args.profile:
         profile(args.model_path, rows)
 
 
-def speed(model_path: str, rows: Sequence[Sample], repeats: int) -> None:
-    fast = processor_dtype()
+def speed(model_path: str, rows: Sequence[Sample], repeats: int, device: str) -> float:
+    """Print the tables; returns rows/s of the default."""
+    fast = native_dtype(device)
     judges = {
-        "default": BERTJudge(model_path),
+        "default": BERTJudge(model_path, device=device),
         "openvino float32": BERTJudge(model_path, dtype="float32", runtime="openvino"),
-        f"torch {fast}": BERTJudge(model_path, dtype=fast, runtime="torch"),
-        "torch float32": BERTJudge(model_path, dtype="float32", runtime="torch"),
+        f"torch {fast}": BERTJudge(model_path, dtype=fast, runtime="torch", device=device),
+        "torch float32": BERTJudge(model_path, dtype="float32", runtime="torch", device=device),
     }
+    if device != "cpu":
+        del judges["openvino float32"]
     if fast != "bfloat16":
         print("bfloat16: left out, as this processor does not compute it natively; (a) is in float32")
     lengths = [len(p.tokens.ids) for group in judges["default"]._prompts.encode(rows) for p in group]
     runs: dict[str, tuple[Callable[[], list[float]], int]] = {
         name: (judging(judge, rows), sum(lengths)) for name, judge in judges.items()
     }
-    runs[f"(a) batch 1, {fast}"] = plain_loop(model_path, rows, 1, fast)
-    runs["(b) batch 32, float32"] = plain_loop(model_path, rows, 32, "float32")
+    runs[f"(a) batch 1, {fast}"] = plain_loop(model_path, rows, 1, fast, device)
+    runs["(b) batch 32, float32"] = plain_loop(model_path, rows, 32, "float32", device)
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     scores: dict[str, list[float]] = {}
     for run, _ in runs.values():
@@ -85,7 +96,7 @@ def speed(model_path: str, rows: Sequence[Sample], repeats: int) -> None:
             scores[name] = run()
             seconds[name].append(time.perf_counter() - start)
     median = {name: statistics.median(values) for name, values in seconds.items()}
-    peak = matrix_peak()
+    peak = matrix_peak(device)
     print(f"judge:   {judges['default'].signature}")
     print(f"rows:    {len(rows)} distinct; {repeats} rounds, medians")
     print(f"peak:    {peak / 1e9:.0f} GFLOP/s in a {fast} matrix product, measured here")
@@ -104,6 +115,7 @@ def speed(model_path: str, rows: Sequence[Sample], repeats: int) -> None:
         differences = [abs(x - y) for x, y in zip(scores[name], exact, strict=True)]
         flips = sum((x >= 0.5) != (y >= 0.5) for x, y in zip(scores[name], exact, strict=True))
         print(f"{name:24}{max(differences):9.1e}{statistics.mean(differences):9.1e}{flips:9}")
+    return len(rows) / median["default"]
 
 
 def judging(judge: BERTJudge, rows: Sequence[Sample]) -> Callable[[], list[float]]:
@@ -119,7 +131,7 @@ def judging(judge: BERTJudge, rows: Sequence[Sample]) -> Callable[[], list[float
 
 
 def plain_loop(
-    model_path: str, rows: Sequence[Sample], batch_size: int, dtype: str
+    model_path: str, rows: Sequence[Sample], batch_size: int, dtype: str, device: str
 ) -> tuple[Callable[[], list[float]], int]:
     """What a user writes with transformers: batches in the order of the rows, padded to the longest, cut where the
     model ends (as the paper's package does), the first reference only. Also returns the tokens read.
@@ -129,7 +141,7 @@ def plain_loop(
 
     folder = find_model(model_path)
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), pad_token="[PAD]")
-    model = load_hf_encoder(model_path, dtype="float32").to(getattr(torch, dtype))
+    model = load_hf_encoder(model_path, dtype="float32").to(device, getattr(torch, dtype))
     texts = [f"<|question|>{s.question}<|candidate|>{s.candidate}<|reference|>{s.references[0]}" for s in rows]
     limit = model.config.max_position_embeddings
     tokens = sum(len(ids) for ids in tokenizer(texts, truncation=True, max_length=limit).input_ids)
@@ -139,7 +151,7 @@ def plain_loop(
         for start in range(0, len(texts), batch_size):
             batch = tokenizer(
                 texts[start : start + batch_size], return_tensors="pt", padding=True, truncation=True, max_length=limit
-            )
+            ).to(device)
             with torch.no_grad():
                 logits = model(**batch).logits
             scores += torch.sigmoid(logits[:, 1] - logits[:, 0]).tolist()
@@ -155,23 +167,80 @@ def arithmetic(model_path: str, lengths: Sequence[int]) -> float:
     return float(sum(layers * (2 * n * (4 * d * d + 2 * d * inner) + 4 * n * n * d) for n in lengths))
 
 
-def processor_dtype() -> str:
-    """The fastest type that this processor computes natively."""
+LLMS = {  # hidden size, layers, heads, heads of keys, inner size: those of Qwen3
+    "0.6B": (1024, 28, 16, 8, 3072),
+    "1.7B": (2048, 28, 16, 8, 6144),
+    "4B": (2560, 36, 32, 8, 9728),
+    "8B": (4096, 36, 32, 8, 12288),
+}
+_VERDICT_TOKENS = 5  # of "Final answer: True" in Qwen's tokenizer, which the paper's strict instruction asks for
+
+
+def language_model(size: str, rows: Sequence[Sample], rate: float, device: str) -> None:
+    """Time a language model of random weights over the paper's prompts, all rows in one batch, and print the ratio."""
+    import torch
+    from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+
+    from bert_judge.judges.llm_prompt import make_prompt
+
+    hidden, layers, heads, keys, inner = LLMS[size]
+    config = Qwen3Config(
+        hidden_size=hidden,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        num_key_value_heads=keys,
+        head_dim=128,
+        intermediate_size=inner,
+        vocab_size=151_936,
+        tie_word_embeddings=size in ("0.6B", "1.7B", "4B"),
+        pad_token_id=0,
+        eos_token_id=None,
+    )
+    dtype = getattr(torch, native_dtype(device))
+    with torch.device(device):
+        model = Qwen3ForCausalLM._from_config(config, dtype=dtype).eval()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_file=str(find_model("starter") / "tokenizer.json"), pad_token="[PAD]", padding_side="left"
+    )
+    prompts = [make_prompt(sample, "strict").text for sample in rows]
+    batch = tokenizer(prompts, return_tensors="pt", padding=True, truncation=True, max_length=8192).to(device)
+    given = {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask}
+    settings = {"max_new_tokens": _VERDICT_TOKENS, "min_new_tokens": _VERDICT_TOKENS, "do_sample": False}
+    times = []
+    for _ in range(2):  # the second one is not the first of its shapes
+        start = time.perf_counter()
+        model.generate(**given, **settings)
+        if device != "cpu":
+            torch.cuda.synchronize()
+        times.append(time.perf_counter() - start)
+    own = len(rows) / min(times)
+    parameters = sum(each.numel() for each in model.parameters()) / 1e9
+    tokens = batch.attention_mask.sum().item() / len(rows)
+    print(
+        f"language model {size:5} ({parameters:.1f}G parameters, {dtype}): {own:8.2f} rows/s of {tokens:.0f} tokens "
+        f"and {_VERDICT_TOKENS} generated; a row costs {rate / own:.0f} times as much"
+    )
+
+
+def native_dtype(device: str) -> str:
+    """The fastest type that the device computes natively."""
     import torch
 
-    return fastest_dtype(torch.device("cpu"))
+    return fastest_dtype(torch.device(device))
 
 
-def matrix_peak() -> float:
+def matrix_peak(device: str) -> float:
     """Operations per second of a large matrix product in that type: the best of several."""
     import torch
 
-    size, dtype = 3072, getattr(torch, processor_dtype())
-    x, y = torch.randn(size, size, dtype=dtype), torch.randn(size, size, dtype=dtype)
+    size, dtype = 3072 if device == "cpu" else 8192, getattr(torch, native_dtype(device))
+    x, y = (torch.randn(size, size, dtype=dtype, device=device) for _ in range(2))
     times = []
     for _ in range(8):
         start = time.perf_counter()
         x @ y
+        if device != "cpu":
+            torch.cuda.synchronize()
         times.append(time.perf_counter() - start)
     return 2 * size**3 / min(times)
 

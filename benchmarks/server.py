@@ -32,7 +32,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from judge import processor_dtype
+from judge import native_dtype
 from parts import EXAMPLES, distinct_rows, processor
 from pydantic import BaseModel
 
@@ -271,7 +271,7 @@ def transformers_score():
 
     folder = find_model("starter")
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), pad_token="[PAD]")
-    model = load_hf_encoder("starter", dtype="float32").to(getattr(torch, processor_dtype()))
+    model = load_hf_encoder("starter", dtype="float32").to(getattr(torch, native_dtype("cpu")))
 
     def score(sample: Sample) -> float:
         text = f"<|question|>{sample.question}<|candidate|>{sample.candidate}<|reference|>{sample.references[0]}"

@@ -216,12 +216,14 @@ def test_bounds_are_at_least_one(load: Callable[..., Model], name: str) -> None:
 
 @pytest.mark.parametrize("message", [None, "DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes"])
 @pytest.mark.parametrize("batch_size", [None, 3])
+@pytest.mark.parametrize("in_flight", [1, 2])
 def test_a_batch_too_large_for_the_memory_is_halved(
-    make_judge: Callable[..., Path], samples: list[Sample], message: str | None, batch_size: int | None
+    make_judge: Callable[..., Path], samples: list[Sample], message: str | None, batch_size: int | None, in_flight: int
 ) -> None:
     import torch
 
     model = load_model(str(make_judge("eurobert")), runtime="torch", dtype="float32")
+    model.runtime._in_flight = in_flight  # a GPU has two
     inputs = tokens_of(model, samples)
     expected = scores(Engine(model, batch_tokens=10**6), inputs)
     seen = []

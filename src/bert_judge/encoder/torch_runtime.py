@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -18,7 +19,11 @@ _BATCH_TOKENS = {"cpu": 2_048, "mps": 16_384, "cuda": 131_072}
 
 
 class TorchRuntime:
-    """Runs batches one after the other; one that is too large for the memory is halved until it fits."""
+    """Runs batches one after the other; one that is too large for the memory is halved until it fits.
+
+    A GPU is given the next batch before it has finished the last one, and nobody waits for a batch but whoever takes
+    its output: inputs and outputs go through pinned memory while the GPU computes.
+    """
 
     multiple = 8
     at_once = 1
@@ -30,27 +35,54 @@ class TorchRuntime:
         self.name = f"torch-{torch.__version__}"
         self.batch_tokens = _BATCH_TOKENS.get(self.device, _BATCH_TOKENS["cuda"])
         self._model = make().to(device=self._device, dtype=getattr(torch, self.dtype))
+        self._in_flight = 2 if self.device == "cuda" else 1
 
     def run(self, batches: Sequence[Batch]) -> Iterator[tuple[Batch, NDArray[np.float32]]]:
         """The output of each batch, in float32."""
         pending = list(reversed(batches))
-        while pending:
+        in_flight = deque[tuple[Batch, Callable[[], NDArray[np.float32]]]]()
+        while pending or in_flight:
+            if not pending or len(in_flight) == self._in_flight:
+                batch, output = in_flight.popleft()
+                yield batch, output()
+                continue
             batch = pending.pop()
             try:
-                output = self._output(batch)
+                started = self._start(batch)
             except (torch.OutOfMemoryError, RuntimeError) as error:
                 if not is_out_of_memory(error):
                     raise
-                output = None
-            if output is None:  # out here the failed pass holds no memory any more
+                started = None
+            if started is not None:
+                in_flight.append((batch, started))
+            elif in_flight:  # their memory is free once they are through
+                pending.append(batch)
+                yield from ((own, output()) for own, output in in_flight)
+                in_flight.clear()
+            else:  # out here the failed pass holds no memory any more
                 pending.extend(reversed(self._smaller(batch)))
-            else:
-                yield batch, output
 
-    def _output(self, batch: Batch) -> NDArray[np.float32]:
-        inputs = [torch.from_numpy(array).to(self._device) for array in batch.arrays(self._model.inputs)]
+    def _start(self, batch: Batch) -> Callable[[], NDArray[np.float32]]:
+        """Have a batch computed; returns what waits for its output."""
+        inputs = [torch.from_numpy(array) for array in batch.arrays(self._model.inputs)]
+        if self.device != "cuda":
+            inputs = [each.to(self._device) for each in inputs]
+            with torch.inference_mode():
+                output = self._model(*inputs).float().cpu().numpy()
+            return lambda: output
+        inputs = [each.pin_memory().to(self._device, non_blocking=True) for each in inputs]
         with torch.inference_mode():
-            return self._model(*inputs).float().cpu().numpy()  # type: ignore[no-any-return]
+            found = self._model(*inputs).float()
+            here = torch.empty(found.shape, dtype=torch.float32, pin_memory=True)
+            here.copy_(found, non_blocking=True)
+        through = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        through.record(torch.cuda.current_stream(self._device))
+
+        def waited() -> NDArray[np.float32]:
+            through.synchronize()
+            return here.numpy()
+
+        return waited
 
     def _smaller(self, batch: Batch) -> tuple[Batch, Batch]:
         rows, tokens = batch.ids.shape
