@@ -6,6 +6,7 @@ runs[0].rows[0].score
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -84,11 +85,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A saved result: its folder, its rows in their order, and `run.json`."""
+    """A saved result: its folder, its rows in their order, and `run.json`. `left` rows of a large one are not drawn."""
 
     folder: Path
     rows: Sequence[Row]
     record: Mapping[str, Any]
+    left: int = 0
 
     @property
     def name(self) -> str:
@@ -117,14 +119,28 @@ class Run:
         return str(self.record["identity"].get("input_sha256")), str(column)
 
 
-def load_run(folder: str | Path) -> Run:
-    """Read a result that `score` or `judge` wrote. Raises InputError where there is none, or a damaged one."""
+def load_run(folder: str | Path, sample: int | None = None) -> Run:
+    """Read a result that `score` or `judge` wrote. Raises InputError where there is none, or a damaged one.
+
+    Of one with more rows than `sample` about so many are drawn, whole questions and the same ones from every result, so
+    that runs on the same answers can still be compared, and memory does not grow with the result.
+    """
     folder = Path(folder)
     record = load_record(folder)
-    explained, rows = read_explanations(folder), map(Row.of, read_verdicts(folder))
-    whole = (replace(row, why=explained[n]) if n in explained else row for n, row in enumerate(rows))
+    total = int(record.get("summary", {}).get("rows", 0))
+    rate = min(1.0, sample / total) if sample and total else 1.0
+    explained, rows = read_explanations(folder), enumerate(read_verdicts(folder))
+    drawn = ((n, Row.of(found)) for n, found in rows if rate == 1 or _is_drawn(found, rate))
+    whole = (replace(row, why=explained[n]) if n in explained else row for n, row in drawn)
     with uncollected():
-        return Run(folder, tuple(whole), record)
+        kept = tuple(whole)
+    return Run(folder, kept, record, total - len(kept) if rate < 1 else 0)
+
+
+def _is_drawn(record: Mapping[str, Any], rate: float) -> bool:
+    """Whether a row's question is among those that are drawn at this rate: by its words alone."""
+    key = question_key(record.get("question"), tuple(record.get("references", ()))) or f"id {record['id']}"
+    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()) < rate * 2**64
 
 
 def load_record(folder: Path) -> dict[str, Any]:
@@ -145,15 +161,16 @@ def load_record(folder: Path) -> dict[str, Any]:
     return cast("dict[str, Any]", record)
 
 
-def find_runs(paths: Iterable[str | Path]) -> list[Run]:
+def find_runs(paths: Iterable[str | Path], sample: int | None = None) -> list[Run]:
     """The result of each folder; where it holds none itself, those in the folders below it, as they were made.
 
+    Of those with more rows than `sample` so many are drawn (`load_run`).
     So `judge`'s whole output folder, or that of a suite, can be given. A result that is found twice is there once.
     Raises InputError where a folder holds none, or a damaged one.
     """
     runs: dict[Path, Run] = {}
     for path in map(Path, paths):
-        new = [load_run(folder) for folder in result_folders(path) if folder.resolve() not in runs]
+        new = [load_run(folder, sample) for folder in result_folders(path) if folder.resolve() not in runs]
         runs |= {run.folder.resolve(): run for run in sorted(new, key=_made)}
     return list(runs.values())
 

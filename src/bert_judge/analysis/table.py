@@ -210,7 +210,7 @@ def tabulate(parts: Sequence[Part], labels: Labels | None = None) -> VerdictTabl
             first = rows[places[name]]
             rows[places[name]] = row if first is None else _joined(first, row)
     merged = [row for row in rows if row is not None]
-    judges, notes = [], list[str]()
+    judges, notes = [], [each for part in parts if (each := _left_out(part.run))]
     for judge in dict.fromkeys(part.judge for part in parts):
         verdicts: list[Row | None] = [None] * len(places)
         holders: dict[int, Run] = {}
@@ -229,6 +229,14 @@ def tabulate(parts: Sequence[Part], labels: Labels | None = None) -> VerdictTabl
     models = [model for model, *_ in places]
     given = labels.where if labels else "the input" if any(row.gold is not None for row in merged) else None
     return VerdictTable(relabelled(merged, labels) if labels else merged, judges, models, given, notes)
+
+
+def _left_out(run: Run) -> str:
+    """A sentence for a run of which some rows were drawn."""
+    if not run.left:
+        return ""
+    total = len(run.rows) + run.left
+    return f"of the {total:,} rows of {run.folder}, {len(run.rows):,} were drawn, whole questions at random (--sample)."
 
 
 def _joined(first: Row, other: Row) -> Row:

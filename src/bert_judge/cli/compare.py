@@ -16,6 +16,7 @@ from bert_judge.analysis.table import comparison_table
 from bert_judge.artifacts import check_folder, write_files
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.outputs import checked_sample
 from bert_judge.errors import InputError
 from bert_judge.report.comparison import Compared, comparison_document
 from bert_judge.version import __version__
@@ -40,6 +41,7 @@ class CompareOptions:
     what: Annotated[Literal["models", "judges"] | None, "what the runs differ in (default: what the runs say)"] = None
     flips: Annotated[int, "differing answers that are shown, of each kind"] = 10
     output_dir: Annotated[str | None, "folder for compare.json, compare.md and disagreements.jsonl"] = None
+    sample: Annotated[int, "rows that are drawn, whole questions at random, of results with more; 0: all"] = 500_000
     quiet: Annotated[bool, "print nothing"] = False
 
 
@@ -49,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.flips < 0:
         raise InputError(f"flips is {options.flips}; a number of answers, 0 or more, was expected.")
     folder = None if options.output_dir is None else check_folder(options.output_dir)
-    runs = [load_run(path) for path in paths]
+    runs = [load_run(path, checked_sample(options.sample)) for path in paths]
     table = comparison_table(runs, options.what, options.by)
     several = len(table.judges) > 1
     models = compare_models(table, settings)

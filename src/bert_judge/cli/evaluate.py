@@ -21,7 +21,7 @@ from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import judge_rows, say_failed
-from bert_judge.cli.outputs import OutputOptions
+from bert_judge.cli.outputs import OutputOptions, checked_sample
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
 from bert_judge.models import STARTER
@@ -53,6 +53,7 @@ class EvaluateOptions(OutputOptions, InputOptions):
     labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
     teacher: Annotated[str | None, "column or saved result with the labels that the judges learnt from"] = None
     output_dir: Annotated[str, "folder for evaluation.json, .md and the figure"] = "bert-judge-evaluation"
+    sample: Annotated[int, "rows that are drawn, whole questions at random, of results with more; 0: all"] = 500_000
     figure: Annotated[
         Literal["svg", "png", "pdf", "none"] | None, "format of the figure (default: svg if matplotlib is installed)"
     ] = None
@@ -65,14 +66,15 @@ def main(arguments: Sequence[str]) -> int:
     folder, suffix = Path(options.output_dir), _figure(options)
     check_folder(options.output_dir)
     files, folders = _sorted_out(paths, options)
-    saved = [load_run(path) for path in folders]
-    teacher = load_run(options.teacher) if options.teacher and Path(options.teacher).is_dir() else None
+    sample = checked_sample(options.sample)
+    saved = [load_run(path, sample) for path in folders]
+    teacher = load_run(options.teacher, sample) if options.teacher and Path(options.teacher).is_dir() else None
     specs = read_judges(options.judges or ([STARTER] if files and not saved else []))
     sources = [open_input(path, options) for path in files]
     labels = read_labels(options.labels, options.map if files else None) if options.labels else None
     _check(sources, saved, labels, options, settings)
     results = _judge_all(specs, sources, options, command)
-    judged = [(name, load_run(result.folder)) for name, result in results]
+    judged = [(name, load_run(result.folder, sample)) for name, result in results]
     named = [*judged, *zip(distinct([run.name for run in saved]), saved, strict=True)]
     table = collect([run for _, run in named], names=[name for name, _ in named])
     if labels:

@@ -59,3 +59,10 @@ class VerdictOptions(OutputOptions):
         """The options that change the files."""
         parts = {"part_rows": self.part_rows or PART_ROWS} if self.in_parts else {}
         return {"no_texts": self.no_texts, **parts}
+
+
+def checked_sample(rows: int) -> int | None:
+    """The rows that are drawn of a result; None where all are wanted (0). Raises InputError for a negative number."""
+    if rows < 0:
+        raise InputError(f"sample is {rows}; a number of rows, or 0 for all, was expected.")
+    return rows or None

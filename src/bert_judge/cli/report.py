@@ -11,6 +11,7 @@ from bert_judge.analysis.results import find_runs, left_out
 from bert_judge.artifacts import check_folder
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, add_flags, made
+from bert_judge.cli.outputs import checked_sample
 from bert_judge.report.overview import judges_table
 from bert_judge.report.page import check_path, write_report
 from bert_judge.sources import ColumnMap
@@ -32,6 +33,7 @@ class ReportOptions:
     labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
     map: Annotated[ColumnMap | None, "columns of that file by name: label=human,id=number"] = None
     title: Annotated[str | None, "title of the page (default: the input's name)"] = None
+    sample: Annotated[int, "rows that are drawn, whole questions at random, of results with more; 0: all"] = 100_000
     quiet: Annotated[bool, "print nothing"] = False
 
 
@@ -51,9 +53,8 @@ def main(arguments: Sequence[str]) -> int:
     path = check_path(values["output"])
     check_folder(path.parent)
     labels = read_labels(options.labels, options.map) if options.labels else None
-    found = write_report(
-        find_runs(values["results"]), path, labels, title=options.title, notes=left_out(values["results"])
-    )
+    runs = find_runs(values["results"], checked_sample(options.sample))
+    found = write_report(runs, path, labels, title=options.title, notes=left_out(values["results"]))
     if not options.quiet:
         say(judges_table(found).text())
         say("".join(f"\nnote: {note}" for note in found.notes) + f"\nfiles  {path}, and beside it .md and .json")

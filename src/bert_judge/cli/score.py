@@ -35,7 +35,8 @@ from bert_judge.sources import HELD_BYTES, Source
 from bert_judge.summary import Summary
 from bert_judge.types import Signature
 
-PAGE_ROWS = 100_000
+PAGE_ROWS = 20_000
+_COMPARED_ROWS = 100_000
 _EXAMPLES = """examples:
   bert-judge score answers.jsonl --output_dir out
   bert-judge score results/                                   # saved runs of lm-eval, inspect, lighteval …
@@ -59,7 +60,7 @@ class ScoreOptions(VerdictOptions, InputOptions):
 
     candidates: Annotated[str | None, "columns of several models' candidates, all scored and compared: a,b"] = None
     suite: Annotated[str | None, "YAML file of named judges: each has a folder of its name in the output folder"] = None
-    no_report: Annotated[bool, f"write no {REPORT}; results of over {PAGE_ROWS:,} rows get none by themselves"] = False
+    no_report: Annotated[bool, f"write no {REPORT} (it shows a sample of over {PAGE_ROWS:,} rows)"] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,7 @@ def _say_several(
         return
     sources = dict.fromkeys(job.source for job in jobs)
     say(Document("", _what_was_read(options, *sources)).text() + "\n")
-    if models > 1 and rows * len(jobs) <= PAGE_ROWS:
+    if models > 1 and rows * len(jobs) <= _COMPARED_ROWS:
         say(_comparison(jobs, results, load))
         say(f"\nbert-judge compare {jobs[0].folder} {jobs[1].folder} shows the answers in which they differ")
     else:
@@ -205,14 +206,17 @@ def _page(
 ) -> str:
     """Write the results as a page, unless it is there or unwanted; its name for the list of files, or nothing.
 
-    Verdicts are written as a stream, but a page holds all rows at once: so many are left to `bert-judge report`.
+    Verdicts are written as a stream, but a page holds its rows at once: it shows a sample of many.
     """
     written = [result.folder / name for result in results for name in (RUN, EXPLANATIONS)]
     newest = max(path.stat().st_mtime for path in written if path.exists())
-    if options.no_report or rows > PAGE_ROWS:
+    if options.no_report:
         return ""
     if not path.exists() or path.stat().st_mtime < newest:
-        write_report([load(result.folder) for result in results], path)
+        share = PAGE_ROWS / rows  # of each result, where there are too many rows for a page
+        samples = [int(share * Summary.of(result).rows) for result in results]
+        drawn = (load_run(result.folder, most) for result, most in zip(results, samples, strict=True))
+        write_report(list(drawn) if share < 1 else [load(result.folder) for result in results], path)
     return f", {path.name}"
 
 

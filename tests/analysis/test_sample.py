@@ -1,0 +1,64 @@
+"""Of large results rows are drawn: whole questions, and the same ones from every result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bert_judge.analysis.results import find_runs, load_run
+
+ROWS = [
+    {"question": f"Question {n // 3}?", "reference": "Paris", "candidate": ("Paris", "Rome", "It is Paris")[n % 3],
+     "label": int(n % 3 != 1), "id": n}
+    for n in range(3000)
+]  # fmt: skip
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def results(command: Command, folder: Path) -> Path:
+    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    for name, judge in (("a", "containment"), ("b", "exact_match")):
+        assert command("score", "rows.jsonl", "--judge", judge, "--output_dir", name, "--quiet", "--no_report")[0] == 0
+    return folder
+
+
+def test_whole_questions_are_drawn_and_the_same_of_every_result(results: Path) -> None:
+    first, second = load_run("a", 600), load_run("b", 600)
+    assert 400 < len(first.rows) < 800
+    assert first.left == 3000 - len(first.rows)
+    assert [row.id for row in first.rows] == [row.id for row in second.rows]
+    questions = {row.question for row in first.rows}
+    assert len(first.rows) == 3 * len(questions)
+    assert [len(run.rows) for run in find_runs(["a", "b"], 600)] == [len(first.rows)] * 2
+    for sample in (None, 3000, 10_000):
+        whole = load_run("a", sample)
+        assert (len(whole.rows), whole.left) == (3000, 0)
+
+
+def test_commands_say_what_was_drawn(results: Path, command: Command, complaint: Callable[..., str]) -> None:
+    drawn = len(load_run("a", 600).rows)
+    said = f"of the 3,000 rows of a, {drawn:,} were drawn, whole questions at random (--sample)."
+    for words in ("compare a b", "evaluate a --output_dir e", "report a -o r.html"):
+        status, out, _ = command(*words.split(), "--sample", 600)
+        assert status == 0
+        assert f"note: {said}" in out.replace("\n", " ").replace("  ", " ") or said in out
+        assert "were drawn" not in command(*words.split(), "--sample", 0)[1]
+        assert "sample is -1" in complaint(*words.split(), "--sample", -1)
+
+
+def test_the_page_of_score_shows_a_sample_of_many_rows(
+    results: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bert_judge.cli.score.PAGE_ROWS", 900)
+    status, out, _ = command("score", "rows.jsonl", "--judge", "containment", "--output_dir", "c")
+    assert status == 0
+    assert "report.html" in out
+    assert "rows        3000" in out  # the table counts all
+    assert "of the 3,000 rows of c" in Path("c/report.md").read_text()
+    suite = ("score", "rows.jsonl", "--judge", "containment,exact_match", "--output_dir", "s", "--quiet")
+    assert command(*suite)[0] == 0
+    assert list(Path().glob("s*.html"))
