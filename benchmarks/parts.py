@@ -30,7 +30,8 @@ import numpy as np
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.encoder import Engine
-from bert_judge.encoder.batching import Batch
+from bert_judge.encoder.batching import Batch, pack
+from bert_judge.encoder.torch_runtime import _BATCH_TOKENS, _LEAST_TOKENS, _WINDOWS
 from bert_judge.evidence import matching, reading
 from bert_judge.judges.base import windows_of
 from bert_judge.judges.reader import usable_cores
@@ -63,6 +64,26 @@ def parts(model_path: str, data: str, rows: int, repeats: int) -> None:
         found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout)
         for name, (wall, spent) in found.items():
             print(f"{name:38}{cores:6}{wall:10.3f}{spent:11.3f}{1000 / wall:8.0f}")
+    padding(model_path, distinct_rows(data, rows))
+
+
+def padding(model_path: str, rows: Sequence[Sample]) -> None:
+    """How much of what is computed is padding, with the batches of a processor, and with those of a GPU."""
+    judge = BERTJudge(model_path)
+    runtime = judge._model.runtime
+    kinds = {
+        "batches of this processor": (runtime.batch_tokens, runtime.multiple, runtime.least_tokens, runtime.window),
+        "batches of a GPU": (_BATCH_TOKENS["cuda"], 8, _LEAST_TOKENS["cuda"], _WINDOWS["cuda"]),
+        "the same, filled, of 1,024 rows": (_BATCH_TOKENS["cuda"], 8, None, 1_024),
+    }
+    for name, (batch_tokens, multiple, least, window) in kinds.items():
+        real = computed = 0
+        for several in windows_of(rows, window, window):
+            tokens = [p.tokens for read in judge._reader(several) for p in read.prompts]
+            limit = judge._model.max_tokens
+            for batch in pack(tokens, batch_tokens, None, 0, multiple, limit, least=least):
+                real, computed = real + int(batch.mask.sum()), computed + batch.ids.size
+        print(f"{name:38}{1 - real / computed:6.1%} of the tokens are padding")
 
 
 def distinct_rows(path: str, count: int) -> list[Sample]:
@@ -144,6 +165,7 @@ class FreeRuntime:
     """The same logits for every input, at once."""
 
     name, device, dtype, batch_tokens, multiple, at_once = "free", "cpu", "float32", 1_024, 4, 1
+    least_tokens, window = None, 1_024
 
     def run(self, batches: Sequence[Batch]) -> Iterator[tuple[Batch, np.ndarray]]:
         for batch in batches:

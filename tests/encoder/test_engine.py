@@ -460,6 +460,23 @@ def test_no_warning_in_an_ordinary_run(make_judge: Callable[..., Path], samples:
         assert len(list(judge.assess(asked))) == len(asked)
 
 
+def test_large_batches_end_where_much_shorter_inputs_begin() -> None:
+    """As on a GPU, whose batches are large: every input is there once, and little of a batch is padding."""
+    lengths = [240] * 20 + list(range(1, 200)) * 40
+    inputs = [Tokens(tuple([1] * length)) for length in lengths]
+
+    def padding(least: int | None) -> tuple[float, int]:
+        batches = pack(inputs, 65_536, None, 0, 8, 512, least=least)
+        assert sorted(row for batch in batches for row in batch.rows) == list(range(len(inputs)))
+        assert all(batch.ids.size <= 65_536 for batch in batches)
+        return 1 - sum(lengths) / sum(batch.ids.size for batch in batches), len(batches)
+
+    (wasted, few), (saved, more) = padding(None), padding(16_384)
+    assert saved < 0.08 < wasted
+    assert few < more < 3 * few + 10
+    assert padding(10**9) == (wasted, few)
+
+
 def test_few_inputs_are_divided_among_the_batches_that_run_at_a_time() -> None:
     inputs = [Tokens(tuple(range(60))) for _ in range(8)]
 

@@ -13,6 +13,11 @@ from bert_judge.types import Tokens
 
 T = TypeVar("T")
 
+WINDOW = 1024
+"""Rows that are sorted by length together, and held, on a processor."""
+
+_SPREAD = 0.9
+
 
 class Batch(NamedTuple):
     """Inputs of similar length, padded to one: `ids`, `mask` and `types` are int64 arrays of rows by tokens."""
@@ -65,13 +70,15 @@ def pack(
     multiple: int,
     max_tokens: int,
     at_once: int = 1,
+    least: int | None = None,
 ) -> list[Batch]:
     """Batches of at most `batch_tokens` tokens, padding included, and `batch_size` rows; the longest inputs first.
 
     Longest first, so that a batch that is too large for the memory shows at once. An input longer than `batch_tokens`
     is a batch of its own. Lengths are rounded up to a multiple of `multiple`, but not over `max_tokens`, where the
-    model's positions end. Inputs that would fill fewer than `at_once` batches are divided among so many: else some of
-    the cores would have nothing to do.
+    model's positions end. A batch of `least` tokens (None: as many as fit) ends where inputs are shorter than nine
+    tenths of its longest, so that little of a large batch is padding. Inputs that would fill fewer than `at_once`
+    batches are divided among so many: else some of the cores would have nothing to do.
     """
     if at_once > 1:
         tokens = sum(-(-len(each.ids) // multiple) * multiple for each in inputs)
@@ -84,6 +91,9 @@ def pack(
         width = max(longest, min(-(-longest // multiple) * multiple, max_tokens))
         count = max(1, min(batch_tokens // width, batch_size or batch_tokens))
         rows = tuple(islice(order, start, start + count))
+        enough = -(-(least or batch_tokens) // width)
+        short = (place for place in range(enough, len(rows)) if len(inputs[rows[place]].ids) < _SPREAD * width)
+        rows = rows[: next(short, len(rows))]
         batches.append(pad(rows, [inputs[i] for i in rows], width, pad_id))
         start += len(rows)
     return batches

@@ -44,7 +44,8 @@ _ENTRY = 256  # bytes that a remembered output takes besides its numbers
 class Runtime(Protocol):
     """Something that runs an encoder on batches, `at_once` of them at a time.
 
-    `name` (with its version), `device` and `dtype` say what ran.
+    `name` (with its version), `device` and `dtype` say what ran. A batch of `least_tokens` may end where shorter inputs
+    begin (None: none does); `window` is how many rows are sorted by length together.
     """
 
     name: str
@@ -53,6 +54,8 @@ class Runtime(Protocol):
     batch_tokens: int
     multiple: int
     at_once: int
+    least_tokens: int | None
+    window: int
 
     def run(self, batches: Sequence[Batch]) -> Iterator[tuple[Batch, Values]]:
         """The output of each batch, rows first, in any order of batches; a batch may come back in parts."""
@@ -130,7 +133,14 @@ class Engine:
         """The outputs of inputs that are all different."""
         model, runtime = self._model, self._model.runtime
         batches = pack(
-            inputs, self._batch_tokens, batch_size, model.pad_id, runtime.multiple, model.max_tokens, runtime.at_once
+            inputs,
+            self._batch_tokens,
+            batch_size,
+            model.pad_id,
+            runtime.multiple,
+            model.max_tokens,
+            runtime.at_once,
+            runtime.least_tokens,
         )
         done: dict[int, Values] = {}
         for batch, output in runtime.run(batches):

@@ -25,7 +25,7 @@ import numpy as np
 import openvino as ov
 from numpy.typing import NDArray
 
-from bert_judge.encoder.batching import Batch
+from bert_judge.encoder.batching import WINDOW, Batch
 from bert_judge.errors import InputError
 from bert_judge.models import hides_amx, quiet_transformers
 from bert_judge.paths import cache_folder
@@ -48,6 +48,8 @@ class OpenVinoRuntime:
     device = "cpu"
     batch_tokens = 1_024
     multiple = 4
+    least_tokens: int | None = None
+    window = WINDOW
 
     def __init__(self, make: Callable[[], Encoder], name: str, dtype: str) -> None:
         """`name` is that of the converted model in the cache: it depends on weights and output."""

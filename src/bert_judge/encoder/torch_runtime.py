@@ -10,12 +10,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bert_judge.encoder.batching import Batch
+from bert_judge.encoder.batching import WINDOW, Batch
 from bert_judge.encoder.modules import Encoder
 from bert_judge.errors import ModelError
 from bert_judge.models import choose_device, fastest_dtype, is_out_of_memory
 
-_BATCH_TOKENS = {"cpu": 2_048, "mps": 16_384, "cuda": 131_072}
+_BATCH_TOKENS = {"cpu": 2_048, "mps": 16_384, "cuda": 65_536}
+_LEAST_TOKENS = {"cpu": None, "mps": 4_096, "cuda": 16_384}  # with which a device is busy
+_WINDOWS = {"cpu": WINDOW, "mps": 4 * WINDOW, "cuda": 8 * WINDOW}
 
 
 class TorchRuntime:
@@ -33,7 +35,8 @@ class TorchRuntime:
         self.device = self._device.type
         self.dtype = fastest_dtype(self._device) if dtype == "auto" else dtype
         self.name = f"torch-{torch.__version__}"
-        self.batch_tokens = _BATCH_TOKENS.get(self.device, _BATCH_TOKENS["cuda"])
+        kind = self.device if self.device in _BATCH_TOKENS else "cuda"
+        self.batch_tokens, self.least_tokens, self.window = _BATCH_TOKENS[kind], _LEAST_TOKENS[kind], _WINDOWS[kind]
         self._model = make().to(device=self._device, dtype=getattr(torch, self.dtype))
         self._in_flight = 2 if self.device == "cuda" else 1
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from bert_judge.training import Mix, TrainConfig
 
-_WINDOW = 1024  # rows that are held
-
 
 class BERTJudge(Judge):
     """A judge of correctness: the score is the probability, in [0, 1], that the candidate is correct.
@@ -135,7 +133,7 @@ class BERTJudge(Judge):
         if batch_size is not None and batch_size < 1:
             raise InputError(f"batch_size is {batch_size}; a number of at least 1 was expected.")
         samples = make_samples(questions, candidates, references)
-        return [verdict.score for verdict in self._assess(samples, batch_size, _WINDOW)]
+        return [verdict.score for verdict in self._assess(samples, batch_size, soon=False)]
 
     def fit(
         self,
@@ -196,11 +194,10 @@ class BERTJudge(Judge):
                 "or `bert-judge train`, or name a judge."
             )
 
-    def _assess(
-        self, samples: Iterable[Sample], batch_size: int | None = None, first: int = FIRST_WINDOW
-    ) -> Iterator[Verdict]:
+    def _assess(self, samples: Iterable[Sample], batch_size: int | None = None, soon: bool = True) -> Iterator[Verdict]:
         self._check_trained()
-        windows = self._checked(windows_of(map(texts_of, samples), _WINDOW, first))
+        most = self._model.runtime.window
+        windows = self._checked(windows_of(map(texts_of, samples), most, FIRST_WINDOW if soon else most))
         ahead = computed_ahead(self._reader, windows, self._workers.processes, self._workers.here)
         with closing(ahead):
             for window, found in ahead:
