@@ -274,7 +274,7 @@ def test_the_signature_names_what_changes_a_reply(chat_model: Path, plain_model:
         (
             lambda folder: (folder / "model.safetensors").unlink(),
             ModelError,
-            "has no weights; model.safetensors was expected",
+            "has no weights as safetensors; model.safetensors was expected",
         ),
         (lambda folder: (folder / "model.safetensors").write_bytes(b"x"), ModelError, "can't be loaded"),
         (lambda folder: (folder / "tokenizer.json").write_text("{"), ModelError, "no tokenizer that can be read"),
