@@ -48,6 +48,8 @@ _EXAMPLES = """examples:
   bert-judge score answers.jsonl --judge starter,containment  # several judges, a folder each
   bert-judge score answers.jsonl --judge my_module:MyJudge
   bert-judge score answers.jsonl --explain 20                 # the 20 rows nearest the threshold: which words matter
+  bert-judge score "s3://bucket/*.parquet" --engine ray --actors 1-8   # on a Ray cluster; verdicts in parquet parts
+  bert-judge score answers.jsonl --store auto                 # rows that were judged before are not judged again
   bert-judge score answers.jsonl --suite suite.yaml           # several judges with names and settings of their own
 
 Flags may be written with hyphens, too: --output-dir. A run that was stopped goes on where it stopped.
