@@ -6,16 +6,16 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from bert_judge.errors import OutputError
+from bert_judge.errors import InputError, OutputError
 from bert_judge.judges.stored import StoredJudge
 from bert_judge.store import Entries, RecentEntries, Store, key_of
-from bert_judge.types import Sample
+from bert_judge.types import Sample, Verdict
 from conftest import Refused
 from test_parts import Steady
 
@@ -241,6 +241,21 @@ def test_kept_verdicts_are_not_computed_again() -> None:
     assert next(kept.assess([other])).failed
     assert judge.judged[5:] == ["7", "7"]  # what failed is asked again
     assert (kept.variant, kept.signature, kept.scale, kept.threshold) == (judge.variant, judge.signature, "score", None)
+
+
+class Few(Steady):
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        yield from list(super().assess(samples))[:-1]
+
+
+def test_verdicts_that_may_be_those_of_other_rows_are_not_kept() -> None:
+    entries = RecentEntries()
+    samples = [Sample(str(n), ("1",), "q", id=str(n)) for n in range(3)]
+    with pytest.raises(InputError, match="steady gave 2 verdicts for 3 samples; one per sample, in their order"):
+        list(StoredJudge(Few(), entries).assess(samples))
+    judge = Steady()
+    list(StoredJudge(judge, entries).assess(samples))
+    assert len(judge.judged) == 3
 
 
 def test_score_keeps_verdicts_across_models(command: Callable[..., tuple[int, str, str]], folder: Path) -> None:

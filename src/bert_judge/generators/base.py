@@ -155,9 +155,10 @@ class KeptGenerator(Generator):
         keys = {prompt: key_of(f"generator:{self.signature}", prompt) for prompt in rows}
         known = self._store.get(list(keys.values()))
         missing = [prompt for prompt, key in keys.items() if key not in known]
-        for prompt in keys.keys() - set(missing):
-            kept = _reply(known[keys[prompt]])
-            yield from ((index, kept) for index in rows[prompt])
+        for prompt, key in keys.items():
+            if key in known:
+                kept = _reply(known[key])
+                yield from ((index, kept) for index in rows[prompt])
 
         def keep(index: int, reply: Reply) -> None:
             if reply.error is None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
+from bert_judge.errors import InputError
 from bert_judge.judges.base import Costs, Judge, windows_of
 from bert_judge.store import Entries, key_of
 from bert_judge.types import Sample, Scale, Signature, Verdict
@@ -63,13 +64,19 @@ class StoredJudge(Judge):
             for key, sample in zip(keys, window, strict=True):
                 if key not in known:
                     missing.setdefault(key, sample)
-            new = dict(zip(missing, self._judge.assess(missing.values()), strict=True))
+            given = list(self._judge.assess(missing.values()))
+            if len(given) != len(missing):
+                raise InputError(
+                    f"{self.variant} gave {len(given)} verdicts for {len(missing)} samples; one per sample, in their "
+                    "order, was expected. None of them is kept."
+                )
+            new = dict(zip(missing, given, strict=True))
             self._store.put({key: asdict(verdict) for key, verdict in new.items() if _can_be_kept(verdict)})
             yield from (new[key] if key in new else Verdict(**known[key]) for key in keys)
 
 
 def _can_be_kept(verdict: Verdict) -> bool:
-    return not verdict.failed and _is_plain(verdict.details)
+    return isinstance(verdict, Verdict) and not verdict.failed and _is_plain(verdict.details)
 
 
 def _is_plain(value: Any) -> bool:
