@@ -236,7 +236,7 @@ def _left_out(run: Run) -> str:
     if not run.left:
         return ""
     total = len(run.rows) + run.left
-    return f"of the {total:,} rows of {run.folder}, {len(run.rows):,} were drawn, whole questions at random (--sample)."
+    return f"{len(run.rows):,} of the {total:,} rows of {run.folder} were drawn, whole questions at random (--sample)."
 
 
 def _joined(first: Row, other: Row) -> Row:
