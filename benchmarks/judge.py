@@ -259,7 +259,7 @@ def profile(model_path: str, rows: Sequence[Sample]) -> None:
     hints = {"INFERENCE_PRECISION_HINT": precision, "PERF_COUNT": True, "INFERENCE_NUM_THREADS": 1}
     core = ov.Core()
     make = partial(make_encoder, model.folder, model.output, trust_remote_code=False)
-    converted = openvino_runtime._read_converted(core, make, f"{model.hashes['weights']}-{model.output}")
+    converted = openvino_runtime.read_converted(core, make, f"{model.hashes['weights']}-{model.output}")
     request = core.compile_model(converted, "CPU", hints).create_infer_request()
     start = time.perf_counter()
     inputs = [prompt.tokens for group in judge._prompts.encode(rows) for prompt in group]

@@ -28,7 +28,10 @@ STARTER_FOLDER = Path(__file__).parent / "starter"
 JUDGE_CONFIG = "judge.json"
 """The file beside a judge's weights that says how they are used: see `prompt.JudgeConfig`."""
 
-_FILES = ("*.json", "*.safetensors", "*.model", "*.txt", "*.jinja")  # fetched from the Hub: no pickles, no code
+INT8 = ("int8.xml", "int8.bin")
+"""The graph of an int8 judge and its weights, in place of safetensors: see `encoder.quantization`."""
+
+_FILES = ("*.json", "*.safetensors", "*.model", "*.txt", "*.jinja", *INT8)  # fetched from the Hub: no pickles, no code
 _COMMIT = re.compile("[0-9a-f]{40}")
 _UNREAD = ("pooler.", "decoder.")  # weights that no hidden state of an encoder depends on
 _RELATIVE_POSITIONS = frozenset(["t5", "mt5", "umt5", "longt5", "xlnet"])
@@ -186,6 +189,8 @@ def _load_weights(
     import transformers
     from safetensors import SafetensorError
 
+    if is_int8(folder):
+        raise ModelError(f"{folder} is an int8 judge, which can only be run as it is; name the judge it was made of.")
     if not list(folder.glob("*.safetensors")):
         pickles = ", ".join(sorted(file.name for file in folder.glob("*.bin")))
         found = f"only {pickles}, a pickle that can run code" if pickles else "no weights as safetensors"
@@ -305,8 +310,14 @@ def model_hashes(folder: Path) -> dict[str, str]:
     """Digests of a model's `weights`, with their configuration, and of its `tokenizer`: what its scores depend on."""
     without = [] if (folder / "tokenizer.json").exists() else ["*.model", "vocab.*", "merges.txt"]
     tokenizer = sorted(file for pattern in ["tokenizer*.json", *without] for file in folder.glob(pattern))
-    weights = [folder / "config.json", *sorted(folder.glob("*.safetensors"))]
+    int8 = [folder / name for name in INT8 if is_int8(folder)]
+    weights = [folder / "config.json", *int8, *sorted(folder.glob("*.safetensors"))]
     return {"weights": hash_files(weights), "tokenizer": hash_files(tokenizer)}
+
+
+def is_int8(folder: Path) -> bool:
+    """Whether a folder holds a judge that `bert-judge quantize` made."""
+    return (folder / INT8[0]).exists()
 
 
 def checked_hashes(folder: Path) -> dict[str, str]:

@@ -46,6 +46,9 @@ GROUPS = {
         "judge": "judge the candidates of models for tasks",
         "train": "train a judge of your own",
     },
+    "a faster judge": {
+        "quantize": "an int8 copy of a judge: faster on many processors, and a quarter as large",
+    },
     "BERTScore": {
         "bertscore": "BERTScore of two files of texts, as bert-score prints it",
         "bertscore-plot": "draw which tokens of two texts BERTScore matches",

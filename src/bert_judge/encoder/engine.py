@@ -21,9 +21,11 @@ from bert_judge.encoder.batching import Batch, pack
 from bert_judge.encoder.output import LOGITS, Output
 from bert_judge.errors import InputError, MissingExtraError, ModelError
 from bert_judge.models import (
+    INT8,
     checked_hashes,
     choose_device,
     find_model,
+    is_int8,
     load_tokenizer,
     max_input_tokens,
     read_config,
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
 Values = NDArray[np.float32]
 RuntimeName = Literal["auto", "torch", "openvino"]
-_DTYPES = ("auto", "float32", "bfloat16", "float16")
+_DTYPES = ("auto", "float32", "bfloat16", "float16", "int8")
 _ENTRY = 256  # bytes that a remembered output takes besides its numbers
 
 
@@ -181,8 +183,12 @@ def load_model(
 
     `runtime="auto"` takes OpenVINO on a processor where it is installed and knows the architecture, else PyTorch;
     `device="auto"` an accelerator if there is one; `dtype="auto"` the fastest that the device computes natively
-    (bfloat16, else float32). Raises ModelError, InputError or MissingExtraError with what to do.
+    (bfloat16, else float32). An int8 judge, which `encoder.quantization` made, runs on OpenVINO alone. Raises
+    ModelError, InputError or MissingExtraError with what to do.
     """
+    for option, value, known in (("dtype", dtype, _DTYPES), ("runtime", runtime, get_args(RuntimeName))):
+        if value not in known:
+            raise InputError(f"{option} is {value!r}; one of {', '.join(known)} was expected.")
     folder = find_model(path, trust_remote_code)
     config = read_config(folder)
     hashes = checked_hashes(folder)
@@ -192,6 +198,10 @@ def load_model(
 
         return make_encoder(folder, output, trust_remote_code)
 
+    if is_int8(folder):
+        found = _load_int8(folder, output, runtime, device, dtype)
+    else:
+        found = _load_runtime(make, converted_name(hashes, output), config.get("model_type"), runtime, device, dtype)
     return Model(
         folder=folder,
         output=output,
@@ -199,28 +209,51 @@ def load_model(
         max_tokens=max_input_tokens(config),
         pad_id=int(config.get("pad_token_id") or 0),
         hashes=hashes,
-        runtime=_load_runtime(make, f"{hashes['weights']}-{output}", config.get("model_type"), runtime, device, dtype),
+        runtime=found,
     )
+
+
+def converted_name(hashes: Mapping[str, str], output: Output) -> str:
+    """The name of a model's converted form in the cache."""
+    return f"{hashes['weights']}-{output}"
+
+
+def _load_int8(folder: Path, output: Output, runtime: RuntimeName, device: str, dtype: str) -> Runtime:
+    if output != LOGITS:
+        raise ModelError(f"{folder} is an int8 judge, without hidden states to compare; name the judge it was made of.")
+    if runtime == "torch" or device not in ("auto", "cpu") or dtype not in ("auto", "int8"):
+        asked = f"runtime {runtime}, device {device}, dtype {dtype}"
+        raise InputError(
+            f"{folder} is an int8 judge, which OpenVINO runs on the processor, but {asked} were asked for; leave them "
+            "out, or name the judge it was made of."
+        )
+    if not _has_openvino():
+        raise MissingExtraError(f"{folder}, an int8 judge,", "openvino", "cpu")
+    from bert_judge.encoder.openvino_runtime import OpenVinoRuntime
+
+    return OpenVinoRuntime(lambda core: core.read_model(folder / INT8[0]), "int8")
 
 
 def _load_runtime(
     make: Callable[[], Encoder], name: str, architecture: str | None, runtime: RuntimeName, device: str, dtype: str
 ) -> Runtime:
-    for option, value, known in (("dtype", dtype, _DTYPES), ("runtime", runtime, get_args(RuntimeName))):
-        if value not in known:
-            raise InputError(f"{option} is {value!r}; one of {', '.join(known)} was expected.")
-    installed = importlib.util.find_spec("openvino") is not None
-    if runtime == "openvino" and not installed:
+    if dtype == "int8":
+        raise InputError("the dtype int8 is of judges made for it: make one of this judge with `bert-judge quantize`.")
+    if runtime == "openvino" and not _has_openvino():
         raise MissingExtraError("the runtime openvino", "openvino", "cpu")
-    if installed and runtime != "torch" and device in ("auto", "cpu"):
-        from bert_judge.encoder.openvino_runtime import ARCHITECTURES, OpenVinoRuntime
+    if _has_openvino() and runtime != "torch" and device in ("auto", "cpu"):
+        from bert_judge.encoder.openvino_runtime import ARCHITECTURES, OpenVinoRuntime, read_converted
 
         wanted = runtime == "openvino" or architecture in ARCHITECTURES
         if wanted and (device == "cpu" or runtime == "openvino" or not _accelerator_in_sight()):
-            return OpenVinoRuntime(make, name, dtype)
+            return OpenVinoRuntime(lambda core: read_converted(core, make, name), dtype)
     from bert_judge.encoder.torch_runtime import TorchRuntime
 
     return TorchRuntime(make, device, dtype)
+
+
+def _has_openvino() -> bool:
+    return importlib.util.find_spec("openvino") is not None
 
 
 def _accelerator_in_sight() -> bool:

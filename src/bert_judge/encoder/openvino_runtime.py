@@ -39,7 +39,7 @@ ARCHITECTURES = frozenset(["bert", "eurobert", "modernbert", "roberta", "xlm-rob
 
 _log = logging.getLogger(__name__)
 _CONVERSION = "2"  # counts the ways of converting a model, so that no cache holds one of an older way
-_PRECISIONS = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
+_PRECISIONS = {"float32": "f32", "bfloat16": "bf16", "float16": "f16", "int8": "f32"}
 
 
 class OpenVinoRuntime:
@@ -51,21 +51,22 @@ class OpenVinoRuntime:
     least_tokens: int | None = None
     window = WINDOW
 
-    def __init__(self, make: Callable[[], Encoder], name: str, dtype: str) -> None:
-        """`name` is that of the converted model in the cache: it depends on weights and output."""
+    def __init__(self, read: Callable[[ov.Core], ov.Model], dtype: str) -> None:
+        """`read` finds the model; of an int8 one (`dtype`), what is not in int8 is computed in float32."""
         core = ov.Core()
         native = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         wanted = ("bfloat16" if "BF16" in native and not hides_amx() else "float32") if dtype == "auto" else dtype
         if wanted == "float16" and "FP16" not in native:
             raise InputError("this processor does not compute float16 natively; use --dtype bfloat16 or float32.")
         self.name = f"openvino-{ov.__version__.split('-')[0]}"
-        model = _read_converted(core, make, name)
-        self._inputs = [i.get_any_name() for i in model.inputs]
+        model = read(core)
+        self._inputs = [each.get_any_name() for each in model.inputs]
         hints = {"INFERENCE_PRECISION_HINT": _PRECISIONS[wanted], "PERFORMANCE_HINT": "THROUGHPUT"}
         compiled = core.compile_model(model, "CPU", hints)
         runs = compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name()  # it is a hint: this is what was taken
-        self.dtype = next(name for name, precision in _PRECISIONS.items() if precision == runs)
-        if self.dtype != wanted:
+        self.dtype = wanted
+        if runs != _PRECISIONS[wanted]:
+            self.dtype = next(name for name, precision in _PRECISIONS.items() if precision == runs)
             _log.info("this processor does not compute %s natively; OpenVINO computes %s instead.", wanted, self.dtype)
         self.at_once = int(compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
         self._requests = [compiled.create_infer_request() for _ in range(self.at_once)]
@@ -95,8 +96,11 @@ def _finished(batch: Batch, request: Any) -> tuple[Batch, NDArray[np.float32]]:
     return batch, request.get_output_tensor().data.astype(np.float32)
 
 
-def _read_converted(core: ov.Core, make: Callable[[], Encoder], name: str) -> ov.Model:
-    """The converted model, from the cache or made now; another process may be making it at the same time."""
+def read_converted(core: ov.Core, make: Callable[[], Encoder], name: str) -> ov.Model:
+    """The converted model, from the cache or made now; another process may be making it at the same time.
+
+    `name` is its name in the cache, which depends on weights and output.
+    """
     versions = [_CONVERSION, __version__, ov.__version__.split("-")[0], importlib.metadata.version("transformers")]
     kept = cache_folder() / "openvino" / "-".join([name, *versions])
     with suppress(RuntimeError):  # not there, or damaged

@@ -1,0 +1,163 @@
+"""An int8 copy of a BERTJudge: made on some rows, compared with the judge on others."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bert_judge.artifacts import check_folder
+from bert_judge.encoder import load_model
+from bert_judge.errors import InputError, ModelError, OutputError
+from bert_judge.judges.bert import BERTJudge
+from bert_judge.models import INT8, find_model, is_int8
+from bert_judge.prompt import JudgeConfig, PromptEncoder
+from bert_judge.training import split_by_question
+from bert_judge.types import Sample, Verdict
+
+MAX_FLIPS = 0.01
+_LEAST = 40  # rows, on either side
+_FILES = ("config.json", "tokenizer*.json", "vocab.*", "merges.txt", "*.model")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantized:
+    """An int8 judge beside the one that it was made of, in float32, on the same processor and rows.
+
+    `calibration_rows` chose its ranges; the rest is of `rows` others. `flips` labels differ, scores by `mean_drift` and
+    at most `max_drift`, in [0, 1]. `speed` and `exact_speed` are rows a second. `agreement` and `exact_agreement` are
+    the fractions of labelled rows whose label is the human one; None where no row has one. `size` is in bytes.
+    """
+
+    folder: Path
+    calibration_rows: int
+    rows: int
+    flips: int
+    mean_drift: float
+    max_drift: float
+    speed: float
+    exact_speed: float
+    agreement: float | None
+    exact_agreement: float | None
+    size: int
+
+
+def quantize(
+    model_path: str,
+    rows: Iterable[Sample],
+    output_dir: str | Path,
+    *,
+    calibration_rows: int = 300,
+    test_rows: int = 4_000,
+    max_flips: float = MAX_FLIPS,
+    overwrite: bool = False,
+    trust_remote_code: bool = False,
+    allow_pickle: bool = False,
+) -> Quantized:
+    """Make an int8 judge of a BERTJudge, for processors that multiply eight-bit integers (VNNI, AMX, Arm's DotProd).
+
+    Rows of half of the questions choose the ranges of its activations, at most `calibration_rows`; of the other half,
+    at most `test_rows` compare the two judges. They need no labels, and should be of the kind that is judged. Where
+    more than the fraction `max_flips` of the labels differ, nothing is written.
+
+    Raises InputError where rows are too few or the judge loses too much, ModelError where `model_path` is not a judge
+    with weights, OutputError where the folder holds something else, MissingExtraError where a package is missing.
+    """
+    if not 0 <= max_flips <= 1:
+        raise InputError(f"max_flips is {max_flips}; a fraction of the labels, between 0 and 1, was expected.")
+    folder = _free_folder(output_dir, overwrite)
+    source = find_model(model_path, trust_remote_code, allow_pickle)
+    if is_int8(source):
+        raise ModelError(f"{source} is an int8 judge already; name the judge that it was made of.")
+    chosen, others = _sides(rows, calibration_rows, test_rows)
+    model = load_model(str(source), trust_remote_code=trust_remote_code, dtype="float32", runtime="openvino")
+    from bert_judge.encoder.quantization import write_int8
+
+    config = JudgeConfig.load(source)
+    prompts = PromptEncoder(model.tokenizer, config.form, model.max_tokens).encode(chosen)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True) as beside:
+            made = Path(beside) / folder.name
+            made.mkdir()
+            for path in (path for pattern in _FILES for path in source.glob(pattern)):
+                shutil.copy(path, made)
+            write_int8(model, [prompt.tokens for group in prompts for prompt in group], made, trust_remote_code)
+            config.save(made)
+            exact = BERTJudge(str(source), trust_remote_code, "float32", runtime="openvino")
+            size = sum((made / name).stat().st_size for name in INT8)
+            found = _compared(folder, size, len(chosen), others, exact, BERTJudge(str(made)))
+            if found.flips > max_flips * found.rows:
+                raise InputError(
+                    f"in int8 {found.flips} of {found.rows:,} labels of {model_path} differ, more than max_flips "
+                    f"({max_flips:.1%}): nothing was written. Calibrate it on more rows like those that are judged, or "
+                    "keep it as it is."
+                )
+            shutil.rmtree(folder, ignore_errors=True)
+            made.rename(folder)
+    except OSError as error:
+        if isinstance(error, ModelError | OutputError):
+            raise
+        raise OutputError(f"{folder} can't be written ({error.strerror or error}); choose another folder.") from error
+    return found
+
+
+def _free_folder(output_dir: str | Path, overwrite: bool) -> Path:
+    """The folder: a new one, an empty one, or, to overwrite, one with an int8 judge."""
+    folder = check_folder(output_dir).absolute()
+    if folder.exists() and any(folder.iterdir()) and not (overwrite and is_int8(folder)):
+        hint = "pass --overwrite to replace it" if is_int8(folder) else "choose another --output_dir"
+        raise OutputError(f"{folder} holds {'an int8 judge' if is_int8(folder) else 'other files'}; {hint}.")
+    return folder
+
+
+def _sides(rows: Iterable[Sample], calibration_rows: int, test_rows: int) -> tuple[list[Sample], list[Sample]]:
+    """Rows that choose and rows that compare, with no question in both, in random order."""
+    usable = [row for row in rows if row.candidate.strip()]
+    random.Random(0).shuffle(usable)
+    sides = split_by_question(usable, 0.5)
+    if min(map(len, sides)) < _LEAST:
+        raise InputError(
+            f"of {len(usable):,} answers, split by their questions, {len(sides[0])} are left to calibrate on and "
+            f"{len(sides[1])} to compare on; at least {_LEAST} each were expected: give more answers."
+        )
+    return sides[0][:calibration_rows], sides[1][:test_rows]
+
+
+def _compared(
+    folder: Path, size: int, calibration_rows: int, rows: Sequence[Sample], exact: BERTJudge, int8: BERTJudge
+) -> Quantized:
+    # What was read of the rows is remembered: the int8 judge, which reads them first, is not flattered.
+    (after, speed), (before, exact_speed) = (_judged(judge, rows) for judge in (int8, exact))
+    drifts = [abs((b.score or 0) - (a.score or 0)) for b, a in zip(before, after, strict=True)]
+    return Quantized(
+        folder=folder,
+        calibration_rows=calibration_rows,
+        rows=len(rows),
+        flips=sum(b.label != a.label for b, a in zip(before, after, strict=True)),
+        mean_drift=sum(drifts) / len(drifts),
+        max_drift=max(drifts),
+        speed=speed,
+        exact_speed=exact_speed,
+        agreement=_agreement(rows, after),
+        exact_agreement=_agreement(rows, before),
+        size=size,
+    )
+
+
+def _judged(judge: BERTJudge, rows: Sequence[Sample]) -> tuple[list[Verdict], float]:
+    """Verdicts, and how many a second."""
+    start = time.perf_counter()
+    verdicts = list(judge.assess(rows))
+    return verdicts, len(rows) / (time.perf_counter() - start)
+
+
+def _agreement(rows: Sequence[Sample], verdicts: Sequence[Verdict]) -> float | None:
+    said = [
+        verdict.label == (row.gold >= 0.5) for row, verdict in zip(rows, verdicts, strict=True) if row.gold is not None
+    ]
+    return sum(said) / len(said) if said else None
