@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from bert_judge.analysis.results import find_runs, load_run
+from bert_judge.analysis.correct import correct
+from bert_judge.analysis.labels import read_labels, relabelled
+from bert_judge.analysis.results import find_runs, load_run, open_run
+from bert_judge.cli import main
+from bert_judge.cli.label import LabelOptions, open_labelling
+from json_lines import write_rows
 
 ROWS = [
     {"question": f"Question {n // 3}?", "reference": "Paris", "candidate": ("Paris", "Rome", "It is Paris")[n % 3],
      "label": int(n % 3 != 1), "id": n}
     for n in range(3000)
 ]  # fmt: skip
+SCORE = "score {} --judge {} --output_dir {} --quiet --no_report"
 Command = Callable[..., tuple[int, str, str]]
 
 
@@ -22,7 +29,7 @@ Command = Callable[..., tuple[int, str, str]]
 def results(command: Command, folder: Path) -> Path:
     (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
     for name, judge in (("a", "containment"), ("b", "exact_match")):
-        assert command("score", "rows.jsonl", "--judge", judge, "--output_dir", name, "--quiet", "--no_report")[0] == 0
+        assert command(*SCORE.format("rows.jsonl", judge, name).split())[0] == 0
     return folder
 
 
@@ -62,3 +69,44 @@ def test_the_page_of_score_shows_a_sample_of_many_rows(
     suite = ("score", "rows.jsonl", "--judge", "containment,exact_match", "--output_dir", "s", "--quiet")
     assert command(*suite)[0] == 0
     assert list(Path().glob("s*.html"))
+
+
+def test_rows_that_stay_in_their_files_are_the_same_rows(results: Path) -> None:
+    opened, loaded = open_run("a"), load_run("a")
+    assert list(opened.rows) == list(opened.rows) == list(loaded.rows)
+    assert len(opened.rows) == 3000
+    assert next(iter(loaded.rows)) in opened.rows
+    assert (opened.record, opened.left) == (loaded.record, 0)
+    given = [{**row, "label": int(row["id"] < 30)} for row in ROWS[:300]]
+    labels = read_labels(write_rows("labels.jsonl", given))
+    assert list(relabelled(opened.rows, labels)) == list(relabelled(loaded.rows, labels))
+    for each in (None, labels):
+        assert repr(correct(opened, each)) == repr(correct(loaded, each))
+
+
+def test_correct_and_show_keep_no_rows(command: Command, folder: Path) -> None:
+    text = "word " * 800
+    write_rows("rows.jsonl", [{**row, "candidate": f"{row['candidate']} {row['id']} {text}"} for row in ROWS])
+    assert command(*SCORE.format("rows.jsonl", "containment", "a").split())[0] == 0
+    held = {}
+    for name, words in {"correct": "correct a", "show": "show a --wrong"}.items():
+        command(*words.split())  # what is imported
+        tracemalloc.start()
+        assert command(*words.split())[0] == 0
+        held[name] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert max(held.values()) < 0.3 * (folder / "a" / "verdicts.jsonl").stat().st_size, held
+
+
+def test_people_label_a_sample_of_many_rows(
+    results: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_rows("unlabelled.jsonl", [{**row, "label": None} for row in ROWS])
+    assert main(SCORE.format("unlabelled.jsonl", "containment", "c").split()) == 0
+    monkeypatch.setattr("bert_judge.cli.label.SAMPLE", 600)
+    drawn = load_run("c", 600).rows
+    for _ in range(2):  # the same rows when one goes on
+        with open_labelling("c", LabelOptions(labels="people.jsonl")) as labelling:
+            assert labelling.state()["total"] == len({row.key for row in drawn})
+    said = "of the 3,000 rows of c can be drawn: whole questions, chosen at random."
+    assert f"{len(drawn)} {said}" in capsys.readouterr().out

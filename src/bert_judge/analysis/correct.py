@@ -6,14 +6,16 @@ print(found.corrected.value, found.corrected.low, found.corrected.high)
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from statistics import fmean
+import math
+from array import array
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from bert_judge.analysis.labels import Labels, relabelled
-from bert_judge.analysis.results import Run
+from bert_judge.analysis.labels import Labels, check_votes
+from bert_judge.analysis.results import Row, Run
 from bert_judge.errors import InputError
+from bert_judge.stats.arrays import Integers, Numbers, np
 from bert_judge.stats.corrected import (
     FEW_ERRORS,
     FEW_LABELS,
@@ -29,17 +31,18 @@ from bert_judge.stats.labels import Confusion
 FEWEST_LABELS = 10
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class LabelledRows:
     """The places of labelled rows in a run, their labels, and the probabilities with which they were drawn.
 
-    `drawn` says in words how; `of_file` counts those of the file, all others are of the run itself. `unused` counts
-    labels of the run that could not be used together with them, `even` rows whose labels in the file are a tie.
+    All three have the shape (labelled rows,), in the order of the run. `drawn` says in words how; `of_file` counts
+    those of the file, all others are of the run itself. `unused` counts labels of the run that could not be used
+    together with them, `even` rows whose labels in the file are a tie.
     """
 
-    rows: Sequence[int]
-    golds: Sequence[int]
-    probabilities: Sequence[float]
+    rows: Integers
+    golds: Integers
+    probabilities: Numbers
     drawn: str
     of_file: int = 0
     unused: int = 0
@@ -77,33 +80,33 @@ class Corrected:
 def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) -> Corrected:
     """Estimate the accuracy of all rows of a run from labels of some, those in the run itself included.
 
-    Rows that the judge could not decide count as labelled incorrect, which costs precision, but adds no bias. Raises
-    InputError where the judge labels no row, for no matching labels, under 10, or of one class.
+    Rows that the judge could not decide count as labelled incorrect, which costs precision, but adds no bias. Each row
+    is looked at once, and not kept. Raises InputError where the judge labels no row, for no matching labels, under 10,
+    or of one class.
     """
-    _check_judge(run)
-    found = labelled_rows(run, labels)
-    _check_labels(found, run, labels)
-    clusters = [row.cluster for row in run.rows]
-    said = [row.label or 0 for row in run.rows]
+    columns, matched = _columns(run, labels)
+    found = _labelled(columns, labels, matched)
+    scores, verdicts, clusters = (np.asarray(each) for each in (columns.scores, columns.labels, columns.questions))
+    decided, scored = verdicts >= 0, ~np.isnan(scores)
+    _check_judge(run, bool(decided.any()), bool(scored.any()))
+    _check_labels(found, run, labels, matched)
+    said = np.maximum(verdicts, 0)
     sample = LabelledSample.of(said, found.rows, found.golds, found.probabilities, clusters)
-    decided = [(row.label, cluster) for row, cluster in zip(run.rows, clusters, strict=True) if row.label is not None]
-    alone, own_clusters = zip(*decided, strict=True)
-    by_judge = LabelledSample.of(alone, range(len(alone)), alone, clusters=own_clusters)
+    alone = verdicts[decided]
+    by_judge = LabelledSample.of(alone, np.arange(len(alone)), alone, clusters=clusters[decided])
     by_ratio = rogan_gladen(sample, confidence)
-    undecided = len(run.rows) - len(decided)
-    scored = [row.score for row in run.rows if row.score is not None]
-    mean = fmean(scored) if scored else 0.0
-    scores = [mean if row.score is None else row.score for row in run.rows]
+    undecided = len(said) - len(alone)
+    mean = float(scores[scored].mean()) if scored.any() else 0.0
     return Corrected(
-        len(run.rows),
+        len(said),
         undecided,
         found.drawn,
-        Confusion.count((gold, said[place]) for place, gold in zip(found.rows, found.golds, strict=True)),
+        Confusion.count(zip(found.golds.tolist(), said[found.rows].tolist(), strict=True)),
         labels_only(sample, confidence),
         replace(labels_only(by_judge, confidence), method="the judge alone, Jeffreys' interval"),
-        corrected(sample, scores, confidence),
+        corrected(sample, np.where(scored, scores, mean), confidence),
         by_ratio,
-        list(_notes(found, len(run.rows), suffices(sample), undecided, by_ratio)),
+        list(_notes(found, len(said), suffices(sample), undecided, by_ratio)),
         found.of_file,
         len(found.rows) - found.of_file,
     )
@@ -116,66 +119,102 @@ def labelled_rows(run: Run, labels: Labels | None = None) -> LabelledRows:
     labels of the run that it does not hold are left out, as they were drawn otherwise. Raises InputError where labels
     of a file match no row, or have a probability only here and there.
     """
-    golds = {place: row.gold for place, row in enumerate(run.rows) if row.gold is not None}
-    if labels is None:
-        places, own = sorted(golds), "of the run itself, taken as drawn uniformly"
-        return LabelledRows(places, [golds[place] for place in places], [1.0] * len(places), own)
-    of_file, given, even = _of_file(run, labels)
-    # A copy of an answer is labelled as soon as one of its copies is drawn.
-    copies = Counter(run.rows[place].key for place in of_file) if labels.by_texts else Counter()
-    uniform = {place: float(copies[run.rows[place].key] or 1) for place in of_file}
-    ratios = [given[place] / chance for place, chance in uniform.items() if given]
-    if ratios and max(ratios) > min(ratios) * (1 + 1e-6):
-        chances, drawn, unused = given, "drawn with different probabilities", len(golds.keys() - of_file.keys())
-        golds = of_file
-    else:
-        drawn = "drawn uniformly" if given else "without probabilities, taken as drawn uniformly"
-        chances, unused, golds = {**dict.fromkeys(golds, 1.0), **uniform}, 0, golds | of_file
-    places = sorted(golds)
-    return LabelledRows(
-        places, [golds[i] for i in places], [chances[i] for i in places], drawn, len(of_file), unused, even
-    )
+    columns, matched = _columns(run, labels)
+    return _labelled(columns, labels, matched)
 
 
-def _of_file(run: Run, labels: Labels) -> tuple[dict[int, int], dict[int, float], int]:
-    """Labels of a file by the place of their row, the probabilities of these (none where it has none), and the number
-    of rows whose labels are even.
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """What is kept of a run's rows, 26 bytes each: scores (NaN where undecided), labels and human labels (-1: none),
+    and numbers that rows of the same question, and copies of the same answer, have in common.
     """
-    matched = {place: label for place, label in enumerate(labels.match(run.rows)) if label is not None}
-    golds = {place: label.gold for place, label in matched.items() if label.gold is not None}
-    given = {place: matched[place].meta["probability"] for place in golds if "probability" in matched[place].meta}
-    if given and len(given) < len(golds):
+
+    scores: array[float] = field(default_factory=lambda: array("d"))
+    labels: array[int] = field(default_factory=lambda: array("b"))
+    golds: array[int] = field(default_factory=lambda: array("b"))
+    questions: array[int] = field(default_factory=lambda: array("q"))
+    answers: array[int] = field(default_factory=lambda: array("q"))
+
+    def of(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """The rows, each of which is added as it goes by."""
+        for row in rows:
+            self.scores.append(math.nan if row.score is None else row.score)
+            self.labels.append(-1 if row.label is None else row.label)
+            self.golds.append(-1 if row.gold is None else row.gold)
+            self.questions.append(hash(row.cluster))
+            self.answers.append(hash(row.key))
+            yield row
+
+
+def _columns(run: Run, labels: Labels | None) -> tuple[_Columns, Mapping[int, Row]]:
+    """What is needed of all rows, and the row of labels for each row that has one in the file, in one look."""
+    columns = _Columns()
+    passing = columns.of(run.rows)
+    if labels:
+        return columns, labels.match(passing)
+    deque(passing, maxlen=0)
+    return columns, {}
+
+
+def _labelled(columns: _Columns, labels: Labels | None, matched: Mapping[int, Row]) -> LabelledRows:
+    golds, chances = np.array(columns.golds), np.ones(len(columns.golds))
+    if labels is None:
+        places = np.flatnonzero(golds >= 0)
+        return LabelledRows(places, golds[places], chances[places], "of the run itself, taken as drawn uniformly")
+    counted = {place: label for place, label in sorted(matched.items()) if label.gold is not None}
+    of_file = np.fromiter(counted, int, len(counted))
+    given = _probabilities(labels, counted)
+    # A copy of an answer is labelled as soon as one of its copies is drawn.
+    _, answer, copies = np.unique(np.array(columns.answers)[of_file], return_inverse=True, return_counts=True)
+    uniform = copies[answer] if labels.by_texts else np.ones(len(of_file))
+    unused, drawn = 0, "drawn uniformly" if len(given) else "without probabilities, taken as drawn uniformly"
+    if len(given) and (given / uniform).max() > (given / uniform).min() * (1 + 1e-6):
+        drawn = "drawn with different probabilities"
+        unused = int((golds >= 0).sum() - (golds[of_file] >= 0).sum())
+        golds[:], chances[of_file] = -1, given
+    else:
+        chances[of_file] = uniform
+    golds[of_file] = [label.gold for label in counted.values()]
+    places, even = np.flatnonzero(golds >= 0), len(matched) - len(counted)
+    return LabelledRows(places, golds[places], chances[places], drawn, len(of_file), unused, even)
+
+
+def _probabilities(labels: Labels, counted: Mapping[int, Row]) -> Numbers:
+    """With which probability each row was drawn, as its row of labels says; nothing where no row says it."""
+    given = [label.meta["probability"] for label in counted.values() if "probability" in label.meta]
+    if given and len(given) < len(counted):
         raise InputError(
-            f"{len(given)} of the {len(golds)} matching labels of {labels.where} have a probability; one for each, or "
-            "for none, was expected."
+            f"{len(given)} of the {len(counted)} matching labels of {labels.where} have a probability; one for each, "
+            "or for none, was expected."
         )
-    wrong = [value for value in given.values() if not isinstance(value, int | float) or not 0 < value <= 1]
+    wrong = [value for value in given if not isinstance(value, int | float) or not 0 < value <= 1]
     if wrong:
         raise InputError(f"{labels.where} has the probability {wrong[0]!r}; a number over 0, up to 1, was expected.")
-    return golds, given, len(matched) - len(golds)
+    return np.array(given, float)
 
 
-def _check_judge(run: Run) -> None:
+def _check_judge(run: Run, decided: bool, scored: bool) -> None:
     """Raise InputError where the judge labels no row."""
-    if all(row.label is None for row in run.rows):
-        if any(row.score is not None for row in run.rows):
-            raise InputError(
-                f"{run.folder} holds similarities without a threshold, which label nothing correct or incorrect; judge "
-                "again with --threshold, or with a judge of correctness."
-            )
-        raise InputError(f"the judge of {run.folder} decided no row; a run with verdicts was expected.")
+    if decided:
+        return
+    if scored:
+        raise InputError(
+            f"{run.folder} holds similarities without a threshold, which label nothing correct or incorrect; judge "
+            "again with --threshold, or with a judge of correctness."
+        )
+    raise InputError(f"the judge of {run.folder} decided no row; a run with verdicts was expected.")
 
 
-def _check_labels(found: LabelledRows, run: Run, labels: Labels | None) -> None:
-    if not found.rows:
+def _check_labels(found: LabelledRows, run: Run, labels: Labels | None, matched: Mapping[int, Row]) -> None:
+    if not len(found.rows):
         if labels is not None:
-            relabelled(run.rows, labels)  # says that all votes are even
+            check_votes(labels, matched)
         raise InputError(
             f"{run.folder} holds no labels; give a file of labels with --labels, or make one with bert-judge label."
         )
     if len(found.rows) < FEWEST_LABELS:
         raise InputError(f"{len(found.rows)} rows have a label; {FEWEST_LABELS} or more were expected: label more.")
-    if len(set(found.golds)) == 1:
+    if found.golds.min() == found.golds.max():
         which = "1 (correct)" if found.golds[0] else "0 (incorrect)"
         raise InputError(
             f"all {len(found.rows)} labels are {which}, which can't show how often the judge errs; both 0 and 1 were "
@@ -188,7 +227,7 @@ def _notes(
 ) -> Iterator[str]:
     if len(found.rows) == rows:
         yield (
-            f"all rows are labelled: the accuracy of these rows is {fmean(found.golds):.1%}; the intervals are for the "
+            f"all rows are labelled: the accuracy of these rows is {found.golds.mean():.1%}; the intervals are for the "
             "accuracy on further rows like these"
         )
     elif not enough:

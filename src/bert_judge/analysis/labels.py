@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -22,24 +22,27 @@ class Labels:
     by_id: Mapping[str, Row]
     where: str
 
-    def match(self, rows: Sequence[Row]) -> list[Row | None]:
-        """The row of labels that belongs to each row, found by the texts; where none is, by the ids.
+    def match(self, rows: Iterable[Row]) -> dict[int, Row]:
+        """The row of labels for each row that has one, by its place: found by the texts; where none is, by the ids.
 
         An id counts as long as the texts that both have are not another candidate's. Raises InputError where no row has
         a label.
         """
-        found = [self.by_texts.get(row.key) for row in rows]
-        if not any(found):
-            by_id = ((row.candidate, self.by_id.get(str(row.id))) for row in rows)
-            found = [
-                label if label and (text is None or label.candidate in (None, text)) else None for text, label in by_id
-            ]
-        if not any(found):
+        by_texts: dict[int, Row] = {}
+        by_id: dict[int, Row] = {}
+        count = 0
+        for place, row in enumerate(rows):
+            count += 1
+            if label := self.by_texts.get(row.key):
+                by_texts[place] = label
+            elif not by_texts and (label := self.by_id.get(str(row.id))) and _same(label.candidate, row.candidate):
+                by_id[place] = label
+        if not (by_texts or by_id):
             raise InputError(
-                f"the labels of {self.where} belong to none of the {len(rows)} judged rows; rows of the same texts, or "
+                f"the labels of {self.where} belong to none of the {count} judged rows; rows of the same texts, or "
                 "of the same ids, were expected."
             )
-        return found
+        return by_texts or by_id
 
 
 def read_labels(path: str | Path, columns: ColumnMap | None = None) -> Labels:
@@ -59,24 +62,33 @@ def read_labels(path: str | Path, columns: ColumnMap | None = None) -> Labels:
     return Labels(_majority(with_texts, lambda row: row.key), _majority(rows, lambda row: str(row.id)), str(path))
 
 
-def relabelled(rows: Sequence[Row], labels: Labels, columns: bool = False) -> list[Row]:
+def relabelled(rows: Iterable[Row], labels: Labels, columns: bool = False) -> Iterator[Row]:
     """All rows with these labels and no others; with `columns` also with the other columns of the labels' rows.
 
-    Raises InputError where no row has a label, or all of those that have got as many votes for 1 as for 0.
+    The rows are gone through twice. Raises InputError where no row has a label, or no label counts.
     """
     matched = labels.match(rows)
-    if all(label is None or label.gold is None for label in matched):
-        count = len(rows) - matched.count(None)
+    check_votes(labels, matched)
+    return (_relabelled(row, matched.get(place), columns) for place, row in enumerate(rows))
+
+
+def _relabelled(row: Row, label: Row | None, columns: bool) -> Row:
+    if label is None:
+        return replace(row, gold=None)
+    return replace(row, gold=label.gold, meta={**row.meta, **label.meta} if columns else row.meta)
+
+
+def check_votes(labels: Labels, matched: Mapping[int, Row]) -> None:
+    """Raise InputError where all rows that have labels got as many votes for 1 as for 0."""
+    if all(label.gold is None for label in matched.values()):
         raise InputError(
-            f"{labels.where} has as many labels 1 as 0 for each of the {count} rows that it labels, so none counts; "
-            "more of one kind than of the other were expected for a row."
+            f"{labels.where} has as many labels 1 as 0 for each of the {len(matched)} rows that it labels, so none "
+            "counts; more of one kind than of the other were expected for a row."
         )
-    return [
-        replace(row, gold=label.gold, meta={**row.meta, **label.meta} if columns else row.meta)
-        if label
-        else replace(row, gold=None)
-        for row, label in zip(rows, matched, strict=True)
-    ]
+
+
+def _same(one: str | None, other: str | None) -> bool:
+    return one is None or other is None or one == other
 
 
 def _labelled_rows(path: str | Path, columns: ColumnMap | None) -> Iterable[Row]:

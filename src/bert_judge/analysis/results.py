@@ -1,14 +1,14 @@
 """Results that were saved: one row of each line of `verdicts.jsonl`, and what `run.json` says of the whole.
 
 runs = find_runs(["out"])
-runs[0].rows[0].score
+[row.score for row in runs[0].rows]
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -84,11 +84,31 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class SavedRows(Collection[Row]):
+    """The rows of a saved result in their order, read from its files whenever they are gone through, and not kept."""
+
+    folder: Path
+    total: int
+
+    def __iter__(self) -> Iterator[Row]:
+        """Read the rows. Raises InputError where the files are damaged."""
+        return _rows(self.folder, 1.0)
+
+    def __len__(self) -> int:
+        """The number of rows, as `run.json` has it."""
+        return self.total
+
+    def __contains__(self, row: object) -> bool:
+        """Whether one of the rows is equal."""
+        return any(each == row for each in self)
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """A saved result: its folder, its rows in their order, and `run.json`. `left` rows of a large one are not drawn."""
 
     folder: Path
-    rows: Sequence[Row]
+    rows: Collection[Row]
     record: Mapping[str, Any]
     left: int = 0
 
@@ -127,14 +147,30 @@ def load_run(folder: str | Path, sample: int | None = None) -> Run:
     """
     folder = Path(folder)
     record = load_record(folder)
-    total = int(record.get("summary", {}).get("rows", 0))
+    total = _total(record)
     rate = min(1.0, sample / total) if sample and total else 1.0
-    explained, rows = read_explanations(folder), enumerate(read_verdicts(folder))
-    drawn = ((n, Row.of(found)) for n, found in rows if rate == 1 or _is_drawn(found, rate))
-    whole = (replace(row, why=explained[n]) if n in explained else row for n, row in drawn)
     with uncollected():
-        kept = tuple(whole)
+        kept = tuple(_rows(folder, rate))
     return Run(folder, kept, record, total - len(kept) if rate < 1 else 0)
+
+
+def open_run(folder: str | Path) -> Run:
+    """A result whose rows stay in its files, for one look at each. Raises InputError as `load_run` does."""
+    folder = Path(folder)
+    record = load_record(folder)
+    return Run(folder, SavedRows(folder, _total(record)), record)
+
+
+def _total(record: Mapping[str, Any]) -> int:
+    return int(record.get("summary", {}).get("rows", 0))
+
+
+def _rows(folder: Path, rate: float) -> Iterator[Row]:
+    explained = read_explanations(folder)
+    for place, found in enumerate(read_verdicts(folder)):
+        if rate == 1 or _is_drawn(found, rate):
+            row = Row.of(found)
+            yield replace(row, why=explained[place]) if place in explained else row
 
 
 def _is_drawn(record: Mapping[str, Any], rate: float) -> bool:
@@ -162,17 +198,18 @@ def load_record(folder: Path) -> dict[str, Any]:
 
 
 def find_runs(paths: Iterable[str | Path], sample: int | None = None) -> list[Run]:
-    """The result of each folder; where it holds none itself, those in the folders below it, as they were made.
+    """The results of `find_folders`; of those with more rows than `sample` so many are drawn (`load_run`)."""
+    return [load_run(folder, sample) for folder in find_folders(paths)]
 
-    Of those with more rows than `sample` so many are drawn (`load_run`).
+
+def find_folders(paths: Iterable[str | Path]) -> list[Path]:
+    """Each folder that holds a result; where one holds none itself, those below it that do, as they were made.
+
     So `judge`'s whole output folder, or that of a suite, can be given. A result that is found twice is there once.
     Raises InputError where a folder holds none, or a damaged one.
     """
-    runs: dict[Path, Run] = {}
-    for path in map(Path, paths):
-        new = [load_run(folder, sample) for folder in result_folders(path) if folder.resolve() not in runs]
-        runs |= {run.folder.resolve(): run for run in sorted(new, key=_made)}
-    return list(runs.values())
+    folders = (folder for path in paths for folder in sorted(result_folders(Path(path)), key=_made))
+    return list({folder.resolve(): folder for folder in reversed(list(folders))}.values())[::-1]
 
 
 def left_out(paths: Iterable[str | Path]) -> list[str]:
@@ -181,9 +218,10 @@ def left_out(paths: Iterable[str | Path]) -> list[str]:
     return [f"{folder} is unfinished and left out; start its command again to finish it." for folder in folders]
 
 
-def _made(run: Run) -> tuple[str, int, Path]:
+def _made(folder: Path) -> tuple[str, int, Path]:
     """When a run was started and, as many can start within a second, finished."""
-    return str(run.record.get("timings", {}).get("started", "")), (run.folder / RUN).stat().st_mtime_ns, run.folder
+    started = load_record(folder).get("timings", {}).get("started", "")
+    return str(started), (folder / RUN).stat().st_mtime_ns, folder
 
 
 def result_folders(path: Path) -> list[Path]:

@@ -75,13 +75,14 @@ def draw_order(run: Run, strategy: str, seed: int = 0) -> list[Draw]:
         raise InputError(f"{run.folder} was made with --no_texts, and nobody can label unseen answers; judge without.")
     probabilities = sampling_probabilities([row.score for row in run.rows], strategy)
     copies: dict[tuple[str, ...], list[int]] = {}
-    for place, row in enumerate(run.rows):
+    rows = list(run.rows)
+    for place, row in enumerate(rows):
         copies.setdefault(row.key, []).append(place)
     timed = []
     for key, places in copies.items():
         probability = math.fsum(probabilities[place] for place in places)
-        first = next((place for place in places if run.rows[place].gold is not None), places[0])
-        timed.append((_exponential(key, seed) / probability, Draw(run.rows[first], probability)))
+        first = next((place for place in places if rows[place].gold is not None), places[0])
+        timed.append((_exponential(key, seed) / probability, Draw(rows[first], probability)))
     return [draw for _, draw in sorted(timed, key=lambda pair: pair[0])]
 
 
@@ -119,7 +120,7 @@ def labels_needed(run: Run, width: float, strategy: str, labels: Labels | None =
 
 def _by_labels(run: Run, width: float, labels: Labels | None) -> LabellingPlan | None:
     own = labelled_rows(run, labels)
-    if len(own.rows) < _FEWEST_TO_PLAN or len(set(own.golds)) == 1:
+    if len(own.rows) < _FEWEST_TO_PLAN or own.golds.min() == own.golds.max():
         return None
     so_far, count = correct(run, labels).corrected.width, len(own.rows)
     basis = f"the {count} labels so far, whose interval is {so_far:.3f}"

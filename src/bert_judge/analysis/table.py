@@ -228,7 +228,7 @@ def tabulate(parts: Sequence[Part], labels: Labels | None = None) -> VerdictTabl
         judges.append(JudgeColumn.of(judge, [run for run, _ in mine], verdicts))
     models = [model for model, *_ in places]
     given = labels.where if labels else "the input" if any(row.gold is not None for row in merged) else None
-    return VerdictTable(relabelled(merged, labels) if labels else merged, judges, models, given, notes)
+    return VerdictTable(list(relabelled(merged, labels)) if labels else merged, judges, models, given, notes)
 
 
 def _left_out(run: Run) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from bert_judge.analysis.correct import correct
 from bert_judge.analysis.labels import read_labels
-from bert_judge.analysis.results import load_run
+from bert_judge.analysis.results import open_run
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.report.correction import correction_document
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     options = made(CorrectOptions, values)
     if options.map and not options.labels:
         parser.error("--map names columns of the file of --labels, which is missing")
-    run = load_run(values["run"])
+    run = open_run(values["run"])
     labels = read_labels(options.labels, options.map) if options.labels else None
     found = correct(run, labels, options.confidence)
     if options.json:

@@ -78,7 +78,7 @@ def main(arguments: Sequence[str]) -> int:
     named = [*judged, *zip(distinct([run.name for run in saved]), saved, strict=True)]
     table = collect([run for _, run in named], names=[name for name, _ in named])
     if labels:
-        table = replace(table, rows=relabelled(table.rows, labels, columns=True), labels=labels.where)
+        table = replace(table, rows=list(relabelled(table.rows, labels, columns=True)), labels=labels.where)
     table = labelled_part(table)
     found = evaluate(table, settings, _teacher(table.rows, options, teacher))
     written = _write(found, folder, suffix, paths, command)
@@ -130,9 +130,9 @@ def _check(
     settings: EvaluationSettings,
 ) -> None:
     """Before a model loads: whether there are labels of both kinds, and the columns that were named."""
-    rows: Sequence[Row] = [Row.unjudged(sample) for source in sources for sample in source] or saved[0].rows
+    rows: Sequence[Row] = [Row.unjudged(sample) for source in sources for sample in source] or [*saved[0].rows]
     if labels:
-        rows = relabelled(rows, labels, columns=True)
+        rows = list(relabelled(rows, labels, columns=True))
     check_labelled(rows)
     check_columns(rows, [column for column in settings.by if column != "input"])  # which several inputs get later
     if options.teacher and not Path(options.teacher).is_dir():

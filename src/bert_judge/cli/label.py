@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from bert_judge.analysis.labels import read_labels
-from bert_judge.analysis.results import Run, load_run
+from bert_judge.analysis.results import load_run
 from bert_judge.analysis.sampling import default_strategy, draw_order, labels_needed
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made
@@ -29,6 +29,7 @@ It prints the address of a page that only this machine can open: 1 is correct, 0
 Ctrl-C ends; the same command goes on. From another machine: ssh -L 8000:127.0.0.1:8000 HOST, and --port 8000.
 """
 _NUMBER = 200
+SAMPLE = 100_000  # rows of a large result; a hundred times as many as anyone labels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +51,13 @@ class LabelOptions:
 def main(arguments: Sequence[str]) -> int:
     """Draw the order of the rows, say how many labels it takes, and serve the page until Ctrl-C."""
     folder, options = _parse(arguments)
-    run, path = load_run(folder), Path(options.labels)
     need_server("bert-judge label")
     from bert_judge.server.app import make_app
     from bert_judge.server.options import ServerOptions
     from bert_judge.server.running import open_socket, run_server
 
     served = ServerOptions(port=options.port, quiet=True)
-    with open_socket(served.host, served.port) as opened, open_labelling(run, options) as labelling:
+    with open_socket(served.host, served.port) as opened, open_labelling(folder, options) as labelling:
 
         def serving(url: str) -> None:
             say(f"open {url}{labelling.page} in a browser; Ctrl-C ends.")
@@ -68,14 +68,18 @@ def main(arguments: Sequence[str]) -> int:
 
         run_server(make_app({}, served, labelling=labelling), served, opened, serving)
         print(file=sys.stderr)
-        say(_next(run, labelling, path))
+        say(_next(folder, labelling, options.labels))
     return 0
 
 
-def open_labelling(run: Run, options: LabelOptions) -> Labelling:
-    """The file of labels with the order in which answers of a run are shown; says how far it is."""
+def open_labelling(folder: str, options: LabelOptions) -> Labelling:
+    """The file of labels with the order in which answers of a result are shown; says how far it is."""
     from bert_judge.server.labelling import Labelling
 
+    run = load_run(folder, SAMPLE)
+    if run.left:
+        total = len(run.rows) + run.left
+        say(f"{len(run.rows):,} of the {total:,} rows of {folder} can be drawn: whole questions, chosen at random.")
     path, strategy = Path(options.labels), options.strategy or default_strategy(run)
     draws = draw_order(run, strategy, options.seed)
     if all(draw.row.gold is not None for draw in draws):
@@ -107,11 +111,11 @@ def _parse(arguments: Sequence[str]) -> tuple[str, LabelOptions]:
     return values["run"], options
 
 
-def _next(run: Run, labelling: Labelling, path: Path) -> str:
+def _next(folder: str, labelling: Labelling, path: str) -> str:
     skipped = f", {labelling.skipped} skipped" if labelling.skipped else ""
     if not labelling.labelled:
         return f"no labels in {path} yet{skipped}; the same command goes on."
-    return f"{labelling.labelled} labels in {path}{skipped}; next: bert-judge correct {run.folder} --labels {path}"
+    return f"{labelling.labelled} labels in {path}{skipped}; next: bert-judge correct {folder} --labels {path}"
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
-from bert_judge.analysis.results import load_run
 from bert_judge.cli import log_shown, note, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.judging import add_judges, chosen_judges
@@ -68,7 +67,7 @@ def _labelling(folder: str | None, labels: str) -> AbstractContextManager[Labell
         return nullcontext()
     from bert_judge.cli.label import LabelOptions, open_labelling
 
-    return open_labelling(load_run(folder), LabelOptions(labels=labels))
+    return open_labelling(folder, LabelOptions(labels=labels))
 
 
 def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ServerOptions, str | None, str]:

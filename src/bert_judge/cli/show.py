@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from itertools import islice
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Annotated
 
 from bert_judge.analysis.labels import read_labels, relabelled
-from bert_judge.analysis.results import Row, Run, find_runs
+from bert_judge.analysis.results import Row, find_folders, open_run
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.rows import CLIPPED, LEGEND, row_lines
@@ -70,18 +70,49 @@ def main(arguments: Sequence[str]) -> int:
     if options.limit < 0:
         raise InputError(f"limit is {options.limit}; a number of rows, or 0 for all, was expected.")
     labels = read_labels(options.labels, options.map) if options.labels else None
-    for number, found in enumerate(find_runs(values["results"])):
-        rows = relabelled(found.rows, labels) if labels else found.rows
-        _check_answerable(found, rows, wanted)
-        chosen = [row for row in rows if _fits(row, wanted)]
-        say(("\n" if number else "") + _headline(found, len(chosen), len(rows), wanted))
-        for row in islice(chosen, options.limit or None):
+    for number, folder in enumerate(find_folders(values["results"])):
+        rows = open_run(folder).rows
+        seen = _Seen.of(relabelled(rows, labels) if labels else rows, wanted, options.limit)
+        _check_answerable(folder, seen, wanted)
+        say(("\n" if number else "") + _headline(folder, seen, wanted))
+        for row in seen.first:
             say("\n" + "\n".join(row_lines(row, None if options.full else CLIPPED)))
-        if 0 < options.limit < len(chosen):
-            say(f"\n{options.limit} of {len(chosen)} rows are shown; --limit 0 shows all.")
-        if any(row.why for row in chosen[: options.limit or None]):
+        if len(seen.first) < seen.chosen:
+            say(f"\n{len(seen.first)} of {seen.chosen} rows are shown; --limit 0 shows all.")
+        if any(row.why for row in seen.first):
             say(f"\n{LEGEND}")
     return 0
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What one look at the rows of a result found: how many there are, how many are wanted and the first of these, and
+    whether any row has a label, a human label, an explanation, or the id that is asked for.
+    """
+
+    rows: int = 0
+    chosen: int = 0
+    first: list[Row] = field(default_factory=list)
+    labelled: bool = False
+    gold: bool = False
+    explained: bool = False
+    named: bool = False
+
+    @classmethod
+    def of(cls, rows: Iterable[Row], wanted: Wanted, limit: int) -> _Seen:
+        """Look at rows, and keep the first `limit` wanted ones; 0: all."""
+        seen = cls()
+        for row in rows:
+            seen.rows += 1
+            seen.labelled |= row.label is not None
+            seen.gold |= row.gold is not None
+            seen.explained |= row.why is not None
+            seen.named |= row.id == wanted.id
+            if _fits(row, wanted):
+                seen.chosen += 1
+                if not limit or seen.chosen <= limit:
+                    seen.first.append(row)
+        return seen
 
 
 def _fits(row: Row, wanted: Wanted) -> bool:
@@ -90,26 +121,24 @@ def _fits(row: Row, wanted: Wanted) -> bool:
     return all(holds(row) for name, holds in _HOLDS.items() if getattr(wanted, name))
 
 
-def _check_answerable(found: Run, rows: Sequence[Row], wanted: Wanted) -> None:
+def _check_answerable(folder: Path, seen: _Seen, wanted: Wanted) -> None:
     """Raise InputError where no row could be shown, whatever it says."""
-    if (wanted.wrong or wanted.right or wanted.disagree) and all(row.label is None for row in rows):
+    if (wanted.wrong or wanted.right or wanted.disagree) and not seen.labelled:
         raise InputError(
-            f"{found.folder} has scores without labels, so no candidate is judged correct or incorrect; run score with "
+            f"{folder} has scores without labels, so no candidate is judged correct or incorrect; run score with "
             "--threshold X."
         )
-    if wanted.disagree and all(row.gold is None for row in rows):
-        raise InputError(f"{found.folder} has no human labels to disagree with; give them with --labels FILE.")
-    if wanted.explained and all(row.why is None for row in rows):
-        raise InputError(
-            f"{found.folder} has no row that was explained; run the command that made it with --explain N."
-        )
-    if wanted.id is not None and all(row.id != wanted.id for row in rows):
-        raise InputError(f"{found.folder} has no row with the id {wanted.id!r}.")
+    if wanted.disagree and not seen.gold:
+        raise InputError(f"{folder} has no human labels to disagree with; give them with --labels FILE.")
+    if wanted.explained and not seen.explained:
+        raise InputError(f"{folder} has no row that was explained; run the command that made it with --explain N.")
+    if wanted.id is not None and not seen.named:
+        raise InputError(f"{folder} has no row with the id {wanted.id!r}.")
 
 
-def _headline(found: Run, chosen: int, rows: int, wanted: Wanted) -> str:
-    asked = [field.name for field in fields(wanted) if getattr(wanted, field.name)]
-    return f"{found.folder}: {chosen} of {rows} rows" + (f" ({', '.join(asked)})" if asked else "")
+def _headline(folder: Path, seen: _Seen, wanted: Wanted) -> str:
+    asked = [each.name for each in fields(wanted) if getattr(wanted, each.name)]
+    return f"{folder}: {seen.chosen} of {seen.rows} rows" + (f" ({', '.join(asked)})" if asked else "")
 
 
 if __name__ == "__main__":

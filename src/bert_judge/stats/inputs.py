@@ -10,6 +10,9 @@ from bert_judge.stats.arrays import ArrayLike, Integers, Names, Numbers, np
 
 def factorise(names: Names) -> tuple[Integers, int]:
     """A number for each name, equal names alike, from 0 on in the order of their first appearance; and how many."""
+    if isinstance(names, np.ndarray):
+        _, first, codes = np.unique(names, return_index=True, return_inverse=True)
+        return np.argsort(np.argsort(first))[codes], len(first)
     numbers: dict[Hashable, int] = {}
     codes = np.fromiter((numbers.setdefault(name, len(numbers)) for name in names), np.int64, len(names))
     return codes, len(numbers)
