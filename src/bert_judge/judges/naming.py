@@ -28,7 +28,7 @@ from bert_judge.judges import JUDGES
 from bert_judge.judges.base import Judge, read_yaml
 from bert_judge.judges.stored import StoredJudge
 from bert_judge.metrics import METRICS, find_metric
-from bert_judge.models import STARTER, find_model
+from bert_judge.models import SHIPPED, find_model
 from bert_judge.store import open_store
 
 _SUITE_NAME = re.compile(r"\w[\w.-]*")
@@ -84,7 +84,7 @@ def read_name(text: str) -> JudgeSpec:
     """The judge that a text names (see the table above), which may still lack arguments. Raises as `JudgeSpec.of`."""
     text = text.strip()
     if not text:
-        expected = f"one of {STARTER}, {', '.join(JUDGES)}, a metric, a model, module:Class or a YAML file"
+        expected = f"one of {', '.join((*SHIPPED, *JUDGES))}, a metric, a model, module:Class or a YAML file"
         raise InputError(f"an empty name of a judge was given; {expected} was expected.")
     if text.endswith((".yaml", ".yml")):
         values = read_yaml(Path(text), "judge") or {}
@@ -257,7 +257,7 @@ def _check_model(text: str) -> None:
     try:
         find_model(text)
     except ModelError as error:
-        known = (STARTER, *JUDGES, *METRICS)
+        known = (*SHIPPED, *JUDGES, *METRICS)
         if not difflib.get_close_matches(text.casefold(), map(str.casefold, known), n=1, cutoff=0.7):
             raise
         raise InputError(f"there is no judge {text!r}; {did_you_mean(text, known)}") from error
