@@ -16,6 +16,9 @@ import pandas as pd
 import pytest
 
 from bert_judge.artifacts import read_verdicts
+from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
+from bert_judge.judges.naming import JudgeSpec
+from bert_judge.types import Signature
 
 pytest.importorskip("ray")
 
@@ -88,6 +91,29 @@ def test_judges_that_depend_on_the_whole_input_or_have_several_kinds(
     for name in ("Share", "containment"):
         assert parts_of(folder / "far" / name) == parts_of(folder / "here" / name)
         assert signature(folder / "far" / name) == signature(folder / "here" / name)
+
+
+def test_the_stages_of_a_cascade_are_those_of_one_machine(command: Command, answers: Path, folder: Path) -> None:
+    names = ("containment", "token_f1")
+    specs = [JudgeSpec.of(name) for name in names]
+    high = (Certificate(1.0, 100, 99, 0.95), None)
+    made = [
+        Stage(name, {"judge_type": "RegexJudge", **spec.settings}, Signature.of(spec.make().signature), side)
+        for name, spec, side in zip(names, specs, high, strict=True)
+    ]
+    CascadePlan(tuple(made), 0.95, 0.1).save(folder / "cascade.json")
+    common = ("score", answers, "--part_rows", 100, "--no_report", "--judge_type", "Cascade", "--model_path")
+    _, far, _ = command(*common, "cascade.json", "--engine", "ray", "--actors", "2", "--output_dir", "far")
+    _, here, _ = command(*common, "cascade.json", "--output_format", "parquet", "--output_dir", "here")
+    both = [
+        {row.split()[0]: row.split()[1:4] for row in out.splitlines() if row.startswith(names)} for out in (far, here)
+    ]
+    assert both[0] == both[1]
+    assert both[0]["containment"][0] == "392"
+    for name in ("far", "here"):
+        used = json.loads((folder / name / "run.json").read_text())["costs"]["stages"]
+        assert [str(stage["rows"]) for stage in used] == [both[0][each][0] for each in names]
+        assert all(stage["seconds"] > 0 for stage in used)
 
 
 def test_what_a_judge_raises_and_what_it_warns_of_is_said(

@@ -29,8 +29,9 @@ from typing import TYPE_CHECKING, Any
 from bert_judge.errors import BertJudgeError, InputError, MissingExtraError, ModelError, first_line
 from bert_judge.judges.base import Costs, Judge
 from bert_judge.judges.naming import JudgeSpec, read_values
+from bert_judge.judges.stand_in import Description, StandIn
 from bert_judge.pipeline import Rows, Todo, judged_rows, rows_of_part
-from bert_judge.types import Sample, Scale, Signature, Verdict
+from bert_judge.types import Sample, Signature, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,19 +76,6 @@ class JudgeActor:
 
 
 @dataclass(frozen=True, slots=True)
-class _Description:
-    """What an actor's judge is, for this process, which may lack its device."""
-
-    variant: str
-    signature: Signature
-    scale: Scale
-    threshold: float | None
-    reads_references: bool
-    refits: bool
-    costs: Costs | None
-
-
-@dataclass(frozen=True, slots=True)
 class _Maker:
     """Makes the judge of an actor; `rows` refers to those that it is fitted to."""
 
@@ -104,21 +92,22 @@ class _Maker:
         return judge if self.rows is None else judge.fitted(ray.get(self.rows))
 
 
-def _describe(maker: _Maker) -> _Description | bytes:
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What an actor's judge is, for this process, which may lack its device."""
+
+    described: Description
+    refits: bool
+    costs: Costs | None
+
+
+def _describe(maker: _Maker) -> _Made | bytes:
     """What the judge is, or what making it raised."""
     try:
         judge = maker.make()
     except BertJudgeError as error:
         return pickle.dumps(error)
-    return _Description(
-        judge.variant,
-        Signature.of(judge.signature),
-        judge.scale,
-        judge.threshold,
-        judge.reads_references,
-        type(judge).fitted is not Judge.fitted,
-        judge.costs,
-    )
+    return _Made(Description.of(judge), type(judge).fitted is not Judge.fitted, judge.costs)
 
 
 class _Actor:
@@ -157,7 +146,7 @@ class _Actor:
             )
 
 
-class RayJudge(Judge):
+class RayJudge(StandIn):
     """A judge that runs in the actors of a Ray cluster; its verdicts and its signature are those of the judge itself.
 
     `actors` is how many there are, or the least and the most ("1-8"); left out, one for each GPU of the cluster, or for
@@ -182,32 +171,11 @@ class RayJudge(Judge):
 
         with _in_words():
             task = ray.remote(**self._resources)(_describe)
-            found: _Description | bytes = ray.get(task.remote(self._maker))
+            found: _Made | bytes = ray.get(task.remote(self._maker))
         if isinstance(found, bytes):
             raise pickle.loads(found)
-        self._description = found
-        self.threshold = self._description.threshold
-        self._costs, self._said = found.costs, set[str]()
-
-    @property
-    def variant(self) -> str:
-        """That of the judge."""
-        return self._description.variant
-
-    @property
-    def signature(self) -> Signature:
-        """That of the judge: where it runs changes no score."""
-        return self._description.signature
-
-    @property
-    def scale(self) -> Scale:
-        """That of the judge."""
-        return self._description.scale
-
-    @property
-    def reads_references(self) -> bool:
-        """Whether the judge does."""
-        return self._description.reads_references
+        super().__init__(found.described)
+        self._refits, self._costs, self._said = found.refits, found.costs, set[str]()
 
     @property
     def costs(self) -> Costs | None:
@@ -218,7 +186,7 @@ class RayJudge(Judge):
         """The judge for this input, where its scores depend on the whole of it: each actor reads it."""
         import ray
 
-        if not self._description.refits:
+        if not self._refits:
             return self
         new: RayJudge = object.__new__(RayJudge)
         new._asked = self._asked
@@ -289,7 +257,7 @@ class RayJudge(Judge):
         """Add what a batch cost, and say what its judge said. Raises what its judge raised."""
         for found in (json.loads(text) for text in beside if text):
             if self._costs and found["costs"]:
-                self._costs = self._costs.and_of(Costs(**found["costs"]))
+                self._costs = self._costs.and_of(Costs.of(found["costs"]))
             for text in set(found["said"]) - self._said:
                 self._said.add(text)
                 warnings.warn(text, stacklevel=2)

@@ -12,10 +12,13 @@ import pytest
 from bert_judge.cli import score
 from bert_judge.cli.cascade import main
 from bert_judge.errors import BertJudgeError, ModelError
+from bert_judge.judges.cascade import Cascade
+from bert_judge.server.running import warm_up
 from bert_judge.types import Sample, Verdict
 from conftest import Refused
 from failing_judges import EndpointJudge
 from json_lines import read_rows, write_rows
+from scripted_endpoint import Answer, endpoint
 
 pytestmark = pytest.mark.usefixtures("folder")
 CASCADE = ["--judge_type", "bert_judge.judges.cascade:Cascade", "--model_path", "cascade.json", "--output_dir", "out"]
@@ -136,6 +139,29 @@ def test_a_stage_that_dies_midway_loses_nothing(run) -> None:
     whole = Path("out/verdicts.jsonl").read_text()
     assert whole.startswith(kept)
     assert whole.count("\n") == 60
+
+
+def test_what_a_paid_stage_cost_is_said_with_a_store_too(run) -> None:
+    write("labelled.jsonl", 400, 1)
+    rows = read_rows(write("answers.jsonl", 60, 2, labels=False))
+    late = sum(row["reference"] not in row["candidate"] for row in rows)
+    with endpoint(lambda prompt, _: Answer(f"Final answer: {'!' not in prompt}")) as server:
+        llm = {"judge_type": "LLMJudge", "model_path": "org/m", "backend": "openai", "base_url": server.base_url}
+        Path("llm.yaml").write_text(json.dumps({**llm, "store": "off", "price_in": 1, "price_out": 1}))
+        run(main, *stages("containment", "llm.yaml"), "--quiet")
+        asked = len(server.bodies)
+        warm_up({"cascade": Cascade("cascade.json")})
+        assert len(server.bodies) == asked
+        for folder, requests in (("first", late), ("second", 0)):
+            out = run(score.main, "answers.jsonl", *CASCADE[:-1], folder, "--store", "kept.sqlite")
+            costs = json.loads(Path(folder, "run.json").read_text())["costs"]
+            assert costs["requests"] == costs["stages"][1]["requests"] == requests
+            assert [stage["rows"] for stage in costs["stages"]] == ([60, late] if requests else [0, 0])
+            assert (costs["money"] > 0) == (requests > 0)
+            table = {line.split()[0]: line.split() for line in out.splitlines() if line.split()}
+            assert table["containment"][1:3] == ["60", str(60 - late)]
+            assert table["llm"][1:3] == [str(late)] * 2
+    assert len(server.bodies) == asked + late
 
 
 def test_agreement_with_the_last_stage(run) -> None:

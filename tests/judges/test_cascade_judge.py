@@ -124,7 +124,7 @@ def test_each_stage_decides_where_it_is_sure_and_passes_on_the_rest(load) -> Non
     ]
     assert verdicts[1].explanation == "decided by s1"
     assert verdicts[5].explanation == "undecided by end"
-    assert [use.rows for use in cascade.use] == [6, 4, 3]
+    assert [use.rows for use in cascade.costs.stages] == [6, 4, 3]
 
 
 def test_the_side_makes_the_label_whatever_the_judge_s_own_is(load) -> None:

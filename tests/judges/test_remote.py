@@ -136,6 +136,7 @@ MODEL = {
     "scale": "probability",
     "threshold": 0.5,
     "reads_references": True,
+    "paid": False,
     "signature": {"name": "M", "settings": {}},
 }
 LISTED = Answer(body=json.dumps({"data": [MODEL], "limits": {"max_rows": 2, "max_text": 100}}))

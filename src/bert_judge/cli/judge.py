@@ -65,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
         with log_shown(not options.quiet):
             judge = made_judge(spec, options)
         results += [_judge(judge, spec.kind.__name__, model, rows, options, command) for model, rows in work]
-        if judge.costs is not None and not options.quiet:
+        if judge.paid and judge.costs and not options.quiet:
             say(_costs(judge.costs))
     if not options.quiet:
         say(task_table([(each.rows.task.name, each.model, each.name, each.summary) for each in results]).text())

@@ -23,7 +23,7 @@ from bert_judge.cli.rows import first_explained, where_explained
 from bert_judge.document import Block, Document
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges import Judge
-from bert_judge.judges.cascade import Cascade
+from bert_judge.judges.cascade import Cascade, CascadePlan
 from bert_judge.judges.naming import JudgeSpec, distinct, read_suite
 from bert_judge.pipeline import open_result
 from bert_judge.report import write_report
@@ -90,12 +90,12 @@ def main(arguments: Sequence[str]) -> int:
                 judge = made_judge(spec, options)
             for job in (job for job in jobs if job.judge == name):
                 fitted, results[job.name] = _judge(job, judge, options, command)
-                if isinstance(fitted, Cascade) and len(jobs) > 1 and not options.quiet:
-                    say(f"{job.name}\n{stages_document(fitted, results[job.name].records).text()}\n")
+                if len(jobs) > 1 and not options.quiet and (stages := _stages(spec, fitted, results[job.name])):
+                    say(f"{job.name}\n{stages}\n")
     for job in jobs:
         job.source.release()  # the page holds all rows itself
     if len(jobs) == 1:
-        _say_one(results[jobs[0].name], jobs[0].source, fitted, options)
+        _say_one(results[jobs[0].name], jobs[0].source, spec, fitted, options)
     else:
         _say_several(jobs, results, output_dir, options)
     return say_failed(results.values(), "bert-judge score")
@@ -157,14 +157,22 @@ def _judge(job: _Job, judge: Judge, options: ScoreOptions, command: list[str]) -
     return fitted, folder
 
 
-def _say_one(folder: ResultFolder, source: Source, judge: Judge, options: ScoreOptions) -> None:
+def _say_one(folder: ResultFolder, source: Source, spec: JudgeSpec, judge: Judge, options: ScoreOptions) -> None:
     page = _page([folder], folder.folder / REPORT, len(source), options)
     if not options.quiet:
         say(_report(folder, source, Signature.of(judge.signature), page, options))
         if explained := first_explained(folder) if options.explain else "":
             say(f"\n{explained}")
-        if isinstance(judge, Cascade):
-            say("\n" + stages_document(judge, folder.records).text())
+        if stages := _stages(spec, judge, folder):
+            say(f"\n{stages}")
+
+
+def _stages(spec: JudgeSpec, judge: Judge, folder: ResultFolder) -> str:
+    """What the stages of a cascade did, wherever it ran; nothing for other judges."""
+    if not issubclass(spec.kind, Cascade) or judge.costs is None:
+        return ""
+    plan = CascadePlan.load(spec.settings["model_path"])
+    return stages_document(plan, judge.costs.stages, folder.records).text()
 
 
 def _say_several(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,6 +27,7 @@ class Costs:
     """What a judge has used so far: of the `rows` that needed a reply, some were `cached`, others `requests`.
 
     `failed` counts the requests without a reply. Cached replies cost nothing. `money` is None unless prices were given.
+    `stages` are those of each stage of a cascade, whose `rows` and `seconds` are those that it judged, and took.
     """
 
     rows: int = 0
@@ -36,6 +38,12 @@ class Costs:
     completion_tokens: int = 0
     seconds: float = 0.0
     money: float | None = None
+    stages: tuple[Costs, ...] = ()
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Costs:
+        """Costs that were written as JSON."""
+        return cls(**{**record, "stages": tuple(map(cls.of, record["stages"]))})
 
     def plus(self, reply: Reply, seconds: float) -> Costs:
         """These costs and those of one more reply, which took so many seconds."""
@@ -52,12 +60,22 @@ class Costs:
 
     def and_of(self, other: Costs) -> Costs:
         """What two judges have used together."""
-        pairs = zip(astuple(self), astuple(other), strict=True)
-        return Costs(*(ours if theirs is None else theirs + (ours or 0) for ours, theirs in pairs))
+        pairs = {name: (getattr(self, name), getattr(other, name)) for name in _AMOUNTS}
+        together = {name: one if two is None else two + (one or 0) for name, (one, two) in pairs.items()}
+        stages = zip_longest(self.stages, other.stages, fillvalue=Costs())
+        return Costs(**together, stages=tuple(one.and_of(two) for one, two in stages))
 
     def since(self, earlier: Costs) -> Costs:
         """What the same judge has used after `earlier`."""
-        return Costs(*(now and now - then for now, then in zip(astuple(self), astuple(earlier), strict=True)))
+        pairs = {name: (getattr(self, name), getattr(earlier, name)) for name in _AMOUNTS}
+        stages = zip_longest(self.stages, earlier.stages, fillvalue=Costs())
+        return Costs(
+            **{name: now and now - then for name, (now, then) in pairs.items()},
+            stages=tuple(now.since(then) for now, then in stages),
+        )
+
+
+_AMOUNTS = tuple(each.name for each in fields(Costs) if each.name != "stages")
 
 
 class Judge(ABC):
@@ -97,8 +115,13 @@ class Judge(ABC):
         """One verdict for each sample, in their order, as a stream: memory does not grow with the number of samples."""
 
     @property
+    def paid(self) -> bool:
+        """Whether verdicts are paid for, so that none is asked for that nobody needs. A class may simply set it."""
+        return False
+
+    @property
     def costs(self) -> Costs | None:
-        """What its verdicts have cost so far, for a judge that pays for them."""
+        """What its verdicts have cost so far, for a judge that counts it."""
         return None
 
     def fitted(self, samples: Iterable[Sample]) -> Judge:

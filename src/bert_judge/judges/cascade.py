@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any, Literal, get_args
@@ -189,12 +190,18 @@ class Cascade(Judge):
         return any(judge.reads_references for judge in self._judges)
 
     @property
-    def use(self) -> tuple[Costs, ...]:
-        """What each stage has used so far: rows, seconds, and the replies of its model."""
+    def paid(self) -> bool:
+        """Whether a stage is."""
+        return any(judge.paid for judge in self._judges)
+
+    @property
+    def costs(self) -> Costs:
+        """Those of all stages together, and of each."""
         with self._lock:
             use = list(self._use)
         costs = [judge.costs or Costs() for judge in self._judges]
-        return tuple(replace(c, rows=u.rows, seconds=u.seconds) for u, c in zip(use, costs, strict=True))
+        stages = (replace(c, rows=u.rows, seconds=u.seconds) for u, c in zip(use, costs, strict=True))
+        return replace(reduce(Costs.and_of, costs), stages=tuple(stages))
 
     def fitted(self, samples: Iterable[Sample]) -> Cascade:
         """The cascade with stages that have read the whole input, where their scores depend on it."""

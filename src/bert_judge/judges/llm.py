@@ -107,6 +107,11 @@ class LLMJudge(Judge):
         return "decision" if self._hard else "probability"
 
     @property
+    def paid(self) -> bool:
+        """True: a reply costs money, or a large model's time."""
+        return True
+
+    @property
     def costs(self) -> Costs:
         """What this judge has used since it was made."""
         with self._lock:

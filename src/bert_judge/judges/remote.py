@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import fields
 from threading import Event
-from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from bert_judge.addresses import public_text
 from bert_judge.endpoints import LONGEST_RETRY_AFTER, backoff, innermost, read_address, retry_after
 from bert_judge.errors import InputError, ModelError, did_you_mean, import_extra
-from bert_judge.judges.base import Judge, make_samples
-from bert_judge.types import Sample, Scale, Signature, Verdict
+from bert_judge.judges.base import make_samples
+from bert_judge.judges.stand_in import Description, StandIn
+from bert_judge.types import Sample, Verdict
 
 if TYPE_CHECKING:
     import httpx2
@@ -28,7 +29,7 @@ _FIELDS = tuple(each.name for each in fields(Verdict))
 _TRY_AGAIN = frozenset([408, 425, 429])  # and all from 500 on
 
 
-class RemoteJudge(Judge):
+class RemoteJudge(StandIn):
     """A judge that a `bert-judge serve` runs. Its scores, scale, threshold and signature are those of that judge.
 
     Rows are sent in requests of up to `request_rows`, `connections` at a time. The key is read from BERT_JUDGE_API_KEY.
@@ -74,30 +75,10 @@ class RemoteJudge(Judge):
         }
         self._client: httpx2.Client = module.Client(**self._of_client)
         weakref.finalize(self, self._client.close)
-        self._model, limits = self._find(served)
+        self._served, described, limits = self._find(served)
+        super().__init__(described)
         self._most_text = int(limits["max_text"])
         self._request_rows = min(request_rows, int(limits["max_rows"]))
-        self.threshold = self._model["threshold"]
-
-    @property
-    def variant(self) -> str:
-        """That of the served judge."""
-        return str(self._model["variant"])
-
-    @property
-    def signature(self) -> Signature:
-        """That of the served judge: where it runs changes no score."""
-        return Signature.of(self._model["signature"])
-
-    @property
-    def scale(self) -> Scale:
-        """That of the served judge."""
-        return cast("Scale", self._model["scale"])
-
-    @property
-    def reads_references(self) -> bool:
-        """Whether the served judge does."""
-        return bool(self._model["reads_references"])
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in order; a few requests are under way at a time."""
@@ -148,8 +129,8 @@ class RemoteJudge(Judge):
         rows = self._request_rows
         return windows(map(self._checked, samples), _characters, _CHARACTERS, rows, rows)
 
-    def _find(self, served: str | None) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """What the server says of a judge, and of its limits."""
+    def _find(self, served: str | None) -> tuple[str, Description, Mapping[str, Any]]:
+        """The name of a judge on the server, what that says of it, and its limits."""
         answer, failed = self._request("GET", "/v1/models", None, Event(), retries=0)
         if answer is None:
             raise ModelError(f"{failed}; is bert-judge serve running there?")
@@ -158,7 +139,7 @@ class RemoteJudge(Judge):
             if served is not None and served not in models:
                 raise InputError(f"{self.server} has no judge {served!r}; {did_you_mean(served, models)}")
             model = models[served] if served is not None else next(iter(models.values()))
-            return {name: model[name] for name in _OF_A_MODEL}, answer["limits"]
+            return str(model["id"]), Description.read(model), answer["limits"]
         except (KeyError, TypeError, StopIteration) as error:
             raise ModelError(f"{self.server} is not a bert-judge serve: it lists other models than judges.") from error
 
@@ -176,7 +157,7 @@ class RemoteJudge(Judge):
 
     def _body(self, window: Sequence[Sample]) -> dict[str, Any]:
         rows = [{"question": s.question, "references": list(s.references), "candidate": s.candidate} for s in window]
-        return {"judge": self._model["id"], "samples": rows}
+        return {"judge": self._served, "samples": rows}
 
     def _verdicts(self, window: Sequence[Sample], answer: Mapping[str, Any] | None, failed: str) -> list[Verdict]:
         """The verdicts on a few rows; failed ones where all tries did."""
@@ -249,9 +230,6 @@ class RemoteJudge(Judge):
         except ValueError as error:
             raise ModelError(f"{self.server} is not a bert-judge serve: what it sent is not JSON.") from error
         return answer if isinstance(answer, dict) else {}
-
-
-_OF_A_MODEL = ("id", "variant", "scale", "threshold", "reads_references", "signature")
 
 
 def _characters(sample: Sample) -> int:

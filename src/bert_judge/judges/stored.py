@@ -8,13 +8,14 @@ from typing import Any
 
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Costs, Judge, windows_of
+from bert_judge.judges.stand_in import Description, StandIn
 from bert_judge.store import Entries, key_of
-from bert_judge.types import Sample, Scale, Signature, Verdict
+from bert_judge.types import Sample, Verdict
 
 _WINDOW = 1024  # rows that are held
 
 
-class StoredJudge(Judge):
+class StoredJudge(StandIn):
     """Another judge, whose verdicts are kept by its signature and the texts of the sample.
 
     Verdicts on which the judge failed are not kept, nor those with details that JSON can't hold. It is for judges that
@@ -22,28 +23,8 @@ class StoredJudge(Judge):
     """
 
     def __init__(self, judge: Judge, store: Entries) -> None:
+        super().__init__(Description.of(judge))
         self._judge, self._store = judge, store
-        self.threshold = judge.threshold
-
-    @property
-    def variant(self) -> str:
-        """That of the judge."""
-        return self._judge.variant
-
-    @property
-    def signature(self) -> Signature | str:
-        """That of the judge: where a verdict comes from changes no score."""
-        return self._judge.signature
-
-    @property
-    def scale(self) -> Scale:
-        """That of the judge."""
-        return self._judge.scale
-
-    @property
-    def reads_references(self) -> bool:
-        """Whether the judge does."""
-        return self._judge.reads_references
 
     @property
     def costs(self) -> Costs | None:
@@ -56,7 +37,7 @@ class StoredJudge(Judge):
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in order; the judge is asked once about each that is not in the store."""
-        signature = str(self._judge.signature)
+        signature = str(self.signature)
         for window in windows_of(samples, _WINDOW):
             keys = [key_of(f"judge:{signature}", each.question, each.candidate, each.references) for each in window]
             known = self._store.get(list(dict.fromkeys(keys)))

@@ -8,7 +8,7 @@ from bert_judge.analysis.calibrate import CascadeResult, StageCount, early_agree
 from bert_judge.analysis.thresholds import CascadeSettings, Side, StageResult
 from bert_judge.document import Block, Content, Document, Table
 from bert_judge.judges.base import Costs
-from bert_judge.judges.cascade import Cascade, CascadePlan
+from bert_judge.judges.cascade import CascadePlan
 from bert_judge.wording import SAID, percent
 
 
@@ -33,18 +33,19 @@ def calibration_document(result: CascadeResult, settings: CascadeSettings) -> Do
     return Document("Calibration", parts, [line for stage in found.stages for line in _shortfalls(stage, settings)])
 
 
-def stages_document(cascade: Cascade, records: Callable[[], Iterable[Mapping[str, object]]]) -> Document:
-    """What each stage of a cascade did: rows and agreement in the whole result, time and costs of this process.
+def stages_document(
+    plan: CascadePlan, use: Sequence[Costs], records: Callable[[], Iterable[Mapping[str, object]]]
+) -> Document:
+    """What each stage of a cascade did: rows and agreement in the whole result; and what each has used.
 
     `records` gives the lines of its `verdicts.jsonl` each time it is called.
     """
-    plan = cascade.plan
     counts = stage_counts(records(), plan)
     rows = counts[0].reached
     head = ["stage", "reached", "decided", "of all", "agreement", "seconds", "requests", "money"]
-    body = [_use_line(count, use, rows) for count, use in zip(counts, cascade.use, strict=True)]
+    body = [_use_line(count, use, rows) for count, use in zip(counts, use, strict=True)]
     shown = [place for place in range(len(head)) if any(line[place] != "" for line in body)]
-    saving = _saving(counts, cascade.use, plan.abstain)
+    saving = _saving(counts, use, plan.abstain)
     table = Table("", [head[place] for place in shown], [[line[place] for place in shown] for line in body], saving)
     return Document("Stages", [table, f"promise: {_promise(plan)}"], _broken(early_agreement(records(), plan), plan))
 

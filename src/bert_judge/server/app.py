@@ -25,6 +25,7 @@ from bert_judge.bertscore.plot import to_html
 from bert_judge.errors import BertJudgeError, InputError
 from bert_judge.judges import BERTScore, Judge
 from bert_judge.judges.occlusion import explain
+from bert_judge.judges.stand_in import Description
 from bert_judge.server.graders import grader_answer, grader_sample
 from bert_judge.server.labelling import Labelling, labelling_router
 from bert_judge.server.middleware import Figures, Keys, RequestMiddleware, failure
@@ -63,7 +64,7 @@ from bert_judge.server.schema import (
 )
 from bert_judge.server.service import RefusedError, Service
 from bert_judge.server.static import HEADERS, static
-from bert_judge.types import Sample, Signature, Verdict
+from bert_judge.types import Sample, Verdict
 from bert_judge.version import __version__
 
 _ABOUT = "Says how likely model answers are correct, given the right answers. A judge is named by `judge` or `model`."
@@ -370,16 +371,10 @@ def _labels(judge: Judge, verdict: Verdict) -> list[dict[str, Any]]:
 
 
 def _model(service: Service, queue: JudgeQueue) -> dict[str, Any]:
-    judge, signature = queue.judge, Signature.of(queue.judge.signature)
     return {
         "id": queue.name,
         "object": "model",
         "created": service.started,
         "owned_by": "bert-judge",
-        "variant": judge.variant,
-        "scale": judge.scale,
-        "threshold": judge.threshold,
-        "paid": judge.costs is not None,
-        "reads_references": judge.reads_references,
-        "signature": {"name": signature.name, "settings": dict(signature.settings)},
+        **dataclasses.asdict(Description.of(queue.judge)),
     }

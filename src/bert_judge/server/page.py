@@ -18,6 +18,7 @@ from bert_judge.analysis.results import load_run
 from bert_judge.errors import InputError
 from bert_judge.judges import Judge
 from bert_judge.judges.base import windows_of
+from bert_judge.judges.stand_in import Description, StandIn
 from bert_judge.pipeline import open_result, score_source
 from bert_judge.report import write_report
 from bert_judge.server.options import ServerOptions
@@ -25,7 +26,7 @@ from bert_judge.server.queueing import JudgeQueue, QueueFullError
 from bert_judge.server.static import HEADERS
 from bert_judge.sources import Source, open_source
 from bert_judge.sources.streams import MAGIC_BYTES, PACKINGS
-from bert_judge.types import Sample, Scale, Signature, Verdict
+from bert_judge.types import Sample, Verdict
 
 FILES: Final = {"/": "page.html", "/page.css": "page.css", "/page.js": "page.js"}
 MADE_HEADERS: Final = {
@@ -65,7 +66,7 @@ class Pages:
         return self._pages.get(token)
 
 
-class QueuedJudge(Judge):
+class QueuedJudge(StandIn):
     """A judge whose rows wait in its server's queue like all others; asked in a thread beside the event loop.
 
     `judged` waits for the verdicts on rows, and raises where the client goes away.
@@ -73,27 +74,7 @@ class QueuedJudge(Judge):
 
     def __init__(self, queue: JudgeQueue, judged: Callable[[Sequence[Sample]], Awaitable[list[Verdict]]]) -> None:
         self._queue, self._judged, self._loop = queue, judged, asyncio.get_running_loop()
-        self.threshold = queue.judge.threshold
-
-    @property
-    def scale(self) -> Scale:
-        """That of the judge."""
-        return self._queue.judge.scale
-
-    @property
-    def reads_references(self) -> bool:
-        """Whether the judge does."""
-        return self._queue.judge.reads_references
-
-    @property
-    def variant(self) -> str:
-        """That of the judge."""
-        return self._queue.judge.variant
-
-    @property
-    def signature(self) -> Signature:
-        """That of the judge."""
-        return Signature.of(self._queue.judge.signature)
+        super().__init__(Description.of(queue.judge))
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in order; they wait for room in the queue. Raises what the judge raises."""
