@@ -36,7 +36,8 @@ from pathlib import Path
 from parts import EXAMPLES, command, distinct_rows, parts, processor
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.models import fastest_dtype, find_model, load_hf_encoder, read_config
+from bert_judge.devices import fastest_dtype
+from bert_judge.models import find_model, load_hf_encoder, read_config
 from bert_judge.sources import open_source
 
 

@@ -16,11 +16,11 @@ import bert_judge
 ROOT = Path(bert_judge.__file__).parent
 LADDER = [
     "types errors addresses paths pickles locks version wording memory",
-    "models data artifacts store metrics evidence questions stats document processes endpoints",
+    "models devices data artifacts store metrics evidence questions stats document processes endpoints",
     "generators encoder prompt sources summary",
     "tasks training bertscore",
     "judges",
-    "pipeline analysis audit integrations",
+    "pipeline scoring analysis audit integrations",
     "report server compat rewards exports distributed",
     "cli",
     "__main__ utils",
@@ -135,7 +135,8 @@ def test_an_unknown_name_of_the_package_is_an_attribute_error():
     "code",
     [
         "import bert_judge",
-        "import bert_judge.metrics, bert_judge.stats, bert_judge.judges, bert_judge.pipeline, bert_judge.sources",
+        "import bert_judge.metrics, bert_judge.stats, bert_judge.judges, bert_judge.sources",
+        "import bert_judge.pipeline, bert_judge.scoring",
         "import bert_judge.utils",
         "from bert_judge.cli import main; main(['--help'])",
         "from bert_judge.cli import main; main(['score', '--help'])",

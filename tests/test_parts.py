@@ -15,7 +15,7 @@ import pytest
 from bert_judge.artifacts import Identity, ResultFolder, read_verdicts
 from bert_judge.errors import InputError, OutputError
 from bert_judge.judges import Judge
-from bert_judge.pipeline import score_source
+from bert_judge.scoring import score_source
 from bert_judge.sources import Source, open_source
 from bert_judge.types import Sample, Signature, Verdict
 

@@ -12,7 +12,7 @@ import pytest
 from bert_judge.artifacts import Identity, ResultFolder
 from bert_judge.errors import InputError
 from bert_judge.judges import Judge
-from bert_judge.pipeline import score_source
+from bert_judge.scoring import score_source
 from bert_judge.sources import Source, open_source
 from bert_judge.stats import wilson_interval
 from bert_judge.summary import Tally

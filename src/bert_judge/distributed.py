@@ -30,7 +30,7 @@ from bert_judge.errors import BertJudgeError, InputError, MissingExtraError, Mod
 from bert_judge.judges.base import Costs, Judge
 from bert_judge.judges.naming import JudgeSpec, read_values
 from bert_judge.judges.stand_in import Description, StandIn
-from bert_judge.pipeline import Rows, Todo, judged_rows, rows_of_part
+from bert_judge.scoring import Rows, Todo, judged_rows, rows_of_part
 from bert_judge.types import Sample, Signature, Verdict
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ Candidates of a model are a folder with `candidates.json`, a list of texts, one 
 from __future__ import annotations
 
 from bert_judge.artifacts.candidates import candidates_written, write_candidates
+from bert_judge.artifacts.circumstances import circumstances
 from bert_judge.artifacts.explanations import read_explanations, write_explanations
 from bert_judge.artifacts.files import (
     BAD_ROWS,
@@ -56,6 +57,7 @@ __all__ = [
     "ResultFolder",
     "candidates_written",
     "check_folder",
+    "circumstances",
     "damage",
     "has_verdicts",
     "read_explanations",

@@ -13,8 +13,8 @@ from packaging.requirements import Requirement
 
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser
+from bert_judge.devices import has_native_bf16, hides_amx
 from bert_judge.errors import BertJudgeError
-from bert_judge.models import has_native_bf16, hides_amx
 from bert_judge.paths import cache_folder
 from bert_judge.version import __version__
 

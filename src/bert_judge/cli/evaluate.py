@@ -25,9 +25,9 @@ from bert_judge.cli.outputs import OutputOptions, checked_sample
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
 from bert_judge.models import STARTER
-from bert_judge.pipeline import open_result
 from bert_judge.report.evaluation import evaluation_document
 from bert_judge.report.paper_figure import can_draw, figure_bytes, require_matplotlib
+from bert_judge.scoring import open_result
 from bert_judge.sources import Source
 from bert_judge.sources.files import holds_answers
 from bert_judge.version import __version__

@@ -19,8 +19,9 @@ from bert_judge.judges import Judge
 from bert_judge.judges.base import Costs
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.paths import scores_folder
-from bert_judge.pipeline import CandidateRows, Task, open_result
+from bert_judge.pipeline import CandidateRows, Task
 from bert_judge.report.result_tables import task_table
+from bert_judge.scoring import open_result
 from bert_judge.summary import Summary
 
 _EXAMPLES = """examples:

@@ -20,7 +20,7 @@ from bert_judge.judges.base import Judge
 from bert_judge.judges.naming import JudgeSpec, read_name, read_values, renamed, with_flags
 from bert_judge.metrics import METRICS
 from bert_judge.models import SHIPPED, STARTER, STARTER_SMALL
-from bert_judge.pipeline import Rows, explain_result, score_source, uncertain_rows
+from bert_judge.scoring import Rows, explain_result, score_source, uncertain_rows
 from bert_judge.summary import Summary
 
 _REMOTE = "RemoteJudge"

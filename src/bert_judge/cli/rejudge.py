@@ -19,8 +19,8 @@ from bert_judge.cli.judging import add_judges, chosen_judges, judge_rows, say_fa
 from bert_judge.cli.outputs import OutputOptions
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.pipeline import open_result
 from bert_judge.report.saved_runs import found_table, harness_document
+from bert_judge.scoring import open_result
 from bert_judge.sources.saved import READERS
 from bert_judge.types import Signature
 from bert_judge.version import __version__

@@ -25,12 +25,12 @@ from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade, CascadePlan
 from bert_judge.judges.naming import JudgeSpec, distinct, read_suite
-from bert_judge.pipeline import open_result
 from bert_judge.report import write_report
 from bert_judge.report.cascades import stages_document
 from bert_judge.report.comparison import Compared, comparison_document
 from bert_judge.report.result_tables import result_facts, suite_table, write_columns
 from bert_judge.report.saved_runs import found_table
+from bert_judge.scoring import open_result
 from bert_judge.sources import HELD_BYTES, Source
 from bert_judge.summary import Summary
 from bert_judge.types import Signature

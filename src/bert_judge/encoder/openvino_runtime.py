@@ -25,9 +25,10 @@ import numpy as np
 import openvino as ov
 from numpy.typing import NDArray
 
+from bert_judge.devices import hides_amx
 from bert_judge.encoder.batching import WINDOW, Batch
 from bert_judge.errors import InputError
-from bert_judge.models import hides_amx, quiet_transformers
+from bert_judge.models import quiet_transformers
 from bert_judge.paths import cache_folder
 from bert_judge.version import __version__
 

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from bert_judge.devices import choose_device, fastest_dtype, is_out_of_memory
 from bert_judge.encoder.batching import WINDOW, Batch
 from bert_judge.encoder.modules import Encoder
 from bert_judge.errors import ModelError
-from bert_judge.models import choose_device, fastest_dtype, is_out_of_memory
 
 _BATCH_TOKENS = {"cpu": 2_048, "mps": 16_384, "cuda": 65_536}
 _LEAST_TOKENS = {"cpu": None, "mps": 4_096, "cuda": 16_384}  # with which a device is busy

@@ -19,8 +19,8 @@ from bert_judge.errors import InputError
 from bert_judge.judges import Judge
 from bert_judge.judges.base import windows_of
 from bert_judge.judges.stand_in import Description, StandIn
-from bert_judge.pipeline import open_result, score_source
 from bert_judge.report import write_report
+from bert_judge.scoring import open_result, score_source
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.queueing import JudgeQueue, QueueFullError
 from bert_judge.server.static import HEADERS

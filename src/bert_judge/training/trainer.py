@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bert_judge.devices import fastest_dtype
 from bert_judge.errors import InputError
 from bert_judge.evidence import match
-from bert_judge.models import fastest_dtype, load_hf_encoder
+from bert_judge.models import load_hf_encoder
 from bert_judge.prompt import InputForm, PromptEncoder
 from bert_judge.training.config import TrainConfig
 from bert_judge.types import Sample, Tokens

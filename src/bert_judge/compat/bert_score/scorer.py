@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from bert_judge import bertscore
 from bert_judge.compat.bert_score.utils import get_hash, get_model, get_tokenizer, lang2model, model2layers
+from bert_judge.devices import choose_device
 from bert_judge.errors import InputError
-from bert_judge.models import choose_device
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
