@@ -16,8 +16,12 @@ import pandas as pd
 import pytest
 
 from bert_judge.artifacts import read_verdicts
+from bert_judge.distributed import RayJudge
+from bert_judge.errors import InputError
 from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import JudgeSpec
+from bert_judge.scoring import open_result, score_source
+from bert_judge.sources import open_source
 from bert_judge.types import Signature
 
 pytest.importorskip("ray")
@@ -55,7 +59,7 @@ def signature(folder: Path) -> object:
 
 def test_parts_signature_and_table_are_those_of_one_machine(command: Command, answers: Path, folder: Path) -> None:
     common = ("score", answers, "--part_rows", 50, "--no_report")
-    status, out, _ = command(*common, "--engine", "ray", "--actors", "1-2", "--output_dir", "far", "--explain", 2)
+    status, out, _ = command(*common, "--engine", "ray", "--actors", "1", "--output_dir", "far", "--explain", 2)
     assert status == 0
     _, here, _ = command(*common, "--output_format", "parquet", "--output_dir", "here", "--explain", 2)
     assert out == here.replace("here", "far")
@@ -102,8 +106,9 @@ def test_the_stages_of_a_cascade_are_those_of_one_machine(command: Command, answ
         for name, spec, side in zip(names, specs, high, strict=True)
     ]
     CascadePlan(tuple(made), 0.95, 0.1).save(folder / "cascade.json")
-    common = ("score", answers, "--part_rows", 100, "--no_report", "--judge_type", "Cascade", "--model_path")
-    _, far, _ = command(*common, "cascade.json", "--engine", "ray", "--actors", "2", "--output_dir", "far")
+    common = ("score", answers.name, "--part_rows", 100, "--no_report", "--judge_type", "Cascade", "--model_path")
+    status, far, error = command(*common, "cascade.json", "--engine", "ray", "--actors", "2", "--output_dir", "far")
+    assert status == 0, error
     _, here, _ = command(*common, "cascade.json", "--output_format", "parquet", "--output_dir", "here")
     both = [
         {row.split()[0]: row.split()[1:4] for row in out.splitlines() if row.startswith(names)} for out in (far, here)
@@ -114,6 +119,14 @@ def test_the_stages_of_a_cascade_are_those_of_one_machine(command: Command, answ
         used = json.loads((folder / name / "run.json").read_text())["costs"]["stages"]
         assert [str(stage["rows"]) for stage in used] == [both[0][each][0] for each in names]
         assert all(stage["seconds"] > 0 for stage in used)
+
+
+def test_an_input_that_a_machine_lacks_is_named(answers: Path, folder: Path) -> None:
+    source = open_source(answers, part_rows=100)
+    judge, result = open_result(source, RayJudge(JudgeSpec.of("containment"), "1"), folder / "out", {"part_rows": 100})
+    answers.unlink()
+    with pytest.raises(InputError, match=r"on a machine of the cluster: .*rows\.jsonl cannot be read \(No such file"):
+        list(score_source(source, judge, result))
 
 
 def test_what_a_judge_raises_and_what_it_warns_of_is_said(

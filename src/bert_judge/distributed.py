@@ -19,7 +19,7 @@ import socket
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from itertools import islice
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
     from bert_judge.sources import ColumnMap
 
+_RAISED = re.compile(
+    r"^(?P<ours>bert_judge\.errors\.)?[\w.]*?(?P<name>\w+(?:Error|Exception)): (?P<said>.+)$", re.MULTILINE
+)
 _ACTORS = re.compile(r"(\d+)(?:-(\d+))?")
 _READING = 0.1  # of a core, for a task that reads: it waits for files most of the time
 _WINDOW = 1 << 14  # samples that `assess` sends at a time
@@ -81,12 +84,14 @@ class _Maker:
 
     values: Mapping[str, Any]
     store: str | None
+    folder: Path
     paths: tuple[str, ...]
     rows: Any = None
 
     def make(self) -> Judge:
         import ray
 
+        _work_in(self.folder)
         sys.path.extend(path for path in self.paths if path not in sys.path)  # where a user's own judge is
         judge = replace(read_values(self.values), store=self.store).make()
         return judge if self.rows is None else judge.fitted(ray.get(self.rows))
@@ -99,6 +104,12 @@ class _Made:
     described: Description
     refits: bool
     costs: Costs | None
+
+
+def _work_in(folder: Path) -> None:
+    """Let a process of Ray find what the command names: those of a running cluster are in a folder of their own."""
+    with suppress(OSError):  # there is none on this machine: paths of the input say so, where they are not whole
+        os.chdir(folder)
 
 
 def _describe(maker: _Maker) -> _Made | bytes:
@@ -163,7 +174,8 @@ class RayJudge(StandIn):
         if find_spec("ray") is None:
             raise MissingExtraError("--engine ray", "ray", "ray")
         _connect(ray_address)
-        self._maker = _Maker({"judge_type": spec.judge_type, **spec.settings}, spec.store, (str(Path.cwd()), *sys.path))
+        here = Path.cwd()
+        self._maker = _Maker({"judge_type": spec.judge_type, **spec.settings}, spec.store, here, (str(here), *sys.path))
         self._describe()
 
     def _describe(self) -> None:
@@ -221,11 +233,12 @@ class RayJudge(StandIn):
 
         if not todo:
             return
-        rows = ray.put(source)
+        rows, folder = ray.put(source), self._maker.folder
 
         def read(batch: pa.Table) -> pa.Table:
             import pyarrow as pa
 
+            _work_in(folder)
             (part,), (wanted,) = batch["part"].to_pylist(), batch["rows"].to_pylist()
             numbers = json.loads(wanted)
             own = range(*numbers["range"]) if "range" in numbers else numbers["rows"]
@@ -362,5 +375,8 @@ def _in_words() -> Iterator[None]:
     try:
         yield
     except ray.exceptions.RayError as error:
-        cause = str(error).strip().splitlines()[-1].strip()
+        raised = [found for found in _RAISED.finditer(str(error)) if found["name"] != "UserCodeException"]
+        if raised and raised[-1]["ours"]:
+            raise InputError(f"on a machine of the cluster: {raised[-1]['said']}") from error
+        cause = raised[-1][0] if raised else str(error).strip().splitlines()[-1].strip()
         raise ModelError(f"the cluster failed ({cause}); what was judged so far is kept.") from error

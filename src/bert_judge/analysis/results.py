@@ -208,8 +208,11 @@ def find_folders(paths: Iterable[str | Path]) -> list[Path]:
     So `judge`'s whole output folder, or that of a suite, can be given. A result that is found twice is there once.
     Raises InputError where a folder holds none, or a damaged one.
     """
-    folders = (folder for path in paths for folder in sorted(result_folders(Path(path)), key=_made))
-    return list({folder.resolve(): folder for folder in reversed(list(folders))}.values())[::-1]
+    found: dict[Path, Path] = {}
+    for path in paths:
+        for folder in sorted(result_folders(Path(path)), key=_made):
+            found.setdefault(folder.resolve(), folder)
+    return list(found.values())
 
 
 def left_out(paths: Iterable[str | Path]) -> list[str]:

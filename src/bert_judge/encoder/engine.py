@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Values = NDArray[np.float32]
 RuntimeName = Literal["auto", "torch", "openvino"]
-_DTYPES = ("auto", "float32", "bfloat16", "float16", "int8")
+_DTYPES = ("auto", "float32", "bfloat16", "float16")
 _ENTRY = 256  # bytes that a remembered output takes besides its numbers
 
 
@@ -178,7 +178,8 @@ def load_model(
     (bfloat16, else float32). An int8 judge, which `encoder.quantization` made, runs on OpenVINO alone. Raises
     ModelError, InputError or MissingExtraError with what to do.
     """
-    for option, value, known in (("dtype", dtype, _DTYPES), ("runtime", runtime, get_args(RuntimeName))):
+    dtypes = (*_DTYPES, "int8") if output == LOGITS else _DTYPES
+    for option, value, known in (("dtype", dtype, dtypes), ("runtime", runtime, get_args(RuntimeName))):
         if value not in known:
             raise InputError(f"{option} is {value!r}; one of {', '.join(known)} was expected.")
     folder = find_model(path, trust_remote_code)
