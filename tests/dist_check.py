@@ -20,11 +20,12 @@ COMMANDS = (
     "--version",
     "doctor",
     "score answers.jsonl --output_dir out",
+    "score answers.jsonl --judge starter-small --output_dir small",
     "score answers.jsonl --judge containment --output_format parquet --output_dir parts",
     "score answers.jsonl --judge BERTScore --output_dir bertscore",
-    "compare out parts",
+    "compare out small parts",
     "audit --items 5 --output_dir audited",
-    "verify out parts bertscore",
+    "verify out small parts bertscore",
 )
 
 
