@@ -24,7 +24,7 @@ from bert_judge.models import STARTER_FOLDER
 from bert_judge.prompt import JudgeConfig
 from bert_judge.training import train
 
-KEPT = (0, 2, 4)  # the layers that the small judge begins with (the loss after 150 steps: 0.319; of 1, 3 and 5: 0.350)
+KEPT = (0, 2, 4)  # the layers that it begins with: 0.319 is their loss after 150 steps, 0.350 that of 1, 3 and 5
 
 
 def main() -> None:

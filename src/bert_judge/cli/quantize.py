@@ -45,7 +45,7 @@ class QuantizeOptions(InputOptions):
 
 def main(arguments: Sequence[str]) -> int:
     """Read answers, make the judge, and print what it gains and loses."""
-    text = "Make an int8 copy of a judge: faster on many processors, and a quarter as large."
+    text = "Make an int8 copy of a judge: faster on many processors, and half as large."
     parser = Parser("bert-judge quantize", "FILE --output_dir FOLDER [flags]", text, _EXAMPLES)
     parser.add_argument("input", metavar="FILE", help="answers, in any format that score reads")
     parser.flags("flags", QuantizeOptions)
