@@ -16,7 +16,7 @@ import bert_judge
 ROOT = Path(bert_judge.__file__).parent
 LADDER = [
     "types errors addresses paths pickles locks version wording memory",
-    "models devices data artifacts store metrics evidence questions stats document processes endpoints",
+    "models devices data artifacts store metrics evidence reading questions stats document processes endpoints",
     "generators encoder prompt sources summary",
     "tasks training bertscore",
     "judges",
@@ -27,7 +27,7 @@ LADDER = [
 ]
 LEVELS = {name: level for level, names in enumerate(LADDER) for name in names.split()}
 SIDEWAYS = {
-    *(("evidence", "metrics"), ("server", "report"), ("types", "errors"), ("paths", "types")),
+    *(("evidence", "metrics"), ("reading", "evidence"), ("server", "report"), ("types", "errors"), ("paths", "types")),
     *(("pickles", "paths"), ("pickles", "errors")),
 }
 HEAVY = (

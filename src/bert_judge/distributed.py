@@ -222,6 +222,7 @@ class RayJudge(StandIn):
                     own.get("details", {}),
                     own.get("failed", False),
                     own.get("outside"),
+                    own.get("left_out", {}),
                 )
 
     def judged_parts(self, source: Rows, todo: Todo, texts: bool) -> Iterator[tuple[int, int, dict[str, Any]]]:

@@ -25,8 +25,8 @@ from bert_judge.artifacts import (
 )
 from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.generators import Generator as LanguageModel
-from bert_judge.generators import split_trace
 from bert_judge.paths import find_folder, model_folder
+from bert_judge.reading import THINK_TOKEN, split_trace
 from bert_judge.sources import BadRow
 from bert_judge.types import Reply, Sample
 
@@ -138,7 +138,7 @@ def generate_candidates(
     output_dir: Path,
     model: str,
     *,
-    think_token: str = "</think>",
+    think_token: str = THINK_TOKEN,
     overwrite: bool = False,
     command: Sequence[str] = (),
     progress: Callable[[Reply], None] = lambda _: None,

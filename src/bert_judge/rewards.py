@@ -15,12 +15,12 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError, did_you_mean
-from bert_judge.generators.base import opening_token
 from bert_judge.judges.base import Judge
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.judges.patterns import PATTERN_TIMEOUT, compile_pattern, read_part
+from bert_judge.judges.patterns import PATTERN_TIMEOUT, compile_pattern
 from bert_judge.judges.shared import JudgeName, SharedJudge, shared_judge
 from bert_judge.models import STARTER
+from bert_judge.reading import THINK_TOKEN, after_trace, opening_token
 from bert_judge.types import Sample, Verdict
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Correctness:
     reference_column: str | None = None
     question_column: str | None = None
     clip: tuple[float, float] | None = None
-    think_token: str = "</think>"
+    think_token: str = THINK_TOKEN
     thinking: bool = False
     name: str = "correctness"
 
@@ -142,10 +142,8 @@ class Correctness:
 
     def _answer(self, completion: str, opened: bool) -> tuple[str, str | None]:
         """What the judge reads of a completion; a reason where there is nothing."""
-        text, nothing = read_part(completion, self.think_token)
-        if nothing is None and opened and self.think_token not in completion:
-            nothing = "the candidate's reasoning has no end"
-        return _said_once(text), nothing or (None if text else "the candidate is empty")
+        text, nothing = after_trace(completion, self.think_token, opened=opened)
+        return _said_once(text), nothing
 
     def _column(
         self, columns: Mapping[str, Any], role: str, named: str | None, known: Sequence[str], count: int

@@ -114,7 +114,9 @@ class Verdict:
     `score` is higher for better candidates; for judges of correctness it is the probability, in [0, 1], of being
     correct. `label` is 1 (correct) or 0 (incorrect). Both are `None` where the judge could not decide; such rows are
     counted and shown, never taken as incorrect. `matched_reference` is the index of the best-matching reference.
-    `truncated` maps each part that did not fit the judge's input to the number of characters cut. `outside` says why
+    `truncated` maps each part that did not fit the judge's input to the number of characters cut. `left_out` maps what
+    is not part of the answer to its number of characters: `reasoning`, `run-on` text, `remarks`, and the `solution`
+    that precedes a reference's value (see `bert_judge.reading`). `outside` says why
     the sample is outside of what the judge knows, where it says what that is ("in German", "with a reference of over
     150 words"); such a score is less reliable. `failed` says that the judge itself failed on this row (its endpoint
     gave no reply, say; `explanation` has the cause): the row is undecided, and the next run judges it again.
@@ -128,6 +130,7 @@ class Verdict:
     details: Mapping[str, Any] = field(default_factory=dict, hash=False)
     failed: bool = False
     outside: str | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict, hash=False)
 
 
 LEAST_EFFECT = 0.05

@@ -69,6 +69,11 @@ def rows_outside(reasons: Mapping[str, int]) -> str:
     return f"{sum(reasons.values()):,}, beyond what the judge knows: {', '.join(said)}"
 
 
+def not_judged(left_out: Mapping[str, int]) -> str:
+    """What is not part of an answer: `reasoning (214 characters), remarks (19 characters)`."""
+    return ", ".join(f"{part} ({characters:,} characters)" for part, characters in left_out.items())
+
+
 class _Estimate(Protocol):
     @property
     def value(self) -> float | None: ...

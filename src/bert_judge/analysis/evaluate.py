@@ -293,6 +293,7 @@ def _worst(judge: JudgeColumn, wrong: Truths, table: VerdictTable, confidence: N
                 matched_reference=said.matched_reference,
                 truncated=said.truncated,
                 details=said.details,
+                left_out=said.left_out,
             )
     return list(found.values())
 

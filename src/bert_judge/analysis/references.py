@@ -14,9 +14,9 @@ from typing import NamedTuple
 from bert_judge.analysis.results import Row
 from bert_judge.analysis.several import REPEATED
 from bert_judge.evidence import AGREEING, Relation, find_signals, match
-from bert_judge.generators import split_trace
 from bert_judge.metrics import normalise
 from bert_judge.metrics.extraction import find_boxed, strip_markup
+from bert_judge.reading import split_trace
 
 _STATED = re.compile(
     r"(?:####|\banswer(?: to (?:the|this) question)?(?:\s*:|\s+is:?))[ \t*]*(.+?)(?:[.!?](?=\s|$)|$)",

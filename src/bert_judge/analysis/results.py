@@ -20,7 +20,7 @@ from bert_judge.questions import question_key
 from bert_judge.types import Explanation, Sample, Scale, Signature
 
 _OURS = frozenset(
-    "id score label gold explanation matched_reference truncated details failed outside question references "
+    "id score label gold explanation matched_reference truncated details failed outside left_out question references "
     "candidate".split()
 )
 _NOTHING: Mapping[str, Any] = {}  # one for all rows, which nobody changes
@@ -48,6 +48,7 @@ class Row:
     meta: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
     failed: bool = False
     outside: str | None = None
+    left_out: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
     why: Explanation | None = None
 
     @property

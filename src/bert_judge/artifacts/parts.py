@@ -32,9 +32,9 @@ LIST = "_parts.jsonl"  # readers of parquet folders pass over names that begin s
 _GROUP_ROWS = 1_000
 _COLUMNS = (
     *("id", "score", "label", "gold", "explanation", "matched_reference", "truncated", "details", "failed", "outside"),
-    *("columns", "question", "references", "candidate"),
+    *("left_out", "columns", "question", "references", "candidate"),
 )
-_AS_JSON = ("truncated", "details", "columns")
+_AS_JSON = ("truncated", "details", "left_out", "columns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,8 @@ def read(path: Path, columns: Collection[str] | None = None) -> Iterator[dict[st
 
 
 def _schema() -> pa.Schema:
-    """The columns of a part. What differs from row to row is JSON: `truncated`, `details`, the input's `columns`."""
+    """The columns of a part. What differs from row to row is JSON: `truncated`, `details`, `left_out` and the
+    input's `columns`."""
     import pyarrow as pa
 
     text = pa.large_string()

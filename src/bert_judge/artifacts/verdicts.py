@@ -33,6 +33,7 @@ def verdict_record(sample: Sample, verdict: Verdict, texts: bool = True) -> dict
         "details": dict(verdict.details) or None,
         "failed": verdict.failed or None,
         "outside": verdict.outside,
+        "left_out": dict(verdict.left_out) or None,
     }
     ours = {*record, *optional, "question", "references", "candidate"}
     kept = {

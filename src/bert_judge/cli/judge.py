@@ -15,7 +15,7 @@ from bert_judge.cli.outputs import VerdictOptions
 from bert_judge.cli.rows import where_explained
 from bert_judge.cli.tasking import TaskOptions, read_tasks
 from bert_judge.errors import InputError
-from bert_judge.judges import Judge
+from bert_judge.judges import Judge, RegexJudge
 from bert_judge.judges.base import Costs
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.paths import scores_folder
@@ -30,6 +30,7 @@ _EXAMPLES = """examples:
   bert-judge judge --judge LLMJudge --model_path my-model --backend openai --base_url http://localhost:8000/v1 \\
                    --tasks gsm8k_test --fail_on_undecided
   bert-judge judge --tasks arc_easy_test --explain 20     # which words matter; bert-judge show or report shows it
+  bert-judge judge --judge RegexJudge --no-whole_candidate --tasks gsm8k_test   # not reasoning, run-on text, remarks
 
 It reads CANDIDATES_DIR/TASK/MODEL/candidates.json, as bert-judge generate writes it, and writes scores.json,
 verdicts.jsonl and run.json to OUTPUT_DIR/TASK/MODEL/JUDGE/VARIANT. What is there already is not judged again.
@@ -107,7 +108,14 @@ def _parse(arguments: Sequence[str]) -> tuple[list[JudgeSpec], JudgeOptions, Tas
     parser.flags("which tasks", TaskOptions)
     read_judges = add_judges(parser, chosen_judges(arguments), several="several", others=True)
     values = parser.parse(arguments)
-    return list(read_judges(values).values()), made(JudgeOptions, values), made(TaskOptions, values)
+    return list(map(_as_in_the_paper, read_judges(values).values())), made(JudgeOptions, values), made(TaskOptions, values)
+
+
+def _as_in_the_paper(spec: JudgeSpec) -> JudgeSpec:
+    """RegexJudge searches whole candidates, as in the paper's package, unless that is set."""
+    if spec.kind is not RegexJudge or spec.by_name:
+        return spec
+    return replace(spec, settings={"whole_candidate": True, **spec.settings})
 
 
 def _costs(costs: Costs) -> str:

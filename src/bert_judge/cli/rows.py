@@ -14,7 +14,7 @@ from pathlib import Path
 from bert_judge.analysis.results import Row
 from bert_judge.artifacts import ResultFolder, read_explanations
 from bert_judge.report.reasons import because, pieces, shared
-from bert_judge.wording import SAID
+from bert_judge.wording import SAID, not_judged
 
 CLIPPED = 600
 """The most characters of a text that are shown, unless all are."""
@@ -45,6 +45,8 @@ def row_lines(row: Row, clipped: int | None = CLIPPED) -> Iterator[str]:
     texts += [("why", because(row.why) if row.why else None)]
     if row.truncated:
         texts.append(("cut", ", ".join(f"{count} characters of the {part}" for part, count in row.truncated.items())))
+    if row.left_out:
+        texts.append(("left out", not_judged(row.left_out)))
     if row.outside:
         texts.append(("outside", f"{row.outside}: beyond what the judge knows"))
     width = max(40, min(120, shutil.get_terminal_size().columns))

@@ -44,5 +44,5 @@ __all__ = [
     "script_of",
 ]
 
-VERSION = 2
+VERSION = 3
 """Changes whenever a text is read or compared in another way."""

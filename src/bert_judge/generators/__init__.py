@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bert_judge.errors import InputError, did_you_mean
-from bert_judge.generators.base import BackendGenerator, Generator, KeptGenerator, Options, split_trace
+from bert_judge.generators.base import BackendGenerator, Generator, KeptGenerator, Options
 from bert_judge.generators.hf import HFGenerator
 from bert_judge.generators.openai import OpenAIGenerator
 from bert_judge.generators.paper import BaseGenerator
@@ -20,7 +20,6 @@ __all__ = [
     "Options",
     "VLLMGenerator",
     "make_generator",
-    "split_trace",
     "vLLMGenerator",
 ]
 

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Annotated, Any, ClassVar
 
 from bert_judge.errors import InputError, ModelError
+from bert_judge.reading import THINK_TOKEN
 from bert_judge.store import Entries, Entry, key_of
 from bert_judge.types import Reply, Sampling, Signature, TokenChoice
 
@@ -28,7 +29,7 @@ class Options:
 
     system_prompt: Annotated[str | None, "the system prompt, put before each prompt"] = None
     enable_thinking: Annotated[bool | None, "switch the model's reasoning on (default: as the model has it)"] = None
-    think_token: Annotated[str, "what closes a reasoning trace"] = "</think>"
+    think_token: Annotated[str, "what closes a reasoning trace"] = THINK_TOKEN
     trust_remote_code: Annotated[bool, "hf, vllm: run the model's own code if its architecture is unknown"] = False
     dtype: Annotated[str, "hf, vllm: auto, float32, bfloat16 or float16"] = "auto"
     device: Annotated[str, "hf: auto, cpu, cuda, cuda:1, mps …"] = "auto"
@@ -184,23 +185,3 @@ def _reply(entry: Entry) -> Reply:
     """A kept reply."""
     choices = tuple(TokenChoice(**choice) for choice in entry["choices"])
     return Reply(**{**entry, "choices": choices}, cached=True)
-
-
-def split_trace(text: str, think_token: str = "</think>") -> tuple[str, str | None]:
-    """A reply in two: its reasoning trace, and its answer; the answer is None where the trace was never closed.
-
-    A trace may begin with its opening tag (`<think>` for `</think>`), which may also be in the prompt. The last closing
-    tag counts, since a trace may quote one. Without a `think_token` the whole reply is the answer.
-    """
-    if not think_token:
-        return "", text
-    opening = opening_token(think_token)
-    trace, closed, answer = text.rpartition(think_token)
-    if answer.lstrip().startswith(opening):
-        return text, None
-    return trace.strip().removeprefix(opening).strip() if closed else "", answer.strip()
-
-
-def opening_token(think_token: str) -> str:
-    """`<think>` for `</think>`."""
-    return think_token.replace("/", "", 1)

@@ -13,8 +13,9 @@ from typing import Any, ClassVar, TypeVar
 
 from bert_judge.devices import is_out_of_memory
 from bert_judge.errors import ModelError, first_line
-from bert_judge.generators.base import Arrived, BackendGenerator, Options, opening_token
+from bert_judge.generators.base import Arrived, BackendGenerator, Options
 from bert_judge.models import hash_files
+from bert_judge.reading import opening_token
 from bert_judge.types import Reply, TokenChoice
 
 _PLACE = "\ue000prompt\ue000"  # where the prompt goes; private characters, which no template contains

@@ -17,7 +17,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from bert_judge.addresses import public_text
 from bert_judge.endpoints import LONGEST_RETRY_AFTER, backoff, innermost, read_address, retry_after
 from bert_judge.errors import InputError, ModelError, import_extra
-from bert_judge.generators.base import ALTERNATIVES, Arrived, BackendGenerator, Options, opening_token
+from bert_judge.generators.base import ALTERNATIVES, Arrived, BackendGenerator, Options
+from bert_judge.reading import opening_token
 from bert_judge.types import Reply, Sampling, TokenChoice
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bert_judge.generators.base import split_trace
 from bert_judge.models import find_model, quiet_transformers
+from bert_judge.reading import split_trace
 
 
 class BaseGenerator:

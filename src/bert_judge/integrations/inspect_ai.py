@@ -72,6 +72,7 @@ def _score(verdict: Verdict, signature: str, answer: str) -> Any:
         "matched_reference": verdict.matched_reference,
         "truncated": dict(verdict.truncated),
         "outside": verdict.outside,
+        "left_out": dict(verdict.left_out),
     }
     common = {"answer": answer, "explanation": verdict.explanation, "metadata": metadata}
     if verdict.score is None or verdict.label is None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Table = TypeVar("Table")
 
+WHOLE_CANDIDATE = "read the whole candidate, with reasoning, run-on text and remarks after the answer"
+
 FIRST_WINDOW = 64
 """Samples that are judged before the first verdict is given."""
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bert_judge.errors import InputError, ModelError
 from bert_judge.evidence import SIGNALS, Signals
-from bert_judge.judges.base import FIRST_WINDOW, Judge, make_samples, windows_of
+from bert_judge.judges.base import FIRST_WINDOW, WHOLE_CANDIDATE, Judge, make_samples, windows_of
 from bert_judge.judges.reader import Read, Reader, Workers, check_workers, texts_of, usable_cores
 from bert_judge.models import JUDGE_CONFIG, STARTER, find_model, read_config
 from bert_judge.processes import computed_ahead
@@ -35,6 +35,9 @@ class BERTJudge(Judge):
     difference of the two logits), with three exceptions: special tokens in texts are plain text, empty candidates are
     incorrect, and inputs that are too long lose the middle of the candidate, unless `truncation="left"`. An encoder
     without a classification head can only be trained, with `fit`.
+
+    Other judges read the candidate's answer alone (`bert_judge.reading`), unless `whole_candidate`: where there is none
+    it is incorrect, and a candidate with the text of a reference is correct.
 
     Raises ModelError where the model can't be found or is not a judge, InputError where an argument is wrong.
     """
@@ -60,6 +63,7 @@ class BERTJudge(Judge):
         threshold: Annotated[float | None, "label scores from here on correct (default: the judge's own)"] = None,
         workers: Annotated[str | int, "processes that read rows ahead of the encoder; 0: a thread does; auto"] = "auto",
         allow_pickle: Annotated[bool, "convert weights that are pickles (once; their tensors alone are read)"] = False,
+        whole_candidate: Annotated[bool | None, WHOLE_CANDIDATE] = None,
     ) -> None:
         from bert_judge.encoder import Engine, load_model
 
@@ -78,6 +82,9 @@ class BERTJudge(Judge):
         _check_token_types(self._model.folder, config.form)
         form = config.form if truncation == "auto" else replace(config.form, truncation=truncation)
         form = form if max_tokens is None else form.resized(max_tokens)
+        if whole_candidate is None:  # the paper's judges read whole candidates
+            whole_candidate = form.whole_candidate or not (self._model.folder / JUDGE_CONFIG).exists()
+        form = replace(form, whole_candidate=whole_candidate)
         self._config = config if threshold is None else replace(config, threshold=threshold)
         self.threshold = self._config.threshold
         self._prompts = PromptEncoder(self._model.tokenizer, form, self._model.max_tokens)
@@ -200,16 +207,16 @@ class BERTJudge(Judge):
         windows = self._checked(windows_of(map(texts_of, samples), most, FIRST_WINDOW if soon else most))
         ahead = computed_ahead(self._reader, windows, self._workers.processes, self._workers.here)
         with closing(ahead):
-            for window, found in ahead:
-                logits = iter(self._engine.run([p.tokens for read in found for p in read.prompts], batch_size))
-                for sample, read in zip(window, found, strict=True):
-                    yield self._verdict(sample, read, [next(logits) for _ in read.prompts])
+            for _, rows in ahead:
+                logits = iter(self._engine.run([p.tokens for read in rows for p in read.prompts], batch_size))
+                for read in rows:
+                    yield self._verdict(read, [next(logits) for _ in read.prompts])
 
-    def _verdict(self, sample: Sample, read: Read, passes: Sequence[NDArray[np.float32]]) -> Verdict:
+    def _verdict(self, read: Read, passes: Sequence[NDArray[np.float32]]) -> Verdict:
         """The verdict from the best of the passes: one for each reference, or one for all."""
         threshold = self._config.threshold
-        if not sample.candidate.strip():
-            return Verdict(0.0, int(threshold == 0), "the candidate is empty")
+        if verdict := read.answer.verdict:
+            return replace(verdict, label=int((verdict.score or 0.0) >= threshold), outside=read.outside)
         margins = [float(logits[1]) - float(logits[0]) for logits in passes]
         if not all(map(math.isfinite, margins)):
             return Verdict(None, None, "the model returned no number")
@@ -225,6 +232,7 @@ class BERTJudge(Judge):
             truncated=prompt.truncated,
             details=details,
             outside=read.outside,
+            left_out=read.answer.left_out,
         )
 
     def _combine(self, signals: Signals | None, logit: float) -> tuple[float, str | None, dict[str, Any]]:

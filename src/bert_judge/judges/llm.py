@@ -11,8 +11,8 @@ from typing import Annotated, Literal, get_type_hints
 
 from bert_judge.errors import InputError
 from bert_judge.evidence import match
-from bert_judge.generators import KeptGenerator, Options, make_generator, split_trace
-from bert_judge.judges.base import Costs, Judge, make_samples, windows_of
+from bert_judge.generators import KeptGenerator, Options, make_generator
+from bert_judge.judges.base import WHOLE_CANDIDATE, Costs, Judge, make_samples, windows_of
 from bert_judge.judges.llm_prompt import (
     ENDINGS,
     RULES,
@@ -23,6 +23,8 @@ from bert_judge.judges.llm_prompt import (
     lost_characters,
     make_prompt,
 )
+from bert_judge.reading import THINK_TOKEN, find_answer, split_trace
+from bert_judge.reading import VERSION as READING
 from bert_judge.store import open_store
 from bert_judge.types import Reply, Sample, Sampling, Scale, Signature, TokenChoice, Verdict
 from bert_judge.version import __version__
@@ -36,8 +38,9 @@ class LLMJudge(Judge):
 
     The last verdict of a reply counts. Where the backend gives log probabilities the score is
     P(True) / (P(True) + P(False)) of the verdict's token, else 1 or 0; the label is 1 from 0.5 on. Undecided are
-    samples without a reply, or whose reply has no verdict or a reasoning trace without an end. An empty candidate is
-    incorrect without a request. Replies are kept in a file, so that no prompt is asked twice.
+    samples without a reply, or whose reply has no verdict or a reasoning trace without an end. The model reads the
+    candidate's answer alone (`bert_judge.reading`), unless `whole_candidate`; where there is none, or where it is the
+    text of a reference, it is not asked. Replies are kept in a file, so that no prompt is asked twice.
 
     Raises InputError where an argument is wrong, ModelError where the model can't be found or the endpoint refuses
     all requests, MissingExtraError where the backend is not installed, OutputError where the store can't be used.
@@ -50,7 +53,7 @@ class LLMJudge(Judge):
         trust_remote_code: bool = False,
         dtype: str = "auto",
         enable_thinking: bool | None = None,
-        think_token: str = "</think>",
+        think_token: str = THINK_TOKEN,
         temperature: float = 0.0,
         top_p: float = 1.0,
         top_k: int = 0,
@@ -74,11 +77,13 @@ class LLMJudge(Judge):
         store: Annotated[str | None, "file of kept replies; auto: in the user's cache folder; off: none"] = "auto",
         price_in: Annotated[float | None, "what a million prompt tokens cost"] = None,
         price_out: Annotated[float | None, "what a million tokens of replies cost"] = None,
+        whole_candidate: Annotated[bool, WHOLE_CANDIDATE] = False,
     ) -> None:
         given = locals()
         _check(instruction_type)
         self._instruction_type: InstructionType = instruction_type
         self._think_token, self._thinks, self._hard = think_token, enable_thinking, hard_scores
+        self._whole = whole_candidate
         self._prices = None if price_in is None and price_out is None else (price_in or 0.0, price_out or 0.0)
         self._name = model_path.rstrip("/").split("/")[-1]
         sampling = Sampling(**{each.name: given[each.name] for each in fields(Sampling)})
@@ -98,7 +103,13 @@ class LLMJudge(Judge):
     def signature(self) -> Signature:
         """Judge, instruction, and the generator's signature: model, content or endpoint, sampling, backend."""
         model = self._generator.signature
-        own = {"variant": self.variant, "think_token": self._think_token, "generator": model.name}
+        reading = "whole" if self._whole else str(READING)
+        own = {
+            "variant": self.variant,
+            "think_token": self._think_token,
+            "reading": reading,
+            "generator": model.name,
+        }
         return Signature.make("LLMJudge", {**own, **model.settings}, version=__version__)
 
     @property
@@ -142,17 +153,19 @@ class LLMJudge(Judge):
 
     def _assess(self, samples: Iterable[Sample], instruction_type: InstructionType) -> Iterator[Verdict]:
         for window in windows_of(samples, _WINDOW):
-            prompts = [make_prompt(each, instruction_type) if each.candidate.strip() else None for each in window]
+            answers = [find_answer(sample, whole=self._whole) for sample in window]
+            prompts = [None if each.verdict else make_prompt(each.sample, instruction_type) for each in answers]
             replies = self._timed([prompt.text for prompt in prompts if prompt])
             arrived, row = dict[int, Reply](), 0
-            for sample, prompt in zip(window, prompts, strict=True):
-                if prompt is None:
-                    yield Verdict(0.0, 0, "the candidate is empty", matched_reference=0)
-                    continue
-                while row not in arrived:
-                    arrived.update([next(replies)])
-                yield _verdict(sample, prompt, arrived.pop(row), self._think_token)
-                row += 1
+            for answer, prompt in zip(answers, prompts, strict=True):
+                if answer.verdict:
+                    yield answer.verdict
+                elif prompt:
+                    while row not in arrived:
+                        arrived.update([next(replies)])
+                    verdict = _verdict(answer.sample, prompt, arrived.pop(row), self._think_token)
+                    yield replace(verdict, left_out=answer.left_out)
+                    row += 1
 
     def _timed(self, prompts: Sequence[str]) -> Iterator[tuple[int, Reply]]:
         """The replies as they come, each added to the costs."""

@@ -1,4 +1,4 @@
-"""What judges without a model share: the part of a candidate that they read, and regular expressions with a timeout."""
+"""What judges without a model share: regular expressions with a timeout."""
 
 from __future__ import annotations
 
@@ -6,18 +6,9 @@ from functools import lru_cache
 from typing import Any
 
 from bert_judge.errors import InputError
-from bert_judge.generators import split_trace
 
 PATTERN_TIMEOUT = 1.0
 """Seconds that a regular expression may take on a candidate."""
-
-
-def read_part(candidate: str, think_token: str) -> tuple[str, str | None]:
-    """The candidate after its reasoning trace; an empty text with a reason where there is nothing."""
-    if not candidate.strip():
-        return "", "the candidate is empty"
-    _, text = split_trace(candidate, think_token)
-    return ("", "the candidate's reasoning has no end") if text is None else (text, None)
 
 
 @lru_cache

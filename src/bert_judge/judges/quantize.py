@@ -78,7 +78,8 @@ def quantize(
     from bert_judge.encoder.quantization import write_int8
 
     config = JudgeConfig.load(source)
-    prompts = PromptEncoder(model.tokenizer, config.form, model.max_tokens).encode(chosen)
+    answers = [config.form.answer_of(sample).sample for sample in chosen]
+    prompts = PromptEncoder(model.tokenizer, config.form, model.max_tokens).encode(answers)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True) as beside:

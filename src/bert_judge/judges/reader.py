@@ -10,6 +10,7 @@ from typing import NamedTuple
 from bert_judge.errors import InputError
 from bert_judge.evidence import Signals, find_signals
 from bert_judge.prompt import Prompt, PromptEncoder, Scope
+from bert_judge.reading import Answer
 from bert_judge.types import Sample
 
 _MOST = 8  # processes that "auto" takes: what they read in a second is as much as one process can turn into verdicts
@@ -18,8 +19,10 @@ _FIRST = 5  # windows, some 2,000 rows, that start no process: there would be li
 
 
 class Read(NamedTuple):
-    """What was read of a sample: its prompts, its signals where the judge uses them, why it is outside of the scope."""
+    """What was read of a sample: its answer, the prompts (none where no judge is needed), its signals where the judge
+    uses them, why it is outside of the scope."""
 
+    answer: Answer
     prompts: list[Prompt]
     signals: Signals | None
     outside: str | None
@@ -35,15 +38,14 @@ class Reader:
 
     def __call__(self, samples: Sequence[Sample]) -> list[Read]:
         """What is read of each sample; the same for it in any window."""
-        found = self.prompts.encode(samples)
-        return [
-            Read(
-                prompts,
-                find_signals(s.candidate, s.references, s.question) if self.signals else None,
-                self.scope.outside(s),
-            )
-            for s, prompts in zip(samples, found, strict=True)
-        ]
+        answers = [self.prompts.form.answer_of(sample) for sample in samples]
+        prompts = iter(self.prompts.encode([answer.sample for answer in answers if answer.verdict is None]))
+        return [self._read(answer, next(prompts) if answer.verdict is None else []) for answer in answers]
+
+    def _read(self, answer: Answer, prompts: list[Prompt]) -> Read:
+        sample = answer.sample
+        signals = find_signals(sample.candidate, sample.references, sample.question) if self.signals else None
+        return Read(answer, prompts, signals, self.scope.outside(sample))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal, overload
 
 from bert_judge.errors import InputError
-from bert_judge.judges.base import Judge, make_samples
-from bert_judge.judges.patterns import PATTERN_TIMEOUT, check_seconds, compile_pattern, read_part
+from bert_judge.judges.base import WHOLE_CANDIDATE, Judge, make_samples
+from bert_judge.judges.patterns import PATTERN_TIMEOUT, check_seconds, compile_pattern
 from bert_judge.metrics import MATH_TIMEOUT, METRICS, find_boxed, find_metric, option_letter, strip_markup
+from bert_judge.reading import THINK_TOKEN, find_answer
+from bert_judge.reading import VERSION as READING
 from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.version import __version__
 
@@ -52,7 +55,8 @@ class RegexJudge(Judge):
         threshold: Annotated[float, "label scores from here on correct"] = 0.5,
         timeout: Annotated[float, "seconds that the pattern may take on a candidate"] = PATTERN_TIMEOUT,
         math_timeout: Annotated[float, "Math-Verify: seconds until a pair counts as different"] = MATH_TIMEOUT,
-        think_token: Annotated[str, "what closes a reasoning trace"] = "</think>",
+        think_token: Annotated[str, "what closes a reasoning trace"] = THINK_TOKEN,
+        whole_candidate: Annotated[bool, WHOLE_CANDIDATE] = False,
     ) -> None:
         if which not in ("last", "first"):
             raise InputError(f"which is {which!r}; 'last' or 'first' was expected.")
@@ -64,7 +68,7 @@ class RegexJudge(Judge):
         self._pattern, self._name, self._which = pattern, metric, which
         self._case_sensitive, self._threshold, self._math_timeout = case_sensitive, threshold, math_timeout
         self.threshold = threshold
-        self._timeout, self._think_token = timeout, think_token
+        self._timeout, self._think_token, self._whole = timeout, think_token, whole_candidate
 
     @property
     def variant(self) -> str:
@@ -89,6 +93,7 @@ class RegexJudge(Judge):
                 "regex": importlib.metadata.version("regex") if searched else None,
                 "which": None if self._pattern == "none" else self._which,
                 "think_token": self._think_token,
+                "reading": "whole" if self._whole else str(READING),
                 "threshold": self._threshold if metric.graded else None,
                 "math_timeout": self._math_timeout if metric.limited else None,
                 **(metric.extra.versions() if metric.extra else {}),
@@ -123,23 +128,30 @@ class RegexJudge(Judge):
         return [verdict.score for verdict in self.assess(make_samples(**_arguments(given, named)))]
 
     def _verdict(self, sample: Sample) -> Verdict:
-        text, nothing = read_part(sample.candidate, self._think_token)
+        answer = find_answer(sample, self._think_token, whole=self._whole)
+        if answer.verdict:
+            return answer.verdict
+        verdict = self._compare(answer.sample)
+        return replace(verdict, left_out=answer.left_out) if answer.left_out else verdict
+
+    def _compare(self, sample: Sample) -> Verdict:
+        """The verdict on the answer of a sample, by the pattern and the metric."""
         try:
-            answers = [] if nothing else [answer for match in self._find(text) if (answer := self._clean(match))]
+            answers = [answer for match in self._find(sample.candidate) if (answer := self._clean(match))]
         except TimeoutError:
             return Verdict(None, None, f"the pattern took more than {self._timeout:g} s")
         if not answers:
-            return Verdict(0.0, 0, nothing or "the pattern does not match", matched_reference=0)
+            return Verdict(0.0, 0, "the pattern does not match", matched_reference=0)
         answer = answers[-1 if self._which == "last" else 0]
         pairs = [self._compared(answer, reference) for reference in sample.references]
         found = [self._metric.find(*pair, self._math_timeout) for pair in pairs]
         scores = [-1.0 if result.score is None else result.score for result in found]
         best = max(range(len(scores)), key=scores.__getitem__)
-        score, reason, _ = found[best]
+        score, why, _ = found[best]
         details = {"answer": answer}
         if score is None:
-            return Verdict(None, None, reason, details=details)
-        return Verdict(score, int(score >= self._threshold), reason, matched_reference=best, details=details)
+            return Verdict(None, None, why, details=details)
+        return Verdict(score, int(score >= self._threshold), why, matched_reference=best, details=details)
 
     def _compared(self, answer: str, reference: str) -> tuple[str, str]:
         """The two texts that the metric compares: of two options, their letters."""

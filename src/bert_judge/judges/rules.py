@@ -12,7 +12,8 @@ from typing import Annotated, Any, NamedTuple
 
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge, read_yaml
-from bert_judge.judges.patterns import PATTERN_TIMEOUT, check_seconds, compile_pattern, read_part
+from bert_judge.judges.patterns import PATTERN_TIMEOUT, check_seconds, compile_pattern
+from bert_judge.reading import THINK_TOKEN, after_trace
 from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.version import __version__
 
@@ -85,7 +86,7 @@ class RuleJudge(Judge):
         *,
         case_sensitive: Annotated[bool, "upper and lower case count, in the rules of flags"] = False,
         timeout: Annotated[float, "seconds that a pattern may take on a candidate"] = PATTERN_TIMEOUT,
-        think_token: Annotated[str, "what closes a reasoning trace"] = "</think>",
+        think_token: Annotated[str, "what closes a reasoning trace"] = THINK_TOKEN,
     ) -> None:
         given = locals()
         check_seconds(timeout=timeout)
@@ -126,7 +127,7 @@ class RuleJudge(Judge):
         return map(self._verdict, samples)
 
     def _verdict(self, sample: Sample) -> Verdict:
-        text, nothing = read_part(sample.candidate, self._think_token)
+        text, nothing = after_trace(sample.candidate, self._think_token)
         if nothing:
             return Verdict(0.0, 0, nothing)
         broken, late, holds = list[str](), list[str](), dict[str, bool | None]()

@@ -12,7 +12,11 @@ from bert_judge.errors import InputError, ModelError
 from bert_judge.evidence import CAN_COMPARE, VERSION, Combiner, Relation
 from bert_judge.models import JUDGE_CONFIG, model_hashes
 from bert_judge.prompt.scope import Scope
+from bert_judge.reading import VERSION as READING
+from bert_judge.reading import Answer, find_answer
 from bert_judge.types import PARTS, Sample
+
+_SAME_MARKS = 2  # the version before: it has the same marks, and reads fewer values
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,8 @@ class InputForm:
     the version of evidence that finds them; a judge reads those that it was trained with, and no others.
     `fold` reads characters that look alike as one (`evidence.fold`). With `sanitise` special tokens and chat markers in
     a candidate ("[SEP]", "<|im_end|>", "</s>"), which no reference has, are read as spaces. With `options` a reference
-    that is the letter or the words of an option which the question lists is read as both (`evidence.name_option`).
+    that is the letter or the words of an option which the question lists is read as both (`evidence.name_option`). A
+    `whole_candidate` is read with its reasoning, run-on text and remarks, which are left out otherwise (`reading`).
     """
 
     forms: tuple[str, ...] = ("qcr",)
@@ -53,6 +58,7 @@ class InputForm:
     candidate_head: float = 0.2
     candidate_focus: int = 0
     truncation: Literal["fair", "left"] = "fair"
+    whole_candidate: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "forms", tuple(self.forms))
@@ -92,6 +98,10 @@ class InputForm:
         wanted = "cr" if sample.question is None else "qcr"
         return "qc" if "qc" in self.forms else wanted if wanted in self.forms or wanted == "cr" else self.forms[0]
 
+    def answer_of(self, sample: Sample) -> Answer:
+        """What is read of a sample, without looking at references that the judge does not read."""
+        return find_answer(sample, reads_references="qc" not in self.forms, whole=self.whole_candidate)
+
     @property
     def token_types(self) -> int:
         """How many token types the form needs."""
@@ -118,6 +128,7 @@ class InputForm:
             "refs": references,
             "trunc": limit,
             **evidence,
+            "reading": "whole" if self.whole_candidate else str(READING),
         }
 
 
@@ -181,6 +192,8 @@ def _form_of(raw: dict[str, Any], path: Path) -> InputForm:
                 "longer has. Train it again on the same rows: bert-judge train."
             )
         found["evidence"] = VERSION  # nothing of it is read
+    if found["evidence"] == _SAME_MARKS:
+        found["evidence"] = VERSION
     return InputForm(**found)
 
 

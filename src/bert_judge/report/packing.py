@@ -16,6 +16,7 @@ from bert_judge.evidence import AGREEING, Mark, match
 from bert_judge.memory import uncollected
 from bert_judge.report.reasons import against, because, pieces
 from bert_judge.types import Explanation
+from bert_judge.wording import not_judged
 
 CHUNK = 512
 """Rows in a chunk of texts."""
@@ -195,8 +196,8 @@ def _gaps(marks: Sequence[Mark]) -> list[int]:
 
 def _saying(row: Row | None, shared: Any, candidate: str | None, limit: int | None) -> Any:
     """A judge's explanation, matched reference, truncated characters and details, what of the words that candidate and
-    reference share speaks against its verdict, why the candidate has its score, and why the row is outside of what the
-    judge knows; 0 for none of them.
+    reference share speaks against its verdict, why the candidate has its score, why the row is outside of what the
+    judge knows, and what is not part of the answer; 0 for none of them.
     """
     if row is None:
         return 0
@@ -205,8 +206,8 @@ def _saying(row: Row | None, shared: Any, candidate: str | None, limit: int | No
     match = -1 if row.matched_reference is None else row.matched_reference
     shares = against(shared[1].recall[0], row.label) if shared and shared[0] == match else ""
     why = _why(row.why, candidate, limit) if row.why and candidate else 0
-    said = [explanation, match, row.truncated or 0, details or 0, shares, why, row.outside or ""]
-    return said if said != ["", -1, 0, 0, "", 0, ""] else 0
+    said = [explanation, match, row.truncated or 0, details or 0, shares, why, row.outside or "", not_judged(row.left_out)]
+    return said if said != ["", -1, 0, 0, "", 0, "", ""] else 0
 
 
 def _why(why: Explanation, candidate: str, limit: int | None) -> Any:

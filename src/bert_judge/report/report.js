@@ -419,7 +419,7 @@ function reason(words, pieces) {
 }
 
 function saying(found, judge) {
-  const [explanation, matched, cut, details, shares, why, outside] = found.said[judge], { alignment, ...others } = details || {};
+  const [explanation, matched, cut, details, shares, why, outside, leftOut] = found.said[judge], { alignment, ...others } = details || {};
   const head = make("p", {}, make("b", {}, facts.judges[judge].name), verdict(judge, found.row), ...flags(judge, found.row),
     facts.judges[judge].kind !== facts.judges[judge].name ? make("small", {}, facts.judges[judge].kind) : null);
   const facts_ = {
@@ -427,6 +427,7 @@ function saying(found, judge) {
     ...(explanation ? { says: explanation } : {}),
     ...(matched >= 0 && found.references.length > 1 ? { matched: `reference ${matched + 1} of ${found.references.length}` } : {}),
     ...(cut ? { truncated: Object.entries(cut).map(([name, count]) => `${name}: ${number.format(count)} characters`).join(", ") } : {}),
+    ...(leftOut ? { "left out": leftOut } : {}),
     ...(outside ? { outside: `${outside}: beyond what the judge knows` } : {}),
     ...others,
   };

@@ -55,7 +55,8 @@ function verdictItem(judge, verdict) {
     item.append(meter);
   }
   const cut = Object.keys(verdict.truncated ?? {});
-  const notes = [verdict.explanation, verdict.outside && `beyond what the judge knows: ${verdict.outside}`, cut.length && `cut: ${cut.join(", ")}`];
+  const leftOut = Object.keys(verdict.left_out ?? {});
+  const notes = [verdict.explanation, leftOut.length && `not part of the answer: ${leftOut.join(", ")}`, verdict.outside && `beyond what the judge knows: ${verdict.outside}`, cut.length && `cut: ${cut.join(", ")}`];
   for (const note of notes.filter(Boolean)) item.append(make("p", note, "said"));
   return item;
 }

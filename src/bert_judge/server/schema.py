@@ -138,6 +138,7 @@ class VerdictBody(BaseModel):
     details: dict[str, Any] | None = None
     failed: bool | None = Field(None, description="The judge itself failed on this row.")
     outside: str | None = Field(None, description="Why the row is outside of what the judge knows.")
+    left_out: dict[str, int] | None = Field(None, description="Characters that are not part of the answer, by kind.")
 
 
 class PartBody(BaseModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +102,7 @@ def encode(encoder: PromptEncoder, examples: Sequence[Sample]) -> list[dict[str,
     import numpy as np
 
     rows = []
+    examples = [replace(encoder.form.answer_of(example).sample, gold=example.gold) for example in examples]
     encoded = encoder.encode(examples)
     for number, (prompts, example) in enumerate(zip(encoded, examples, strict=True)):
         best = match(example.candidate, example.references).best_reference if len(prompts) > 1 else 0

@@ -1,0 +1,245 @@
+"""Where in a candidate its answer is, and which part of a reference is the right answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from bert_judge.evidence import read
+from bert_judge.reading.traces import EMPTY, THINK_TOKEN, after_trace, has_marker
+from bert_judge.types import Sample, Verdict
+
+# The tokens with which chat templates begin and end a turn, and how they name whose turn it is.
+_TURN = re.compile(
+    r"<\|(?:im_start|im_end|start_header_id|eot_id|eom_id|begin_of_text|end_of_text|endoftext|start|end|return|user|system"
+    r"|assistant|start_of_role|end_of_role|turn_end|START_OF_TURN_TOKEN|END_OF_TURN_TOKEN|EOT)\|>"
+    r"|<(?:start|end)_of_turn>|</?s>|<(?:bos|eos)>|\[/?INST\]|<｜(?:User|Assistant|begin▁of▁sentence|end▁of▁sentence)｜>"
+)
+_HEADER = re.compile(
+    rf"(?:\s*(?:{_TURN.pattern})\s*(?:(?:assistant|model|gpt)\b[ \t]*(?:<\|end_header_id\|>|<\|message\|>|\n|$))?)+\s*"
+)
+# A line that asks the next question, or begins the next turn.
+_NEXT = re.compile(
+    r"^[ \t]*(?:#{1,6}[ \t]*)?[*_]{0,2}"
+    r"(?:(?P<asks>question|q|frage|pregunta|вопрос|问题|問題|问)(?:[ \t]?#?(?P<number>\d{1,3}))?"
+    r"|(?P<task>problem|exercise|query)(?:[ \t]?#?\d{1,3})?|(?P<turn>user|human))[*_]{0,2}[ \t]?[:：][*_]{0,2}"
+    r"|^[ \t]*###[ \t]*(?:instruction|question)[ \t:]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_REPLIES = re.compile(
+    r"^[ \t#*_]*(?:assistant|ai|bot|model|gpt|response)[*_]{0,2}[ \t]?[:：]", re.IGNORECASE | re.MULTILINE
+)
+_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]+`", re.DOTALL)
+_CONCLUDES = re.compile(
+    r"\\boxed\s*\{|\bfinal answer\b|^[ \t*_]*(?:so|thus|hence|therefore)\b[^\n]*\banswer\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FINAL = re.compile(rf"^[ \t]*####[ \t]*\S|{_CONCLUDES.pattern}", re.IGNORECASE | re.MULTILINE)
+_REPLY = re.compile(r"^[ \t]*[*_]{0,2}(?:\w+ )?(?:answer|a)[*_]{0,2}[ \t]?[:：]", re.IGNORECASE | re.MULTILINE)
+# Questions whose answers may hold questions and turns themselves.
+_ASKS_FOR_TURNS = re.compile(
+    r"\b(?:dialog(?:ue)?s?|conversations?|transcripts?|interviews?|chats?|faq|q ?& ?a|quiz(?:zes)?|flash ?cards?"
+    r"|(?:write|list|ask|give|create|generate|formulate|pose|suggest)\s+(?:(?!answers?\b|to\b)\w+\s+){0,3}questions?)\b",
+    re.IGNORECASE,
+)
+# A line that names its own kind, which is not the answer.
+_REMARK = re.compile(
+    r"[\s>*_(\[#-]*(?P<kind>(?:my |overall |final )?(?:confidence|certainty)(?: level| score| rating)?"
+    r"|(?:word|token|character)s?[ _]?count|tokens?(?: used)?|sources?|citations?|runners?[- ]up"
+    r"|(?:second|next)[- ](?:best|choice)(?: answer| guess| choice)?|alternatives?(?: answers?| guess(?:es)?)?"
+    r"|difficulty|time taken|probability of being correct)[*_]{0,2}[ \t]?[:：=](?P<value>.*)",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)]|\[\d+\]|https?://)")
+_LABEL_ALONE = re.compile(
+    r"[\s*_#>]*(?:(?:[\w ]{1,20}\b)?(?:answer|response|reply|output)|a[:：])?[\s*_#:：]*", re.IGNORECASE
+)
+_VALUE = re.compile(r"(?:\A|\n)[ \t]*####[ \t]*(\S[^\n]*)\s*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a judge of correctness reads of a sample.
+
+    `left_out` maps what was left out to its number of characters: `reasoning`, `run-on` (what follows the answer's
+    end: a new question or turn), `remarks` (a line such as `Confidence: 0.9`), and `solution` (what precedes the value
+    of a reference). `verdict` is there where no judge is needed: there is no answer, or it is a reference's very text.
+    """
+
+    sample: Sample
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    verdict: Verdict | None = None
+
+
+def find_answer(
+    sample: Sample, think_token: str = THINK_TOKEN, *, reads_references: bool = True, whole: bool = False
+) -> Answer:
+    """What a judge of correctness reads of a sample. About linear in the length of the texts.
+
+    `think_token` is as in `split_trace`. For a judge that does not read references, none decides. The `whole` candidate
+    and references are read where that is asked for; then only an empty candidate needs no judge.
+    """
+    if whole:
+        return Answer(sample, verdict=None if sample.candidate.strip() else Verdict(0.0, 0, EMPTY))
+    if not reads_references:
+        text, left_out, nothing = _cut(sample.candidate, sample.question, (), think_token)
+        verdict = Verdict(0.0, 0, nothing, left_out=left_out) if nothing else None
+        return Answer(Sample(text, sample.references, sample.question), left_out, verdict)
+    values = tuple(map(find_value, sample.references))
+    cut = sum(map(len, sample.references)) - sum(map(len, values))
+    left_out = {"solution": cut} if cut and values != sample.references else {}
+    if (same := _identical(sample.candidate, sample.references, values)) is not None:
+        return Answer(sample, left_out, _same_text(same, left_out))
+    text, without, nothing = _cut(sample.candidate, sample.question, sample.references, think_token)
+    left_out = without | left_out
+    if nothing:
+        return Answer(sample, left_out, Verdict(0.0, 0, nothing, left_out=left_out))
+    if (same := _identical(text, sample.references, values)) is not None:
+        return Answer(sample, left_out, _same_text(same, left_out))
+    return Answer(Sample(text, values, sample.question), left_out)
+
+
+def find_value(reference: str) -> str:
+    """The value that a worked solution ends with, after its last `####` (GSM8K's way); any other text as it is."""
+    found = _VALUE.search(reference) if "####" in reference else None
+    return found[1].strip() if found else reference
+
+
+def _same_text(reference: int, left_out: Mapping[str, int]) -> Verdict:
+    return Verdict(1.0, 1, "the text of the reference", matched_reference=reference, left_out=left_out)
+
+
+def _identical(text: str, references: Sequence[str], values: Sequence[str]) -> int | None:
+    """The reference that a text is, but for white space around it."""
+    text = text.strip()
+    pairs = enumerate(zip(references, values, strict=True))
+    return next((i for i, (whole, value) in pairs if text and text in (whole.strip(), value.strip())), None)
+
+
+def _cut(
+    candidate: str, question: str | None, references: Sequence[str], think_token: str
+) -> tuple[str, dict[str, int], str | None]:
+    """The answer of a candidate, what was left out, and why there is no answer, if there is none."""
+    quoted = any(map(has_marker, references))  # a question about the markers themselves
+    answer, nothing = after_trace(candidate, "" if quoted else think_token)
+    left_out = {"reasoning": len(candidate.strip()) - len(answer.strip())}
+    header = _HEADER.match(answer)
+    answer = answer[header.end() :] if header else answer
+    if nothing or not answer.strip():
+        return "", _counted(left_out), nothing or EMPTY
+    answer, left_out["run-on"] = _kept(answer, _run_on(answer, question, references))
+    answer, left_out["remarks"] = _kept(answer, _remarks(answer, question, references))
+    return answer.strip(), _counted(left_out), None
+
+
+def _kept(text: str, end: int) -> tuple[str, int]:
+    """A text up to a character, and how many characters follow it; tokens that only end it do not count."""
+    follows = len(text[end:].strip()) if _TURN.sub("", text[end:]).strip() else 0
+    return text[:end].rstrip(), follows
+
+
+def _counted(left_out: Mapping[str, int]) -> dict[str, int]:
+    return {part: characters for part, characters in left_out.items() if characters > 0}
+
+
+def _run_on(text: str, question: str | None, references: Sequence[str]) -> int:
+    """Where the answer ends: at a model's turn token, or where a new question or turn begins; else at its end."""
+    code = [match.span() for match in _CODE.finditer(text)]
+
+    def in_code(at: int) -> bool:
+        return any(start <= at < end for start, end in code)
+
+    end = len(text)
+    for token in _TURN.finditer(text):
+        quoted = in_code(token.start()) or any(token[0] in reference for reference in references)
+        if not quoted and _answers(text[: token.start()]):
+            end = token.start()
+            break
+    markers = [match for match in _NEXT.finditer(text, 0, end) if not in_code(match.start())]
+    if not markers or (question and _ASKS_FOR_TURNS.search(question)):
+        return end
+    return next(_ends(text[:end], markers, question, references), end)
+
+
+def _ends(
+    text: str, markers: Sequence[re.Match[str]], question: str | None, references: Sequence[str]
+) -> Iterator[int]:
+    """The markers at which the answer ends; the first one counts."""
+    opens = not text[: markers[0].start()].strip()  # the candidate itself begins with a question
+    if opens and not _restates(_asked(text, markers[0]), question):
+        return
+    concludes = _CONCLUDES.search(_after_reply(text, markers[-1]))
+    for marker in markers:
+        before = text[: marker.start()]
+        label = marker[0].strip().casefold()
+        is_final = bool(_FINAL.search(before))
+        if (
+            _answers(before)
+            and not before.rstrip().endswith((":", "："))  # it introduces what follows
+            and (is_final or not concludes)  # else it asks itself before it answers
+            and (is_final or not marker["task"])  # "Problem: …" also describes a problem
+            and (not marker["turn"] or _REPLIES.search(text, marker.end()) or "?" in _asked(text, marker))
+            and not any(label in reference.casefold() for reference in references)
+            and not (marker["number"] and marker["number"] != "1" and _is_listed(text, marker))
+            and not _restates(_asked(text, marker), question)
+        ):
+            yield marker.start()
+
+
+def _is_listed(text: str, marker: re.Match[str]) -> bool:
+    """Whether a numbered marker goes on with a list: "Question 2:" after "Question 1:"."""
+    earlier = f"{marker['asks']}{int(marker['number']) - 1}".casefold()
+    return earlier in re.sub(r"[ \t#*_]", "", text[: marker.start()]).casefold()
+
+
+def _asked(text: str, marker: re.Match[str]) -> str:
+    """What a marker's question says: the rest of its line, or the next line where that is blank."""
+    rest = text[marker.end() :].lstrip()
+    return rest.partition("\n")[0]
+
+
+def _restates(asked: str, question: str | None) -> bool:
+    """Whether the words of a question are those of the row's own question, or some of them."""
+    keys = read(asked).keys
+    return bool(question and keys) and keys <= read(question or "").keys
+
+
+def _after_reply(text: str, marker: re.Match[str]) -> str:
+    """What follows the reply to a marker's question."""
+    reply = _REPLY.search(text, marker.end())
+    return text[reply.end() :].partition("\n")[2] if reply else ""
+
+
+def _answers(text: str) -> bool:
+    """Whether a text says something: more than blanks, and a label such as "Answer:"."""
+    return not _LABEL_ALONE.fullmatch(_HEADER.sub("", text))
+
+
+def _remarks(text: str, question: str | None, references: Sequence[str]) -> int:
+    """Where the remarks after an answer begin: the last lines, if each names its own kind and none is asked for."""
+    lines = [0, *(match.end() for match in re.finditer(r"\n", text)), len(text)]
+    start = len(text)
+    listed = False  # whether the lines seen so far list what the label above them names
+    for begin, end in reversed(list(pairwise(lines))):
+        line = text[begin:end].rstrip()
+        remark = _REMARK.fullmatch(line)
+        if (
+            remark
+            and not _is_asked_for(remark["kind"], question, references)
+            and (remark["value"].strip(" *_") or listed)
+        ):
+            start, listed = begin, False
+        elif _LISTED.match(line):
+            listed = True
+        elif line.strip():
+            break
+    return start if start < len(text) and _answers(text[:start]) else len(text)
+
+
+def _is_asked_for(kind: str, question: str | None, references: Sequence[str]) -> bool:
+    """Whether a question asks for a kind of remark, or a reference has it."""
+    word = re.escape(kind.casefold().split()[-1].removesuffix("s"))
+    asks = re.compile(rf"\b(?:what|which|how|name|give|state|list)\b[^.?!\n]{{0,60}}\b{word}", re.IGNORECASE)
+    return bool(question and asks.search(question)) or any(re.search(word, text.casefold()) for text in references)
