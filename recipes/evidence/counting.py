@@ -72,6 +72,7 @@ def number_table() -> dict[str, Any]:
     chosen["denominators"] |= parts | {f"{word}s": value for word, value in parts.items()}
     return {
         "units": cardinals.kept(units | chosen["units"]),
+        "alone": chosen["alone"],
         "tens": tens,
         "scales": scales.kept(chosen["scales"]),
         "scales_after_number": chosen["scales_after_number"],

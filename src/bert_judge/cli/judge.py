@@ -108,7 +108,11 @@ def _parse(arguments: Sequence[str]) -> tuple[list[JudgeSpec], JudgeOptions, Tas
     parser.flags("which tasks", TaskOptions)
     read_judges = add_judges(parser, chosen_judges(arguments), several="several", others=True)
     values = parser.parse(arguments)
-    return list(map(_as_in_the_paper, read_judges(values).values())), made(JudgeOptions, values), made(TaskOptions, values)
+    return (
+        list(map(_as_in_the_paper, read_judges(values).values())),
+        made(JudgeOptions, values),
+        made(TaskOptions, values),
+    )
 
 
 def _as_in_the_paper(spec: JudgeSpec) -> JudgeSpec:

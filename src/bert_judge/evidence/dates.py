@@ -7,13 +7,15 @@ from collections.abc import Sequence
 
 from bert_judge.evidence import tables
 from bert_judge.evidence.values import Found, Parts, Word
-from bert_judge.evidence.words import DATE, MONTH, NUMBER, TIME
+from bert_judge.evidence.words import DATE, MONTH, NAMED_TIMES, NUMBER, TIME
 
 _ENDINGS = frozenset(("st", "nd", "rd", "th"))
 _PASSED = _ENDINGS | frozenset("the of in de del er".split())  # in a date, between its parts
 _GAP = re.compile(r"[ ,./'-]{0,3}")
 _ORDERS = ("DMY", "MDY", "YMD", "MY", "YM", "DM", "MD")
-_HALVES = {"am": 0, "pm": 1}
+_HALVES = {"am": 0, "pm": 1, "morning": 0, "afternoon": 1, "evening": 1, "night": 1, **NAMED_TIMES}
+_HALF = re.compile(r" ?(?:o'clock)?,? ?(?:in the (morning|afternoon|evening)|at (night))\b|( ?o'clock)\b")
+_SMALL_HOURS = 5  # at night these come after midnight
 
 
 def date_at(tokens: Sequence[Word], i: int, text: str) -> Found[Parts] | None:
@@ -42,22 +44,33 @@ def date_at(tokens: Sequence[Word], i: int, text: str) -> Found[Parts] | None:
 
 
 def time_at(tokens: Sequence[Word], i: int, text: str) -> Found[Parts] | None:
-    """The time of day that begins with token `i`: "3:30 pm", "15:30", "3 p.m."."""
+    """The time of day that begins with token `i`: "3:30 pm", "15:30", "3 p.m.", "5:30 in the morning", "noon"."""
     token = tokens[i]
+    if token.key in NAMED_TIMES:
+        return _found(tokens, i, i + 1, Parts("time", (NAMED_TIMES[token.key], 0, 0)))
     after = tokens[i + 1] if i + 1 < len(tokens) and text[token.end : tokens[i + 1].start] in ("", " ") else None
     half = _HALVES.get(after.what.key) if after else None
+    place = i + 1 + (half is not None)
+    said = _HALF.match(text, token.end) if half is None else None
+    if said:
+        place = next((n for n in range(i, len(tokens)) if tokens[n].start >= said.end()), len(tokens))
+        half = _HALVES.get(said[1] or said[2] or "")
     if token.what.roles & TIME and ":" in token.what.text:
         hour, minute = map(int, token.what.text.split(":")[:2])
-    elif half is not None and token.what.text.isdecimal():
-        hour, minute = int(token.what.text), 0
+    elif (half is not None or said) and token.what.text.isdecimal():
+        hour, minute = int(token.what.text[:3]), 0
     else:
         return None
     if hour > 24 or (half is not None and not 1 <= hour <= 12):
         return None
     if half is None:
-        known = 1 if hour > 12 else 0 if hour == 0 or token.what.text[0] == "0" else None
-        return _found(tokens, i, i + 1, Parts("time", (known, hour % 12, minute), "" if known is None else "24 hours"))
-    return _found(tokens, i, i + 2, Parts("time", (half, hour % 12, minute)))
+        # Twelve is noon; midnight is 0 or 24 where nothing else is said.
+        known = 1 if 12 <= hour < 24 else 0 if hour in (0, 24) or token.what.text[0] == "0" else None
+        notation = "24 hours" if known is not None and hour != 12 else ""
+        return _found(tokens, i, place, Parts("time", (known, hour % 12, minute), notation))
+    if said and said[2] and (hour <= _SMALL_HOURS or hour == 12):
+        half = 0
+    return _found(tokens, i, place, Parts("time", (half, hour % 12, minute)))
 
 
 def _found(tokens: Sequence[Word], i: int, place: int, what: Parts) -> Found[Parts]:
@@ -92,8 +105,11 @@ def _month(token: Word) -> int:
 
 
 def _numeric(text: str) -> Parts | None:
-    """1918-05-03, 3.5.1918, or 05/03/1918, which is in March or in May."""
+    """1918-05-03, 3.5.1918, 05/1918, or 05/03/1918, which is in March or in May."""
     numbers = [int(part) for part in re.split(r"\D", text)]
+    if len(numbers) == 2:
+        month, year = numbers
+        return Parts("date", (year, month, None))
     if numbers[0] > 31:
         year, month, day = numbers
         readings = [(year, month, day)]

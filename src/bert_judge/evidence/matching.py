@@ -10,8 +10,11 @@ from itertools import islice, product
 from operator import attrgetter
 from typing import NamedTuple
 
+from bert_judge.evidence.arrangement import arranged
 from bert_judge.evidence.expressions import CAN_COMPARE, Expression, equal, find_expression
+from bert_judge.evidence.numbers import AFTER_CHRIST, BEFORE_CHRIST
 from bert_judge.evidence.options import lists_letters, named_letter, split_options
+from bert_judge.evidence.quantities import HOUR
 from bert_judge.evidence.reading import Reading, read
 from bert_judge.evidence.values import EXACT, NO_UNIT, Amount, Form, Option, Parts, Unit, Value, Word
 from bert_judge.evidence.words import STOP
@@ -48,6 +51,7 @@ AGREEING = frozenset((SAME, VARIANT, CONVERTED, ROUNDED, MORE))
 _SHARE: dict[int, float] = {**dict.fromkeys(AGREEING, 1.0), LESS: 0.5}
 _new = tuple.__new__
 _FEWEST_FIGURES = 2
+_CLOCK_FIGURES = 3  # of hours and minutes together
 _ANY_LETTER = frozenset("ABCDEFGHIJ")
 _FIRST_YEAR, _LAST_YEAR = 1_000, 2_100  # that a number alone can be
 _MOST = 200  # different numbers of a text that are compared: long tables would take long
@@ -102,6 +106,7 @@ def match(candidate: str, references: Sequence[str], question: str | None = None
     ]
     if CAN_COMPARE:
         marks, marked = _with_expressions(candidate, marks, references, marked)
+    marks, marked = _with_arrangements(candidate, marks, references, marked, question)
     recall = [sum([_SHARE.get(mark[2], 0.0) for mark in each]) / max(len(each), 1) for each in marked]
     return Match(marks, tuple(marked), tuple(recall))
 
@@ -120,6 +125,24 @@ def _with_expressions(
         marks = _covered(marks, said, min(known.values()))
         marked = [_covered(one, wanted[i], known[i]) if i in known else one for i, one in enumerate(marked)]
     return marks, marked
+
+
+def _with_arrangements(
+    candidate: str,
+    marks: tuple[Mark, ...],
+    references: Sequence[str],
+    marked: list[tuple[Mark, ...]],
+    question: str | None,
+) -> tuple[tuple[Mark, ...], list[tuple[Mark, ...]]]:
+    """The marks where what counts is how values are arranged: the same arrangement of any reference agrees."""
+    compared = {i: said for i, text in enumerate(references) if (said := arranged(candidate, text, question))}
+    if not compared:
+        return marks, marked
+    best = max(compared.values(), key=attrgetter("same"))
+    relations = {i: SAME if said.same else OTHER for i, said in compared.items()}
+    wholes = {i: Expression(references[i], 0, len(references[i])) for i in compared}
+    marks = _covered(marks, Expression("", best.start, best.end), SAME if best.same else OTHER)
+    return marks, [_covered(one, wholes[i], relations[i]) if i in compared else one for i, one in enumerate(marked)]
 
 
 def _covered(marks: Sequence[Mark], expression: Expression, relation: Relation) -> tuple[Mark, ...]:
@@ -250,11 +273,16 @@ def compare(candidate: Amount | Parts, reference: Amount | Parts) -> Relation | 
 
 def _amounts(ours: Amount, one: Unit, theirs: Amount, other: Unit) -> Relation | None:
     """What a number in a unit is to another number in another unit."""
-    if one.notation != other.notation:  # an ordinal or a Roman numeral beside a number
+    if one.notation != other.notation:  # an ordinal, a Roman numeral or a year's era beside a number
+        eras = {one.notation, other.notation} & {BEFORE_CHRIST.notation, AFTER_CHRIST.notation}
+        if len(eras) == 2 or (eras and ours.number != theirs.number):
+            return OTHER
         comparable = not one.dimension and not other.dimension and one.factor == other.factor
         return CONVERTED if comparable and ours.number == theirs.number else None
     if one.dimension == other.dimension:
         here, there = ours.number * one.factor + one.offset, theirs.number * other.factor + other.offset
+        if one == other:  # beside an offset, as of degrees Celsius, small numbers would look the same
+            here, there = ours.number * one.factor, theirs.number * other.factor
         if max(ours.figures, theirs.figures) <= EXACT and abs(here - there) <= 1e-9 * abs(there):
             return SAME if one == other else CONVERTED
         if _rounded(here, ours.step * one.factor, ours.figures, there, theirs.step * other.factor, theirs.figures):
@@ -278,7 +306,10 @@ def _as_parts(what: Amount | Parts) -> Parts | None:
     """A date or time; a number may be a year."""
     if isinstance(what, Parts):
         return what
-    year = what.unit is NO_UNIT and what.step == 1 and _FIRST_YEAR <= what.number <= _LAST_YEAR
+    if what.unit == HOUR and what.figures >= _CLOCK_FIGURES and 0 <= what.number < 24:  # 15h30
+        hour, minute = divmod(round(what.number * 60), 60)
+        return Parts("time", (1 if hour > 11 else None, hour % 12, minute), "24 hours")
+    year = what.unit in (NO_UNIT, AFTER_CHRIST) and what.step == 1 and _FIRST_YEAR <= what.number <= _LAST_YEAR
     return Parts("date", (int(what.number), None, None)) if year else None
 
 

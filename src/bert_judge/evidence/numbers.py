@@ -10,9 +10,11 @@ from math import inf
 
 from bert_judge.evidence import tables
 from bert_judge.evidence.values import NO_UNIT, Amount, Found, Unit, Word
-from bert_judge.evidence.words import NUMBER, NUMERAL, ROMAN
+from bert_judge.evidence.words import ERAS, MINUS, NUMBER, NUMERAL, ROMAN
 
 ORDINAL, ROMAN_NUMERAL = Unit(notation="ordinal"), Unit(notation="Roman")
+BEFORE_CHRIST, AFTER_CHRIST = Unit(notation="BC"), Unit(notation="AD")
+_ERAS = {"BC": BEFORE_CHRIST, "AD": AFTER_CHRIST}
 _ORDINAL_ENDINGS = frozenset("st nd rd th er re eme º ª".split())  # 1st, 1er, 2ème, 1º
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
 _MOST_HAN = 15  # characters
@@ -22,15 +24,43 @@ _POWER = re.compile(r" ?(?:[x×*·⋅]|\\times|\\cdot) ?10|[eE](?=[+-]?\d)|(?<=1
 
 
 def number_at(tokens: Sequence[Word], i: int, text: str) -> Found[Amount] | None:
-    """The number that begins with token `i`."""
-    roles = tokens[i].what.roles
+    """The number that begins with token `i`; "minus", "negative" and "AD" may stand before it, an era after it."""
+    roles, key = tokens[i].what.roles, tokens[i].key
+    if key in MINUS or tokens[i].what.text in ERAS:
+        return _after_word(tokens, i, text)
     if roles & NUMBER:
         found = _in_digits(tokens, i, text)
     elif roles & NUMERAL:
         found = _in_words(tokens, i, text)
     else:
         found = (i + 1, Amount(_roman(tokens[i].what.text), unit=ROMAN_NUMERAL)) if roles & ROMAN else None
-    return found and Found(found[0], tokens[i].start, tokens[found[0] - 1].end, found[1])
+    if not found:
+        return None
+    place, amount = found
+    era = (
+        tokens[place].what.text
+        if place < len(tokens) and text[tokens[place - 1].end : tokens[place].start] == " "
+        else ""
+    )
+    if era in ERAS and amount.unit == NO_UNIT and amount.step == 1:
+        place, amount = place + 1, amount._replace(unit=_ERAS[ERAS[era]])
+    return Found(place, tokens[i].start, tokens[place - 1].end, amount)
+
+
+def _after_word(tokens: Sequence[Word], i: int, text: str) -> Found[Amount] | None:
+    """The number after a word that makes it negative ("minus five", not "10 minus 5"), or after its era ("AD 79")."""
+    word = tokens[i]
+    if i + 1 == len(tokens) or text[word.end : tokens[i + 1].start] != " " or tokens[i + 1].what.text in ERAS:
+        return None
+    era = ERAS.get(word.what.text)
+    before = tokens[i - 1] if i else None
+    if before and before.what.roles & (NUMBER | NUMERAL) and text[before.end : word.start] == " ":
+        return None
+    found = number_at(tokens, i + 1, text) if tokens[i + 1].key not in MINUS else None
+    if found is None or found.what.unit != NO_UNIT:
+        return None
+    amount = found.what._replace(unit=_ERAS[era]) if era else found.what._replace(number=-found.what.number)
+    return Found(found.place, word.start, found.end, amount)
 
 
 def _in_digits(tokens: Sequence[Word], i: int, text: str) -> tuple[int, Amount] | None:
@@ -57,7 +87,7 @@ def _in_digits(tokens: Sequence[Word], i: int, text: str) -> tuple[int, Amount] 
 @lru_cache(maxsize=16_384)
 def parse(written: str) -> Amount | None:
     """A number in digits; None where it is too large."""
-    sign, digits = (-1, written[1:]) if written[0] == "-" else (1, written)
+    sign, digits = (-1, written[1:].lstrip()) if written[0] == "-" else (1, written)
     if "frac" in digits:
         above, below = re.findall(r"\d+" if "{" in digits else r"\d", digits)
         return _checked(sign * int(above) / int(below), 0, 3)
@@ -99,7 +129,7 @@ def _plain(mantissa: str) -> str:
     commas, points = plain.count(","), plain.count(".")
     if commas == 1 and not points and (plain.startswith("0,") or len(plain.partition(",")[2]) != 3):
         return plain.replace(",", ".")
-    if points > 1:
+    if points > 1 or (points and commas == 1 and plain.index(".") < plain.index(",")):
         return plain.replace(".", "").replace(",", ".")
     return plain.replace(",", "")
 
@@ -151,10 +181,30 @@ def _in_words(tokens: Sequence[Word], i: int, text: str, first: Amount | None = 
         place += length
         end = place
     if end == i:
-        return (i + 1, Amount(0.5, 0, 3)) if tables.SHARES.get(tokens[i].key) == 2 else None
+        return _half(tokens, i, text) if tables.SHARES.get(tokens[i].key) == 2 else None
     number = total + (part or 0)
     amount = Amount(number, step, first.figures if first else len(f"{number / step:.0f}"), unit)
-    return _with_share(tokens, end, text, amount) or (end, amount)
+    shared = _with_share(tokens, end, text, amount)
+    if shared is None:
+        return end, amount
+    end, amount = shared
+    if end < len(tokens) and text[tokens[end - 1].end : tokens[end].start] in _GAPS:  # one and a half million
+        length, role, value = _numeral(tokens, end)
+        if role in ("scale", "after"):
+            return end + length, Amount(amount.number * value, value / 10, 2)
+    return end, amount
+
+
+def _half(tokens: Sequence[Word], i: int, text: str) -> tuple[int, Amount]:
+    """A half alone, or of a scale: "half a dozen", "half a million"."""
+    place = i + 1
+    if place < len(tokens) and tokens[place].key in tables.ARTICLES:
+        place += 1
+    if place < len(tokens) and text[tokens[i].end : tokens[place].start].strip(" -") in ("", "a", "an"):
+        length, role, value = _numeral(tokens, place)
+        if role == "scale":
+            return place + length, Amount(value / 2, value / 20, 2)
+    return i + 1, Amount(0.5, 0, 3)
 
 
 def _numeral(tokens: Sequence[Word], i: int) -> tuple[int, str, int]:
@@ -176,8 +226,11 @@ def _with_share(tokens: Sequence[Word], end: int, text: str, count: Amount) -> t
         inside = place < len(tokens) and text[tokens[place - 1].end : tokens[place].start] in _GAPS
         return tokens[place].key if inside else ""
 
-    if count.step != 1 or count.unit != NO_UNIT:
+    if count.unit != NO_UNIT or count.step < 1:
         return None
+    if count.step > 1:  # a dozen and a half
+        half = key(end) in tables.JOINERS and key(end + 1) in tables.ARTICLES and tables.SHARES.get(key(end + 2)) == 2
+        return (end + 3, Amount(count.number + count.step / 2, count.step / 2, 3)) if half else None
     below = tables.SHARES.get(key(end))
     ordinal = key(end) in tables.NUMERALS and count.number != 1  # "96 fourth-graders" are no 24
     if below and not ordinal and 0 < count.number < 1000:

@@ -15,13 +15,19 @@ _LETTER = re.compile(r"\s*(?:(?:option|answer|choice)\s+)?\(?([A-J])[).:]?\s*", 
 _LATIN = r"[^\W_\u3040-\u30ff\u3400-\u9fff]"  # a letter or digit, but for those that need no spaces
 _ALONE = re.compile(  # the letter comes first, and what is before it after that, for speed
     rf"[A-Ja-j](?!{_LATIN})(?:"
-    rf"(?<=[A-J])(?<!{_LATIN}.)(?<!\\.)(?<![A-Za-z]'.)(?!['-]\w|\\|\s*[=^+~]| [*/<>] |\.\w)"
-    r"|(?<=\([a-j])(?=\))|(?<=[Oo]ption [a-j])(?!\w))"
+    rf"(?<=[A-J])(?<!{_LATIN}.)(?<!\\.)(?<![A-Za-z]'.)(?!['-]\w|\\|\s*[=^+~]| [*/<>] |\.\w|[#-](?!\w))"
+    r"|(?<=\([a-j])(?=\))|(?<=>[a-j])(?=</)|(?<=[Oo]ption [a-j])(?!\w))"
+)
+_NAMED = re.compile(  # a small letter that is said to be the answer
+    r"\b(?:(?:answer|option|choice)(?: is|:| would be)?|go(?:ing)? (?:with|for)|choose|chose|pick|select(?:ed)?|say"
+    r"|it(?:'s| is))[ *_]*\s+[*_(]{0,3}([b-j]|a(?=[)*_.]|\W*$))(?![\w'])(?!-\w)",
+    re.IGNORECASE,
 )
 _ONLY = re.compile(r"[\W_]*([a-j])[\W_]*")
 _AND = r"[,;/&+|•*-]|\b(?:and|or)\b"
 _LIST = re.compile(rf"(?<![\w'])[A-J](?:\s*(?:{_AND})(?:\s|{_AND})*[A-J](?![\w']))+")  # "A, C and D"
 _AFTER = re.compile(r" ([a-z]+)")
+_SAID_WITHIN = 2_000  # characters
 _AFTER_I = frozenset(("is", "and", "or"))
 _WHOLE_BEGIN = re.compile(r"\s*\(([A-J])\)\s")
 _WHOLE = re.compile(r"\s*\(?([A-J])[).:]\s+(.+)", re.DOTALL)
@@ -78,11 +84,14 @@ def letters_in(text: str) -> list[tuple[str, int]]:
     only = _ONLY.fullmatch(text)
     if only:
         return [(only[1].upper(), only.start(1))]
-    return [
-        (match[0].upper(), match.start())
+    letters = {
+        match.start(): match[0].upper()
         for match in _ALONE.finditer(text)
         if match[0] not in ("A", "I") or not _is_word(match[0], _AFTER.match(text, match.end()))
-    ]
+    }
+    if len(text) < _SAID_WITHIN or "nswer" in text:
+        letters |= {match.start(1): match[1].upper() for match in _NAMED.finditer(text) if match[1].islower()}
+    return [(letter, start) for start, letter in sorted(letters.items())]
 
 
 def _is_word(letter: str, after: re.Match[str] | None) -> bool:

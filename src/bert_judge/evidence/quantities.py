@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -12,6 +13,11 @@ from bert_judge.evidence.words import CURRENCY, NUMBER, NUMERAL, UNIT
 
 _POWERS = {"^2": 2, "^3": 3, "^-1": -1, "^-2": -2, "^-3": -3, "squared": 2, "cubed": 3, "2": 2, "3": 3}
 _SIGNS = {spelling[0] for spelling in tables.UNIT_SYMBOLS if not spelling[0].isalnum()}
+_FEET_AND_INCHES = re.compile(r"'\s?(\d{1,2}(?:\.\d+)?)\s?(?:\"|'')")  # 5'10"
+_FOOT, HOUR = tables.UNIT_NAMES["foot"], tables.UNIT_NAMES["hour"]
+_MINUTE = tables.UNIT_NAMES["minute"]
+_MINUTES = re.compile(r"[0-5]\d(?!\w)")
+_UNDER, _ZERO = ("below", "under"), ("zero", "0")  # twelve degrees below zero
 _TIMES = frozenset(("·", "⋅", "*", "-", " * ", " · "))
 
 
@@ -28,13 +34,20 @@ def amount_at(tokens: Sequence[Word], i: int, text: str) -> Found[Amount] | None
     place, amount = found.place, found.what
     if prefix:
         return _money(tokens, place, text, start, amount, prefix)
-    read = _unit_at(tokens, place, text) if amount.unit == NO_UNIT else None
-    if read is None:
+    if amount.unit != NO_UNIT:
         return found
-    place, end, unit, others = read
+    if feet := _FEET_AND_INCHES.match(text, found.end):
+        inches = float(feet[1])
+        place = next((n for n in range(place, len(tokens)) if tokens[n].start >= feet.end()), len(tokens))
+        whole = Amount(amount.number + inches / 12, 1 / 12, amount.figures + len(feet[1]), _FOOT)
+        return Found(place, tokens[i].start, feet.end(), whole)
+    read = _unit_at(tokens, place, text)
+    place, end, unit, others = read or (place, found.end, NO_UNIT, ())
     whole = amount._replace(unit=unit, others=others)
-    while more := _smaller(tokens, place, text, whole):
+    while read and (more := _smaller(tokens, place, text, whole)):
         place, end, whole = more
+    if place + 1 < len(tokens) and tokens[place].key in _UNDER and tokens[place + 1].key in _ZERO:
+        place, end, whole = place + 2, tokens[place + 1].end, whole._replace(number=-whole.number)
     return Found(place, tokens[i].start, end, whole)
 
 
@@ -70,8 +83,12 @@ def _smaller(tokens: Sequence[Word], place: int, text: str, whole: Amount) -> tu
     if text[tokens[place - 1].end : tokens[place].start] not in (" ", ", ", ""):
         return None
     found = number_at(tokens, place, text)
-    read = _unit_at(tokens, found.place, text) if found else None
-    if found is None or read is None:
+    if found is None:
+        return None
+    read = _unit_at(tokens, found.place, text)
+    if read is None and whole.unit == HOUR and _MINUTES.match(text, found.start) and text[found.start - 1] == "h":
+        read = (found.place, found.end, _MINUTE, ())  # 1h30
+    if read is None:
         return None
     number, (after, end, unit, _) = found.what, read
     smaller = unit.dimension == whole.unit.dimension and 0 < unit.factor < whole.unit.factor and unit.dimension
@@ -176,7 +193,7 @@ def _named(tokens: Sequence[Word], place: int, text: str) -> tuple[int, Unit | N
     elif token.what.text in tables.UNIT_AMBIGUOUS and (
         _nothing_follows(text, token.end) or _is_symbol(tokens, place + 1)
     ):
-        found = (1, tables.UNIT_AMBIGUOUS[token.what.text], ())
+        found = (1, tables.UNIT_AMBIGUOUS[token.what.text], tables.UNIT_OTHERS.get(token.what.text, ()))
     key = ""
     for length, other in enumerate(tokens[place : place + tables.LONGEST_UNIT], 1):
         if length > 1 and text[tokens[place + length - 2].end : other.start] not in (" ", "-"):

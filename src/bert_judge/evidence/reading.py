@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+from bert_judge.evidence import tables
 from bert_judge.evidence.dates import date_at, time_at
 from bert_judge.evidence.folding import fold
 from bert_judge.evidence.options import letters_in
@@ -28,7 +29,7 @@ _LABEL = re.compile(
 )
 _SECOND_LABEL = re.compile(r"\)(?<=[Bbi\d]\))\s|\n[ \t]*(?:\d\d?|[A-Z])\.\s")  # quick to look for; no list lacks it
 _LATEX = re.compile(  # commands that say how a text looks are no words; a fraction stays
-    r"\\[dt]?frac(?:\{\d+\}\{\d+\}|\d\d)|\\(?:math|text)[a-z]*\b|\\(?:left|right|boxed|fbox|quad|rm|bf|it|displaystyle)\b"
+    r"\\[dtc]?frac(?:\{\d+\}\{\d+\}|\d\d)|\\(?:math|text)[a-z]*\b|\\(?:left|right|boxed|fbox|quad|rm|bf|it|displaystyle)\b"
     r"|\\[ ,;:!%$()\[\]{}]|[{}~]"
 )
 _FORMULA = re.compile(r"(\${1,2})(?=\S)([^$\n]{0,400}?)(?<=\S)(\${1,2})(?!\d)")  # no amounts of dollars
@@ -138,6 +139,8 @@ _read_long = lru_cache(maxsize=64)(Reading)
 
 def _values(tokens: Sequence[Word], text: str) -> list[Word | Value]:
     """The values among the tokens, without function words."""
+    if len(tokens) == 1 and (number := tables.NUMERALS_ALONE.get(tokens[0].key)):
+        return [Value(str(number), tokens[0].start, tokens[0].end, Amount(float(number), figures=len(str(number))))]
     labels = _labels(text)
     if labels:
         tokens = [token for token in tokens if token.start not in labels]

@@ -12,15 +12,24 @@ _SPACES, _LINES = re.compile(r"[^\S\n]+"), re.compile(r" ?\n[ \n]*")
 # "A" and "I" are words, too: they are options only where no sentence goes on after them.
 _ALONE = r"(?![)\].]? ?(?:,|/|&|or\b|and\b) ?[(\[]?(?-i:[A-HJ-Z])(?![\w']))"  # "A or B" chooses neither
 _LETTER = (
-    r"[(\[]?(?-i:([B-HJ-Z])(?!\w)"
+    r"[(\[]?(?-i:([B-HJ-Z])(?![\w+#])"
     r"|([AI])(?=$|[\n)\].:,;]| ?[-–—]| (?:because|since|as|for|which|due|and)\b))" + _ALONE
 )
+_SMALL_LETTER = r"|[(\[]?(?-i:([b-hj-z])(?![\w-])|(?<=[(\[])([ai])(?=[)\]])|([ai])(?=\W*$))" + _ALONE
 _STATED = re.compile(
-    r"\b(?:answer(?: to (?:the|this) (?:question|problem))?|(?:correct|right|best) (?:option|choice))"
-    r"(?: is| would be| should be| ?[:=])*\s?(?:(?:therefore|thus|then|clearly),? )?(?:(?:option|choice) )?"
-    + _LETTER
-    + r"|(?<!\w)(?-i:([A-Z]))\)? is (?:the )?(?:correct|right|best)\b",
+    r"(?:\b(?:answer(?: to (?:the|this) (?:question|problem))?|(?:correct|right|best) (?:option|choice)"
+    r"|antwort|respuesta|réponse|resposta|risposta|ответ)|答案)"
+    r"(?: is| would be| should be| ist| es| est| é| è|是|为| ?[:=])*\s*(?:(?:therefore|thus|then|clearly),? )?"
+    rf"(?:(?:option|choice) )?(?:{_LETTER}{_SMALL_LETTER})"
+    r"|\b(?:its|it is|(?:i|id|i would|ill|i will|my) (?:choose|pick|select|go (?:with|for)|say|choice is|pick is))"
+    rf" (?:option )?(?:{_LETTER}{_SMALL_LETTER})"
+    r"|(?<!\w)(?-i:([A-Z]))\)? is (?:the )?(?:correct|right|best)\b",
     re.IGNORECASE,
+)
+# `<answer>B</answer>` and "#### B" at the end of a line are "answer: B".
+_FRAMED = re.compile(
+    r"<(?:final_?)?(answer|choice|option)>\s*(.*?)\s*</(?:final_?)?\1>|^()#{2,6}[ \t]*(\(?[A-Za-z][).]?)[ \t]*$",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 _LONE = re.compile(r"[(\[]?([A-Za-z])[)\]]?[.:,]?")
 _LABEL = re.compile(r"^(?:\(([A-Za-z])\)|([A-Za-z])\)|([A-Z])[.:])(?!\S)" + _ALONE, re.MULTILINE)
@@ -55,8 +64,9 @@ def find_choice(text: str) -> str | None:
     """The letter, upper case, of the option that an answer chooses; None where it names none, or several.
 
     In this order: a letter alone ("b", "**B**."); the last one that is stated as the answer ("the answer is (B)",
-    "Correct option: B", "B is correct"); one that the text begins with ("B, as …"); the label at its start, unless
-    other lines have other labels; the only option that is set off from the text ("I go for (B) here").
+    "Correct option: B", "answer: b", "It's B", "<answer>B</answer>", "#### B", "Antwort: B", "B is correct"); one that
+    the text begins with ("B, as …"); the label at its start, unless other lines have other labels; the only option that
+    is set off from the text ("I go for (B) here").
     """
     plain = _plain(text)
     if lone := _LONE.fullmatch(plain):
@@ -105,6 +115,7 @@ def strip_markup(text: str) -> str:
 
 def _plain(text: str) -> str:
     """NFKC, without Markdown, quotation marks and LaTeX's boxes and fonts, single-spaced, one line a line."""
+    text = _FRAMED.sub(lambda framed: f"answer: {framed[2] or framed[4] or ''}", text)
     text = _MARKUP.sub("", unicodedata.normalize("NFKC", text))
     return _LINES.sub("\n", _SPACES.sub(" ", text)).strip()
 

@@ -22,6 +22,13 @@ _DELIMITER = re.compile(r"(?<!\\)\$|\\\(|\\\[|\\boxed|\\fbox")
 _COMMAND = re.compile(r"\\(?:text\w*|mathrm|mbox|begin|end|operatorname)\s*\{[^{}]*\}|\\[A-Za-z]+")
 _NUMBER = re.compile(r"[^\w\\()\[\]{}]*\d+(?:[, ]\d{3})*(?:\.\d+)?[^\w\\()\[\]{}]*")
 
+_SPELLINGS = (  # what Math-Verify reads as something else, and how it reads it right
+    (re.compile(r"\\cfrac"), r"\\frac"),
+    (re.compile(r"\\(?:mathrm|text|mathit|operatorname)\{e\}"), "e"),
+    (re.compile(r"\\?\bexp\s*(?:\\left)?\(([^()]*?)(?:\\right)?\)"), r"e^{(\1)}"),
+)
+_DECIMALS, _ROUNDING = 1e-4, 1e-5  # differences that Math-Verify may not see, and those that are rounding
+
 
 def main() -> None:
     """Answer requests until there are no more."""
@@ -54,10 +61,22 @@ def compare(candidate: str, reference: str) -> tuple[float | None, str | None]:
         answers = _read(candidate)
         if not answers:
             return 0.0, "Math-Verify reads no maths in the answer"
-        equal = any(verify(gold, answer, timeout_seconds=None) for gold in golds for answer in answers)
+        equal = any(
+            verify(gold, answer, timeout_seconds=None) and _near(gold, answer) for gold in golds for answer in answers
+        )
     except Exception as error:  # SymPy raises whatever its code runs into
         return 0.0, f"Math-Verify failed: {type(error).__name__}"
     return float(equal), None if equal else "Math-Verify finds them different"
+
+
+def _near(gold: list[Any], answer: list[Any]) -> bool:
+    """Whether two numbers that Math-Verify holds equal are: it compares six decimals, so 1/2^98 would be 1/2^99."""
+    numbers = [[each for each in parsed if getattr(each, "is_number", False)] for parsed in (gold, answer)]
+    if not all(numbers):
+        return True
+    one, other = (parsed[0].doit().evalf(30) for parsed in numbers)
+    difference, size = abs(one - other), max(abs(one), abs(other))
+    return bool(difference > _DECIMALS or difference <= _ROUNDING * size)
 
 
 def _read(text: str) -> list[list[Any]]:
@@ -65,6 +84,8 @@ def _read(text: str) -> list[list[Any]]:
     from math_verify import parse
 
     text = "".join(str(int(char)) if char.isdecimal() else char for char in text).strip()
+    for pattern, plain in _SPELLINGS:
+        text = pattern.sub(plain, text)
     formula = _is_formula(text)
     ways = [f"${text}$"] if formula else [text]
     if formula and _NUMBER.fullmatch(text):

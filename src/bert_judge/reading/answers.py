@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from bert_judge.evidence import read
 from bert_judge.reading.traces import EMPTY, THINK_TOKEN, after_trace, has_marker
@@ -19,6 +18,10 @@ _TURN = re.compile(
 )
 _HEADER = re.compile(
     rf"(?:\s*(?:{_TURN.pattern})\s*(?:(?:assistant|model|gpt)\b[ \t]*(?:<\|end_header_id\|>|<\|message\|>|\n|$))?)+\s*"
+)
+_PROMPT = re.compile(
+    r"\s*\[INST\].*?\[/INST\]|\s*<\|(?:im_start|start_header_id|start)\|>(?:system|user)\b.*?(?=<\|[a-z_]+\|>assistant\b)",
+    re.DOTALL,
 )
 # A line that asks the next question, or begins the next turn.
 _NEXT = re.compile(
@@ -96,7 +99,7 @@ def find_answer(
     left_out = without | left_out
     if nothing:
         return Answer(sample, left_out, Verdict(0.0, 0, nothing, left_out=left_out))
-    if (same := _identical(text, sample.references, values)) is not None:
+    if text != sample.candidate.strip() and (same := _identical(text, sample.references, values)) is not None:
         return Answer(sample, left_out, _same_text(same, left_out))
     return Answer(Sample(text, values, sample.question), left_out)
 
@@ -125,8 +128,9 @@ def _cut(
     quoted = any(map(has_marker, references))  # a question about the markers themselves
     answer, nothing = after_trace(candidate, "" if quoted else think_token)
     left_out = {"reasoning": len(candidate.strip()) - len(answer.strip())}
-    header = _HEADER.match(answer)
-    answer = answer[header.end() :] if header else answer
+    for leading in (_PROMPT, _HEADER):
+        if begin := leading.match(answer):
+            answer = answer[begin.end() :]
     if nothing or not answer.strip():
         return "", _counted(left_out), nothing or EMPTY
     answer, left_out["run-on"] = _kept(answer, _run_on(answer, question, references))
@@ -146,18 +150,22 @@ def _counted(left_out: Mapping[str, int]) -> dict[str, int]:
 
 def _run_on(text: str, question: str | None, references: Sequence[str]) -> int:
     """Where the answer ends: at a model's turn token, or where a new question or turn begins; else at its end."""
+    turns = list(_TURN.finditer(text)) if "<" in text or "[" in text else []
+    markers = list(_NEXT.finditer(text)) if ":" in text or "：" in text or "###" in text else []
+    if not turns and not markers:
+        return len(text)
     code = [match.span() for match in _CODE.finditer(text)]
 
-    def in_code(at: int) -> bool:
-        return any(start <= at < end for start, end in code)
+    def in_code(match: re.Match[str]) -> bool:
+        return any(start <= match.start() < end for start, end in code)
 
     end = len(text)
-    for token in _TURN.finditer(text):
-        quoted = in_code(token.start()) or any(token[0] in reference for reference in references)
+    for token in turns:
+        quoted = in_code(token) or any(token[0] in reference for reference in references)
         if not quoted and _answers(text[: token.start()]):
             end = token.start()
             break
-    markers = [match for match in _NEXT.finditer(text, 0, end) if not in_code(match.start())]
+    markers = [match for match in markers if match.end() <= end and not in_code(match)]
     if not markers or (question and _ASKS_FOR_TURNS.search(question)):
         return end
     return next(_ends(text[:end], markers, question, references), end)
@@ -182,16 +190,16 @@ def _ends(
             and (is_final or not marker["task"])  # "Problem: …" also describes a problem
             and (not marker["turn"] or _REPLIES.search(text, marker.end()) or "?" in _asked(text, marker))
             and not any(label in reference.casefold() for reference in references)
-            and not (marker["number"] and marker["number"] != "1" and _is_listed(text, marker))
+            and not (marker["number"] and _is_listed(marker, markers))
             and not _restates(_asked(text, marker), question)
         ):
             yield marker.start()
 
 
-def _is_listed(text: str, marker: re.Match[str]) -> bool:
-    """Whether a numbered marker goes on with a list: "Question 2:" after "Question 1:"."""
-    earlier = f"{marker['asks']}{int(marker['number']) - 1}".casefold()
-    return earlier in re.sub(r"[ \t#*_]", "", text[: marker.start()]).casefold()
+def _is_listed(marker: re.Match[str], markers: Sequence[re.Match[str]]) -> bool:
+    """Whether a numbered marker is one of a list: "Question 1:" before "Question 2:"."""
+    numbers = [int(other["number"]) for other in markers if other["number"]]
+    return 1 in numbers and len(numbers) > 1 and int(marker["number"]) in range(1, len(numbers) + 1)
 
 
 def _asked(text: str, marker: re.Match[str]) -> str:
@@ -219,22 +227,20 @@ def _answers(text: str) -> bool:
 
 def _remarks(text: str, question: str | None, references: Sequence[str]) -> int:
     """Where the remarks after an answer begin: the last lines, if each names its own kind and none is asked for."""
-    lines = [0, *(match.end() for match in re.finditer(r"\n", text)), len(text)]
-    start = len(text)
-    listed = False  # whether the lines seen so far list what the label above them names
-    for begin, end in reversed(list(pairwise(lines))):
+    start = end = len(text)
+    listed = False  # whether the lines below list what a label above them names
+    while end > 0:
+        begin = text.rfind("\n", 0, end) + 1
         line = text[begin:end].rstrip()
         remark = _REMARK.fullmatch(line)
-        if (
-            remark
-            and not _is_asked_for(remark["kind"], question, references)
-            and (remark["value"].strip(" *_") or listed)
-        ):
+        says = remark and (remark["value"].strip(" *_") or listed)
+        if remark and says and not _is_asked_for(remark["kind"], question, references):
             start, listed = begin, False
         elif _LISTED.match(line):
             listed = True
         elif line.strip():
             break
+        end = begin - 1
     return start if start < len(text) and _answers(text[:start]) else len(text)
 
 

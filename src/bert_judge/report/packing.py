@@ -206,7 +206,16 @@ def _saying(row: Row | None, shared: Any, candidate: str | None, limit: int | No
     match = -1 if row.matched_reference is None else row.matched_reference
     shares = against(shared[1].recall[0], row.label) if shared and shared[0] == match else ""
     why = _why(row.why, candidate, limit) if row.why and candidate else 0
-    said = [explanation, match, row.truncated or 0, details or 0, shares, why, row.outside or "", not_judged(row.left_out)]
+    said = [
+        explanation,
+        match,
+        row.truncated or 0,
+        details or 0,
+        shares,
+        why,
+        row.outside or "",
+        not_judged(row.left_out),
+    ]
     return said if said != ["", -1, 0, 0, "", 0, "", ""] else 0
 
 

@@ -60,6 +60,8 @@ _ROLES = {
 NUMERALS = {
     word: Numeral(role, value) for table, role in _ROLES.items() for word, value in reversed(_numbers[table].items())
 }
+NUMERALS_ALONE: dict[str, int] = _numbers["alone"]
+"""Number words of other languages that mean something else in English, read where a text is nothing else."""
 SHARES: dict[str, int] = _numbers["denominators"]
 SUFFIXES: dict[str, int] = _numbers["suffixes"]
 MONEY_SUFFIXES: dict[str, int] = _numbers["suffixes"] | _numbers["money_suffixes"]
