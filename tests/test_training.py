@@ -789,7 +789,7 @@ def test_marks_need_an_encoder_that_reads_them(
 def test_other_architectures(make_judge: Callable[..., Path], tmp_path: Path, architecture: str) -> None:
     short = replace(CONFIG, num_train_epochs=0.2, patience=1)
     result = train(str(make_judge(architecture)), rows(), tmp_path, InputForm(), short)
-    [score] = BERTJudge(str(result.folder), dtype="float32").predict(["q"], ["Paris"], ["Paris"])
+    [score] = BERTJudge(str(result.folder), dtype="float32").predict(["q"], ["Paris it is"], ["Paris"])
     assert 0 < score < 1
     assert JudgeConfig.load(tmp_path).form.references == "best"
 

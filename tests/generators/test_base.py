@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from bert_judge.errors import InputError, ModelError
-from bert_judge.generators import Generator, KeptGenerator, OpenAIGenerator, Options, make_generator, split_trace
+from bert_judge.generators import Generator, KeptGenerator, OpenAIGenerator, Options, make_generator
+from bert_judge.reading import split_trace
 from bert_judge.store import RecentEntries, Store
 from bert_judge.types import Reply, Sampling, Signature
 from conftest import Refused

@@ -53,7 +53,7 @@ def test_a_judge_without_a_combiner_says_nothing_of_the_evidence(folder: Path) -
 
 def test_marks_that_the_encoder_does_not_know_are_refused(folder: Path, refused: Refused) -> None:
     with refused(
-        "asks for match marks of evidence 2, which need 10 token types, but the model has 2", error=ModelError
+        "asks for match marks of evidence 3, which need 10 token types, but the model has 2", error=ModelError
     ):
         judge(folder, JudgeConfig(form=InputForm(marks=True)))
 

@@ -110,8 +110,8 @@ def test_what_is_undecided_is_missing():
         frame = judge.assess_table(table, {"candidate": "model_a"})
         dataset = judge.assess_table(Dataset.from_pandas(table, preserve_index=False), {"candidate": "model_a"})
     assert frame.score.isna().tolist() == frame.label.isna().tolist() == [False, True]
-    assert frame.explanation.isna().tolist() == [True, False]
-    assert dataset["explanation"][:] == [None, "the reply has no verdict"]
+    assert frame.explanation.tolist() == ["the text of the reference", "the reply has no verdict"]
+    assert dataset["explanation"][:] == frame.explanation.tolist()
     assert dataset["score"][:] == [1.0, None]
     assert dataset["label"][:] == [1, None]
 
@@ -122,7 +122,11 @@ def test_verdicts_are_added_to_a_dataset():
     found = JUDGE.assess_table(dataset.with_format("numpy"), prefix="judge_")
     assert dataset.column_names == list(rows)
     assert found.with_format(None)["judge_score"][:] == [1.0, 0.0, 0.0]
-    assert found.with_format(None)["judge_explanation"][:] == [None, None, "the candidate is empty"]
+    assert found.with_format(None)["judge_explanation"][:] == [
+        "the text of the reference",
+        None,
+        "the candidate is empty",
+    ]
     assert [found.features[f"judge_{name}"].dtype for name in ("score", "label", "explanation")] == [
         "float64",
         "int64",

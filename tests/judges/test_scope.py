@@ -89,6 +89,7 @@ def test_the_starter_says_which_rows_it_does_not_know(starter: BERTJudge) -> Non
 
 def test_a_scope_changes_no_score_and_no_signature(make_judge: Callable[..., Path], tmp_path: Path) -> None:
     folder, rows = Path(shutil.copytree(make_judge("bert"), tmp_path / "judge")), [Sample(GERMAN, ("Hamburg",), "Wo?")]
+    JudgeConfig().save(folder)
     silent = BERTJudge(str(folder))
     before, signature = list(silent.assess(rows)), silent.signature
     assert before[0].outside is None
