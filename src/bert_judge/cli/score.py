@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from bert_judge.cli.judging import add_judges, chosen_judges, explain_rows, judg
 from bert_judge.cli.outputs import VerdictOptions
 from bert_judge.cli.rows import first_explained, where_explained
 from bert_judge.document import Block, Document
-from bert_judge.errors import InputError, named_in_errors
+from bert_judge.errors import InputError, did_you_mean, named_in_errors
 from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade, CascadePlan
 from bert_judge.judges.naming import JudgeSpec, distinct, read_suite
@@ -31,12 +32,19 @@ from bert_judge.report.comparison import Compared, comparison_document
 from bert_judge.report.result_tables import result_facts, suite_table, write_columns
 from bert_judge.report.saved_runs import found_table
 from bert_judge.scoring import open_result
-from bert_judge.sources import HELD_BYTES, Source
+from bert_judge.sources import HELD_BYTES, MissingColumnError, Source
 from bert_judge.summary import Summary
 from bert_judge.types import Signature
 
 PAGE_ROWS = 20_000
 _COMPARED_ROWS = 100_000
+_OF_A_MODEL = re.compile(
+    r"model|system|agent|answer|response|output|prediction|completion|candidate|gpt|claude|gemini|gemma|llama|mistral|"
+    r"mixtral|qwen|deepseek|phi|command|grok|olmo|baseline|finetuned",
+    re.IGNORECASE,
+)
+"""What the name of a column with a model's answers often has in it."""
+
 _EXAMPLES = """examples:
   bert-judge score answers.jsonl --output_dir out
   bert-judge score results/                                   # saved runs of lm-eval, inspect, lighteval …
@@ -115,18 +123,33 @@ def _open(files: Sequence[str], options: ScoreOptions) -> dict[str, Source]:
     maps = {name: {**asked, "candidate": column} for name, column in zip(folders, columns, strict=True)}
     maps = maps or {"": asked}
     held = HELD_BYTES // len(maps)
-    return {
-        name: open_input(
-            files,
-            options,
-            columns=chosen,
-            model=name or None,
-            without=columns,
-            held_bytes=held,
-            part_rows=options.part_rows,
+    try:
+        return {
+            name: open_input(
+                files,
+                options,
+                columns=chosen,
+                model=name or None,
+                without=columns,
+                held_bytes=held,
+                part_rows=options.part_rows,
+            )
+            for name, chosen in maps.items()
+        }
+    except MissingColumnError as error:
+        if error.role != "candidate" or "candidate" in asked:
+            raise
+        if columns:
+            there = did_you_mean(error.column, error.unread)
+            raise InputError(f"--candidates names a column {error.column!r}, which is not there; {there}") from error
+        models = [name for name in error.unread if _OF_A_MODEL.search(name)]
+        if len(models) < 2:
+            raise
+        names = ",".join(f'"{name}"' if "," in name else name for name in models)
+        hint = (
+            f"or, if several columns are models' answers, score and compare them with --candidates {shlex.quote(names)}"
         )
-        for name, chosen in maps.items()
-    }
+        raise InputError(f"{str(error).removesuffix('.')}, {hint}.") from error
 
 
 def _jobs(

@@ -159,20 +159,24 @@ class Judge(ABC):
         table: Table,
         columns: ColumnMap | None = None,
         *,
-        prefix: str = "",
+        prefix: str | None = None,
         numbers_as_text: bool = False,
+        reference_separator: str | None = None,
     ) -> Table:
         """A pandas DataFrame or a Dataset of datasets with the columns `score`, `label` and `explanation` added.
 
-        The given table does not change. `columns` names the columns of "question", "reference" and "candidate", as in
-        {"candidate": "model_a"}; others are recognised as in files. A missing candidate is an empty answer, a missing
-        question no question. `prefix` stands before the new names; `numbers_as_text` reads numbers as texts. Where the
-        judge is undecided, score and label are missing (NaN and NA in pandas, None in datasets). Raises InputError for
-        another kind of table, a column that is missing or already exists, and a row without a reference.
+        The given table does not change. Where it has a column of one of these names, such as a human `label`, all
+        three are `judge_score`, `judge_label` and `judge_explanation`; `prefix` is what stands before the new names
+        instead. `columns` names the columns of "question", "reference" and "candidate", as in
+        {"candidate": "model_a"}; others are recognised as in files. A missing candidate is an empty answer; a missing
+        question is ignored. `numbers_as_text` reads numbers as texts, and `reference_separator` splits several
+        references in one text, as for files. Where the judge is undecided, score and label are missing (NaN and NA in
+        pandas, None in datasets). Raises InputError for another kind of table, a column that is missing, a new column
+        that already exists, and a row without a reference.
         """
         from bert_judge.judges.tables import read_table, with_verdicts
 
-        samples = read_table(table, columns, prefix, numbers_as_text)
+        samples, prefix = read_table(table, columns, prefix, numbers_as_text, reference_separator)
         return with_verdicts(table, list(self.fitted(samples).assess(samples)), prefix)
 
 
