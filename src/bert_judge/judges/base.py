@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from bert_judge.errors import InputError, first_line
 from bert_judge.types import Explanation, Reply, Sample, Scale, Signature, Verdict
@@ -76,6 +76,10 @@ class Costs:
 
 
 _AMOUNTS = tuple(each.name for each in fields(Costs) if each.name != "stages")
+
+
+SECRETS: Final = frozenset(["api_key"])
+"""The parameters of judges that are no flags, which others on the machine can read, and that no file holds."""
 
 
 class Judge(ABC):

@@ -177,7 +177,7 @@ class Source:
                     held = None
         if not good and not bad and self._found:
             raise InputError(
-                f"{name} holds nothing to judge, only {self._aside()}; give a run with generated answers and references."
+                f"{name} holds nothing to judge, only {self._aside()}; give a run with generated answers to judge."
             )
         if not good and not bad:
             expected = " and a ".join(columns.required or ["label"])
