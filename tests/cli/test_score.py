@@ -546,3 +546,22 @@ def test_several_references_in_a_cell_are_split_or_noticed(command: Callable[...
     assert [row["score"] for row in read_rows("split/verdicts.jsonl")] == [1.0] * 4
     assert [row["matched_reference"] for row in read_rows("split/verdicts.jsonl")][:3] == [1, 1, 1]
     assert command("export", "split", "--to", "rows", "--output_dir", "given")[0] == 0
+
+
+def test_rows_of_several_models_lead_to_their_comparison(score, subtests: pytest.Subtests):
+    hint = "bert-judge compare out --by model compares the models that the column model names"
+    row = {"question": "q", "answer": "a", "output": "a"}
+    for name, rows, hinted in [
+        ("several", [{**row, "model": "m"}, {**row, "model": "n"}], True),
+        ("spaces", [{**row, "model": "m"}, {**row, "question": " q\n", "model": "n"}], True),
+        ("one", [{**row, "model": "m"}] * 2, False),
+        ("other questions", [{**row, "model": "m"}, {**row, "question": "r", "model": "n"}], False),
+        ("none", [row] * 2, False),
+    ]:
+        with subtests.test(name=name):
+            write("x.jsonl", rows)
+            given = ("x.jsonl", "--judge", "containment", "--overwrite")
+            assert (hint in score(*given, "--output_dir", "out")[1]) == hinted
+    write("x.jsonl", [{**row, "candidate_model": name} for name in ("m", "n")])
+    _, out, _ = score("x.jsonl", "--judge", "containment,exact_match", "--output_dir", "two")
+    assert "bert-judge compare two/containment two/exact_match --by candidate_model compares the models" in out
