@@ -44,7 +44,7 @@ _END = r"[\s*_`~\"'“”‘’$\[\](){}<>\\.!。]*"
 _BARE = re.compile(rf"{_WRAPPED}(true|false){_END}", re.IGNORECASE)
 # A sentence of its own; what is said of the candidate's final answer on the way is no verdict.
 _SENTENCE = re.compile(
-    rf"^{_MARKUP}(?:(?:so|thus|hence|therefore|in conclusion),?\s+)?(?:(?:the|my)\s+)?final\s+answer{_MARKUP}\b"
+    rf"^[ \t*_`#\"'“”]*+(?:(?:so|thus|hence|therefore|in conclusion),?\s+)?(?:(?:the|my)\s+)?final\s+answer{_MARKUP}\b"
     rf"(?:is|would\s+be)\b{_WRAPPED}(?::{_WRAPPED})?((?:true|false){_END})$",
     re.IGNORECASE | re.MULTILINE,
 )
