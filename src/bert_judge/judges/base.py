@@ -201,7 +201,7 @@ def make_samples(
         Sample(
             _text(candidate, f"candidates[{row}]"),
             _texts(reference, f"references[{row}]"),
-            None if _is_missing(question) else _text(question, f"questions[{row}]"),
+            None if is_missing(question) else _text(question, f"questions[{row}]"),
         )
         for row, (question, candidate, reference) in enumerate(zip(asked, answers, right, strict=True))
     ]
@@ -255,11 +255,11 @@ def _is_list(values: Any) -> bool:
 def _text(value: Any, place: str, expected: str = "a text") -> str:
     if isinstance(value, str):
         return str(value)  # numpy has a class of its own
-    shown = repr(value) if _is_missing(value) else f"{value!r:.60} ({type(value).__name__})"
+    shown = repr(value) if is_missing(value) else f"{value!r:.60} ({type(value).__name__})"
     raise InputError(f"{place} is {shown}; {expected} was expected.")
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
     """Whether this is None, or what pandas and numpy put in its place."""
     is_nan = isinstance(value, float) and value != value
     return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
