@@ -527,7 +527,7 @@ def test_several_columns_of_models_are_noticed(complaint: Complaint, subtests: p
     Path("x.csv").write_text("question,answer,topic,split\nq,a,t,s\n")
     assert "--candidates" not in complaint("score", "x.csv")
     said = complaint("score", "x.csv", "--candidates", "topci,split")
-    assert said.endswith("--candidates names a column 'topci', which is not there; did you mean topic?")
+    assert said.endswith("x.csv has no column 'topci', which --candidates names; did you mean topic?")
 
 
 @pytest.mark.filterwarnings("default::UserWarning")

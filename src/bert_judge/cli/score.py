@@ -142,7 +142,8 @@ def _open(files: Sequence[str], options: ScoreOptions) -> dict[str, Source]:
             raise
         if columns:
             there = did_you_mean(error.column, error.unread)
-            raise InputError(f"--candidates names a column {error.column!r}, which is not there; {there}") from error
+            where = str(error).partition(", which")[0]  # FILE has no column NAME
+            raise InputError(f"{where}, which --candidates names; {there}") from error
         models = [name for name in error.unread if _OF_A_MODEL.search(name)]
         if len(models) < 2:
             raise
@@ -185,12 +186,12 @@ def _say_one(folder: ResultFolder, source: Source, spec: JudgeSpec, judge: Judge
     page = write_page([folder], folder.folder / REPORT, len(source), not options.no_report)
     if not options.quiet:
         say(_report(folder, source, Signature.of(judge.signature), page, options))
+        if by := _column_of_models(folder):
+            say(f"\nbert-judge compare {folder.folder} --by {by} compares the models that the column {by} names")
         if explained := first_explained(folder) if options.explain else "":
             say(f"\n{explained}")
         if stages := _stages(spec, judge, folder):
             say(f"\n{stages}")
-        if by := _column_of_models(folder):
-            say(f"\nbert-judge compare {folder.folder} --by {by} compares the models that the column {by} names")
 
 
 def _column_of_models(folder: ResultFolder) -> str:
