@@ -171,7 +171,7 @@ def test_rows_that_fail_for_good_are_undecided_and_failed() -> None:
 
 def test_what_no_try_mends_is_an_error(refused: Refused) -> None:
     for answer, said, error in [
-        (Answer(status=401), "is BERT_JUDGE_API_KEY right?", ModelError),
+        (Answer(status=401), "is the key right (api_key, or BERT_JUDGE_API_KEY)?", ModelError),
         (Answer(status=404), "is it the address of a bert-judge serve?", ModelError),
         (Answer(status=422), "answered 422 (scripted trouble)", InputError),
         (Answer(body="<html>"), "what it sent is not JSON", ModelError),
