@@ -162,3 +162,14 @@ def test_nothing_heavy_is_imported_before_it_is_needed(code: str):
     code += f"; import sys; print('heavy:', [name for name in {HEAVY} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "heavy: []"
+
+
+def test_the_package_lists_what_it_offers() -> None:
+    import bert_judge.locks
+    import bert_judge.pickles
+
+    listed = dir(bert_judge)
+    assert {name for name in listed if not name.startswith("__")} == {*bert_judge.__all__} - {"__version__"}
+    assert {"BERTJudge", "bert_score", "rewards", "__version__", "__doc__"} <= {*listed}
+    assert len(listed) == len({*listed})
+    assert all(hasattr(bert_judge, name) for name in listed)

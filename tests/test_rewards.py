@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Barrier
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bert_judge
@@ -214,7 +215,7 @@ def test_bad_input_gets_a_sentence(refused: Refused):
         (lambda: correctness("containmnt"), "did you mean containment?"),
         (lambda: correctness(clip=(0.9, 0.2)), "the lower first"),
         (lambda: format_match("("), "is not a regular expression"),
-        (lambda: compute_score("gsm8k", "8", None, judge=CONTAINMENT), "the ground_truth of row 0 is empty"),
+        (lambda: compute_score("gsm8k", "8", {"style": "rule"}, judge=CONTAINMENT), "is {'style': 'rule'} (dict)"),
         (lambda: compute_score("gsm8k", "8", "8", jugde=CONTAINMENT), "did you mean judge?"),
         (lambda: compute_scores([], [], []), "solution_strs is empty"),
         (lambda: reward_func(["a b"], ["a"], [], judge=CONTAINMENT), "labels is empty"),
@@ -239,6 +240,29 @@ def test_verl_has_no_none():
     puzzled = f"{__name__}:Puzzled"
     found = compute_score("gsm8k", "8", "8", {"question": "How?"}, undecided=0.25, judge=puzzled)
     assert found == {"score": 0.25, "acc": 0.0, "undecided": 1.0}
+
+
+MISSING = [None, float("nan"), pd.NA, "", " ", [], [None, ""], np.array([]), {"target": []}, {"target": None}]
+
+
+def test_a_row_without_a_reference_is_undecided_everywhere(subtests: pytest.Subtests):
+    for gold in MISSING:
+        with subtests.test(gold=gold):
+            assert correctness(CONTAINMENT)(None, ["8", "8"], reference=["8", gold]) == [1.0, None]
+            found = compute_scores(["a"] * 2, ["8", "8"], ["8", gold], undecided=0.25, judge=CONTAINMENT)
+            assert found[0] == {"score": 1.0, "acc": 1.0, "undecided": 0.0}
+            assert found[1] == {"score": 0.25, "acc": 0.0, "undecided": 1.0}
+            assert compute_score("a", "8", gold, judge=CONTAINMENT) == {"score": 0.0, "acc": 0.0, "undecided": 1.0}
+            earned = reward_func(["a 8", "a 8"], ["a ", "a "], ["8", gold], undecided=0.25, judge=CONTAINMENT)
+            assert earned["rewards"].tolist() == earned["scores"].tolist() == [1.0, 0.25]
+            assert earned["extra_logs"]["undecided"].tolist() == [0.0, 1.0]
+
+
+def test_references_can_be_inside_of_a_mapping():
+    for gold in ({"target": ["eight", "8"]}, {"target": np.array(["8"])}, {"ground_truth": "8"}, {"answers": ["8"]}):
+        assert compute_score("a", "It is 8.", gold, judge=CONTAINMENT)["score"] == 1.0
+        assert correctness(CONTAINMENT)(None, ["It is 8."], reference=[gold]) == [1.0]
+        assert reward_func(["a 8"], ["a "], [gold], judge=CONTAINMENT)["rewards"].tolist() == [1.0]
 
 
 class Puzzled(Seen):

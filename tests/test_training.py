@@ -489,6 +489,23 @@ def test_no_states_are_kept_where_none_are_wanted(encoder: Path, tmp_path: Path)
     assert json.loads((tmp_path / "metrics.json").read_text())["steps"] == {"all": 4, "best": None}
 
 
+def test_enough_is_held_out_of_few_rows_by_default(encoder: Path, tmp_path: Path, subtests: pytest.Subtests) -> None:
+    config = replace(CONFIG, dev_share=None, max_steps=1, evaluations=1, save_strategy="no")
+    for questions, answers, share in [(1500, 1, 0.05), (600, 1, 0.1), (300, 1, 0.2), (60, 1, 0.2), (6, 50, None)]:
+        with subtests.test(questions=questions, answers=answers):
+            data = [
+                Sample(f"It is {n}.", (str(n * n % 2),), f"Which digit has town number {n // answers}?", gold=n % 2)
+                for n in range(questions * answers)
+            ]
+            result = train(str(encoder), data, tmp_path / f"{questions}", FORM, config)
+            record = json.loads((result.folder / "metrics.json").read_text())["data"]
+            assert record["dev_share"] == share or share is None
+            assert record["train"] + record["dev"] == len(data)
+            held_out = split_by_question(data, record["dev_share"])[1]
+            assert len(held_out) == record["dev"]
+            assert {sample.gold for sample in held_out} == {0, 1}
+
+
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [

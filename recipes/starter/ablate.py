@@ -28,7 +28,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from build import CONFIG, FORM, find_base
+from build import CONFIG, DEV_SHARE, FORM, find_base
 from data import TABLES, all_rows, to_learn
 from halves import trials_of
 from made.bank import TEST_SHARE
@@ -42,7 +42,7 @@ from bert_judge.training import split_by_question, train
 FAMILIES: Mapping[str, Mapping[str, list[str]]] = TABLES["families"]
 GROUPS = [f"without:{','.join(group)}" for group in TABLES["left out together"]]
 MOST = 4_000  # rows of a family that measure
-HELD_OUT = CONFIG.dev_share + TEST_SHARE  # of the questions: those that measure, and half as many that calibrate
+HELD_OUT = DEV_SHARE + TEST_SHARE  # of the questions: those that measure, and half as many that calibrate
 PROTOCOL = {"num_train_epochs": 1.0, "evaluations": 3, "dev_share": HELD_OUT, "quiet": True}
 Record = dict[str, Any]
 Records = Mapping[str, Record]
@@ -71,7 +71,7 @@ def main() -> None:
     if args.data:
         rows = all_rows(args.data)
         number = args.rows or len(list(to_learn(rows))) // 3
-        learnt, held_out = split_by_question(rows, CONFIG.dev_share)
+        learnt, held_out = split_by_question(rows, DEV_SHARE)
         groups = by_family(held_out, MOST)
         for name in dict.fromkeys(["all", *(args.names or GROUPS)]):
             record = run(name, learnt, number, args.work, str(args.base or find_base()))

@@ -97,7 +97,7 @@ def main() -> None:
 def divide(rows: Iterable[Sample]) -> tuple[list[Sample], list[Sample]]:
     """The rows to train on and those to calibrate on, split by question; the rows that measure are in neither."""
     rest, _ = split_by_question(rows, TEST_SHARE)
-    return split_by_question(rest, CONFIG.dev_share)
+    return split_by_question(rest, DEV_SHARE)
 
 
 def find_base() -> Path:

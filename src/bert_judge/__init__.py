@@ -40,6 +40,11 @@ _HOMES = {
 }
 
 
+def __dir__() -> list[str]:
+    """The public names, imported or not; what else is here are modules for which nobody looks first."""
+    return [*__all__, *(name for name in globals() if name.startswith("__") and name not in __all__)]
+
+
 def __getattr__(name: str) -> object:
     """What needs more than the standard library is imported when it is asked for."""
     if name == "rewards":

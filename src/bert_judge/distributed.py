@@ -65,17 +65,21 @@ class JudgeActor:
         judge: str | Mapping[str, Any] = "starter",
         columns: ColumnMap | None = None,
         *,
-        prefix: str = "",
+        prefix: str | None = None,
         numbers_as_text: bool = False,
+        reference_separator: str | None = None,
     ) -> None:
         self._judge = JudgeSpec.of(judge).make()
-        self._columns, self._prefix, self._numbers_as_text = columns, prefix, numbers_as_text
+        self._columns = columns
+        self._options: dict[str, Any] = {
+            "prefix": prefix,
+            "numbers_as_text": numbers_as_text,
+            "reference_separator": reference_separator,
+        }
 
     def __call__(self, batch: pd.DataFrame) -> pd.DataFrame:
         """The batch with the verdicts of its rows."""
-        return self._judge.assess_table(
-            batch, self._columns, prefix=self._prefix, numbers_as_text=self._numbers_as_text
-        )
+        return self._judge.assess_table(batch, self._columns, **self._options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError, did_you_mean
-from bert_judge.judges.base import Judge
+from bert_judge.judges.base import Judge, is_missing
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.judges.patterns import PATTERN_TIMEOUT, compile_pattern
 from bert_judge.judges.shared import JudgeName, SharedJudge, shared_judge
@@ -31,11 +31,18 @@ REFERENCE_COLUMNS = ("reference", "references", "answer", "solution")
 
 QUESTION_COLUMN = "question"
 
+_INSIDE = ("target", "targets", "ground_truth", "answer", "answers", "reference", "references")
+"""Where the references are in a mapping, such as the `{"target": […]}` of verl's data sets."""
+
 Text = str | Sequence[Mapping[str, Any]]
 """A prompt or a completion: a text, or messages with `role` and `content`."""
 
+Reference = str | Sequence[str] | Mapping[str, Any] | None
+"""The correct answer of a row, several, or a mapping that holds them; None and what is blank is none."""
+
 _OF_TRL = frozenset("completion_ids trainer_state log_extra log_metric environments".split())  # not the data set's
 _OF_VERL = ("reward_router_address", "reward_model_tokenizer")  # given where a reward model of verl's runs, too
+_NO_REFERENCE = Verdict(None, explanation="the row has no reference")
 _LOOP = re.compile(r"\b(\w+(?:\W+\w+){0,23}?)(?:\W+\1\b){2,}")  # up to 24 words, three times or more
 _SPECIAL = re.compile(r"\s*(?:<[|｜][^<>|｜]*[|｜]>|</?s>|</?(?:bos|eos|pad|start_of_turn|end_of_turn)>)\s*")
 
@@ -205,17 +212,17 @@ format_match = FormatMatch
 def compute_score(
     data_source: str,
     solution_str: str,
-    ground_truth: str | Sequence[str],
+    ground_truth: Reference,
     extra_info: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> dict[str, float]:
     """The reward of one answer, as verl asks for it; answers that its threads ask for at once are judged together.
 
-    `ground_truth` is the reference, or a list of them; the question is `extra_info["question"]`, where there is one.
-    The options are those of `Correctness` with `judge`, and `undecided`: the score of a row on which the judge can't
-    decide (default 0), as verl has no None. The result has `score` (the reward), `acc` (1.0 where the judge labels the
-    answer correct) and `undecided` (1.0 where it can't decide). Raises InputError for an unknown option, a row without
-    a reference and what is not a text.
+    `ground_truth` is the reference, a list of them, or a mapping with these as "target"; the question is
+    `extra_info["question"]`, where there is one. The options are those of `Correctness` with `judge`, and `undecided`:
+    the score of a row on which the judge can't decide, or which has no reference (default 0), as verl has no None. The
+    result has `score` (the reward), `acc` (1.0 where the judge labels the answer correct) and `undecided` (1.0 where it
+    can't decide). Raises InputError for an unknown option and what is not a text.
     """
     (found,) = compute_scores([data_source], [solution_str], [ground_truth], [extra_info], **options)
     return found
@@ -224,7 +231,7 @@ def compute_score(
 def compute_scores(
     data_sources: Sequence[str],
     solution_strs: Sequence[str],
-    ground_truths: Sequence[str | Sequence[str]],
+    ground_truths: Sequence[Reference],
     extra_infos: Sequence[Mapping[str, Any] | None] | None = None,
     *,
     undecided: float = 0.0,
@@ -242,14 +249,14 @@ def compute_scores(
             "acc": float(verdict.label == 1),
             "undecided": float(verdict.score is None),
         }
-        for verdict in _all_judged(reward.verdicts(questions, solution_strs, right), "ground_truth")
+        for verdict in (each or _NO_REFERENCE for each in reward.verdicts(questions, solution_strs, right))
     ]
 
 
 def reward_func(
     queries: Sequence[str],
     prompts: Sequence[str],
-    labels: Sequence[str | Sequence[str]],
+    labels: Sequence[Reference],
     *,
     undecided: float = 0.0,
     **options: Any,
@@ -258,7 +265,7 @@ def reward_func(
 
     A query is the prompt with its answer, with the tokens of the chat template, which are left out; the labels are the
     references. The options are those of `Correctness` with `judge`, and `undecided`: the reward of a row on which the
-    judge can't decide (default 0), as OpenRLHF has no None. Raises as `compute_score`.
+    judge can't decide, or which has no reference (default 0), as OpenRLHF has no None. Raises as `compute_score`.
     """
     import torch
 
@@ -267,7 +274,7 @@ def reward_func(
     reward = _made(options)
     answers = [_plain(query.removeprefix(prompt)) for query, prompt in zip(queries, asked, strict=True)]
     opened = [reward._opens(prompt) for prompt in asked]
-    verdicts = _all_judged(reward.verdicts(list(map(_plain, asked)), answers, right, opened), "label")
+    verdicts = [each or _NO_REFERENCE for each in reward.verdicts(list(map(_plain, asked)), answers, right, opened)]
     earned = [undecided if (score := reward.reward(verdict)) is None else score for verdict in verdicts]
 
     def tensor(values: Iterable[float]) -> torch.Tensor:
@@ -298,7 +305,7 @@ def last_text(value: object, role: str, place: str) -> str:
 
 def _references(value: object, place: str) -> tuple[str, ...]:
     """The references of a row; none for None, NaN, a blank text and an empty list."""
-    if value is None or (isinstance(value, float) and value != value):
+    if is_missing(value):
         return ()
     if isinstance(value, str):
         return (value,) if value.strip() else ()
@@ -308,7 +315,12 @@ def _references(value: object, place: str) -> tuple[str, ...]:
         return _references(value.tolist(), place)
     if isinstance(value, Sequence):
         return tuple(text for each in value for text in _references(each, place))
-    raise InputError(f"{place} is {value!r:.60} ({type(value).__name__}); a text, or a list of texts, was expected.")
+    if isinstance(value, Mapping) and (inside := [name for name in _INSIDE if name in value]):
+        return _references(value[inside[0]], place)
+    raise InputError(
+        f"{place} is {value!r:.60} ({type(value).__name__}); a text, or a list of texts, was expected (or a mapping "
+        "with one of these as 'target')."
+    )
 
 
 def _counts(verdicts: Sequence[Verdict | None]) -> dict[str, int]:
@@ -349,13 +361,6 @@ def _no_column(role: str, names: Sequence[str], columns: Mapping[str, Any]) -> I
     return InputError(
         f"the data set has no column {wanted} for the {role}; {hint} Name it: correctness({role}_column=…)."
     )
-
-
-def _all_judged(verdicts: Sequence[Verdict | None], name: str) -> list[Verdict]:
-    for row, verdict in enumerate(verdicts):
-        if verdict is None:
-            raise InputError(f"the {name} of row {row} is empty; at least one correct answer was expected.")
-    return [verdict for verdict in verdicts if verdict is not None]
 
 
 def _made(options: Mapping[str, Any]) -> Correctness:

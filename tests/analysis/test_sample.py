@@ -60,7 +60,7 @@ def test_commands_say_what_was_drawn(results: Path, command: Command, complaint:
 def test_the_page_of_score_shows_a_sample_of_many_rows(
     results: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bert_judge.cli.score.PAGE_ROWS", 900)
+    monkeypatch.setattr("bert_judge.cli.outputs.PAGE_ROWS", 900)
     status, out, _ = command("score", "rows.jsonl", "--judge", "containment", "--output_dir", "c")
     assert status == 0
     assert "report.html" in out

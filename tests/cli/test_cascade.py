@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from bert_judge.cli import score
+from bert_judge.cli import evaluate, score
 from bert_judge.cli.cascade import main
 from bert_judge.errors import BertJudgeError, ModelError
 from bert_judge.judges.cascade import Cascade
+from bert_judge.judges.naming import JudgeSpec
 from bert_judge.server.running import warm_up
 from bert_judge.types import Sample, Verdict
 from conftest import Refused
@@ -102,6 +103,22 @@ def test_calibrate_and_score(run) -> None:
         "200",
         str(early),
     ]
+
+
+def test_the_file_names_the_judge(run) -> None:
+    write("labelled.jsonl", 300, 1)
+    run(main, *stages("containment", "test_cascade:Oracle"), "--quiet")
+    answers = write("answers.jsonl", 60, 2)
+    run(score.main, answers, *CASCADE)
+    out = run(score.main, answers, "--judge", "cascade.json", "--output_dir", "named")
+    assert read_rows("named/verdicts.jsonl") == read_rows("out/verdicts.jsonl")
+    assert "never reached Oracle" in out
+    assert run(score.main, answers, "--judge", "cascade.json,containment", "--output_dir", "both", "--quiet") == ""
+    assert {path.name for path in Path("both").iterdir() if path.is_dir()} == {"cascade", "containment"}
+    assert "cascade" in run(evaluate.main, answers, "--judges", "cascade.json", "--figure", "none")
+    Path("suite.yaml").write_text("mine: cascade.json\n")
+    assert run(score.main, answers, "--suite", "suite.yaml", "--output_dir", "suite", "--quiet") == ""
+    assert JudgeSpec.of("cascade.json").kind is Cascade
 
 
 def test_rows_of_another_kind_are_noticed(run) -> None:

@@ -183,3 +183,22 @@ def test_help_has_examples(capsys: pytest.CaptureFixture[str]):
     out = capsys.readouterr().out
     assert "bert-judge compare out --by model" in out
     assert all(flag in out for flag in ("--by", "--what", "--margin", "--flips", "--output_dir"))
+
+
+def test_white_space_around_questions_and_references_does_not_matter(compare):
+    questions = [f"Is {i} a number?\nSay yes or no." for i in range(40)]
+    a = [{"question": text, "reference": "yes", "candidate": "yes"} for text in questions]
+    b = [
+        {"question": f" {text} \n".replace("\n", "\r\n"), "reference": "yes ", "candidate": "no"} for text in questions
+    ]
+    runs = [score(write_rows(f"{name}.jsonl", rows), name) for name, rows in (("a", a), ("b", b))]
+    assert line(compare(*runs), "b minus a")[3] == "40"
+
+
+def test_white_space_around_answers_makes_no_other_model(compare):
+    texts = ["yes", "no", "yes, it is"] * 10
+    runs = [
+        score(answers("a.jsonl", texts), "a"),
+        score(answers("b.jsonl", [f" {text}\n" for text in texts]), "b", *EXACT),
+    ]
+    assert "30 answers to 30 questions" in compare(*runs)

@@ -69,6 +69,7 @@ def spreadsheet() -> str:
 
 def test_every_way_to_name_a_judge(score: Score, make_judge) -> None:
     Path("strict.yaml").write_text("judge_type: RegexJudge\nmetric: EM\npattern: none\n")
+    Path("strict.json").write_text('{"judge_type": "RegexJudge", "metric": "EM", "pattern": "none"}')
     shutil.copytree(make_judge("bert"), "tiny")
     named = {
         "starter": ["--judge_type", "BERTJudge", "--model_path", "starter"],
@@ -76,6 +77,7 @@ def test_every_way_to_name_a_judge(score: Score, make_judge) -> None:
         "tiny": ["--model_path", "tiny"],
         "containment": ["--judge_type", "RegexJudge", "--metric", "containment", "--pattern", "none"],
         "strict.yaml": ["--judge_type", "RegexJudge", "--metric", "EM", "--pattern", "none"],
+        "strict.json": ["--judge_type", "RegexJudge", "--metric", "EM", "--pattern", "none"],
         "bert_judge.judges.regex:RegexJudge": ["--judge_type", "RegexJudge"],
     }
     for number, (name, flags) in enumerate(named.items()):
@@ -120,6 +122,7 @@ def test_a_wrong_name_is_answered_in_a_sentence(complaint: Callable[..., str]) -
         ("--judge", "contaiment"): "did you mean containment?",
         ("--judge", "nobody/knows"): "the model 'nobody/knows' was not found",
         ("--judge", "missing.yaml"): "the judge missing.yaml can't be read",
+        ("--judge", "missing.json"): "the judge missing.json can't be read",
         ("--judge_type", "containment"): "write --judge containment.",
         ("--judge_type", "starter"): "write --judge starter.",
         ("--judge", "starter", "--judge_type", "RegexJudge"): "both name the judge; give one.",

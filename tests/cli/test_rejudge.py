@@ -122,3 +122,51 @@ def test_what_rejudge_refuses(complaint: Callable[..., str], command: Command) -
     Path("samples.jsonl").write_text(json.dumps({**SAMPLE, "metrics": ["bleu"], "bleu": 31.0}) + "\n")
     said = complaint("rejudge", "samples.jsonl", *BY_WORDS, "--output_dir", "other", "--quiet")
     assert "the run has no scores of its own between 0 and 1" in said
+
+
+def test_disagreements_are_shown_and_there_is_a_page(command: Command) -> None:
+    arguments = {"gen_args_0": {"arg_0": "Q", "arg_1": {"until": []}}}
+    said = [("Lima", 0)] * 4 + [("Cusco", 1)] * 4 + [("Lima", 1), ("Cusco", 0)]
+    rows = [
+        {
+            **SAMPLE,
+            "doc_id": number,
+            "doc": {"question": f"Capital {number}?"},
+            "target": "Lima",
+            "resps": [[text]],
+            "arguments": arguments,
+            "metrics": ["exact", "f1"],
+            "exact": score,
+            "f1": score if number else 1 - score,
+        }
+        for number, (text, score) in enumerate(said)
+    ]
+    Path("samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    status, out, _ = command("rejudge", "samples.jsonl", *BY_WORDS, "--output_dir", "out")
+    assert status == 0
+    assert "The tool and the judge differ on 8 answers:" in out
+    shown = [line.strip() for line in out.splitlines() if "; theirs: " in line and "judged" in line]
+    assert shown == [
+        "0: judged correct (1.000); theirs: exact 0",
+        "4: judged incorrect (0.000); theirs: exact 1, f1 1",
+        "1: judged correct (1.000); theirs: exact 0, f1 0",
+        "5: judged incorrect (0.000); theirs: exact 1, f1 1",
+        "2: judged correct (1.000); theirs: exact 0, f1 0",
+    ]
+    assert "question   Capital 0?" in out
+    assert "(3 more: bert-judge show out --theirs)" in out
+    assert "run.json, report.html, rejudge.json" in out
+    assert Path("out/report.html").stat().st_size > 10_000
+    status, out, _ = command("show", "out", "--theirs")
+    assert status == 0
+    assert out.startswith("out: 8 of 10 rows (theirs)")
+    assert "theirs      exact 0, f1 0" in out
+    assert command("show", "out", "--theirs", "--wrong")[1].startswith("out: 4 of 10 rows (wrong, theirs)")
+    assert command("rejudge", "samples.jsonl", *BY_WORDS, "--output_dir", "bare", "--no_report", "--quiet")[1] == ""
+    assert not Path("bare/report.html").exists()
+
+
+def test_what_has_no_scores_of_a_tool_has_no_disagreements(command: Command, complaint: Callable[..., str]) -> None:
+    Path("x.csv").write_text("answer,output\na,a\n")
+    assert command("score", "x.csv", *BY_WORDS, "--output_dir", "out", "--quiet")[0] == 0
+    assert "out has no scores of another tool to differ from" in complaint("show", "out", "--theirs")

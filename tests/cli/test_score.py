@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -486,3 +487,81 @@ def test_a_closed_pipe_is_no_error_and_a_full_one_is_told(score):
         done = subprocess.run(again, env=environment(), stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
     assert "standard output can't be written (No space left on device)" in one_sentence(done.stderr)
+
+
+def test_advice_on_the_input_names_flags(complaint: Complaint, subtests: pytest.Subtests):
+    for text, flags, said in [
+        ('{"answer": "a", "output": 0.5}', "", "or read numbers as they are written with --numbers_as_text)"),
+        ('{"answer": "a", "output": 0.5}', "", "or set such rows aside with --skip_bad_rows."),
+        ('{"answer": "a", "output": ["x"]}', "", "can be named, as in --map candidate=output.0)"),
+        ('{"answer": "a", "output": "x", "label": "maybe"}', "", "--map label= reads no label"),
+        ('{"q": 1}', "", "found q; name it with --map reference=COLUMN,candidate=COLUMN."),
+        ('{"q": 1, "output": "x"}', "", "--map reference=COLUMN (--map reference= for a judge that reads none)."),
+        ('{"answer": "a", "output": "x"}', "--map candidate=outptu", "found answer, output; did you mean 'output'?"),
+        (
+            '{"answer": "a", "output": "x"}',
+            "--map candidate=y",
+            "found answer, output; name one of these with --map ca",
+        ),
+        ("[1]", "", "(a file that is one list is read with --input_format 'json')"),
+    ]:
+        with subtests.test(text=text, said=said):
+            Path("x.jsonl").write_text(text + "\n")
+            found = complaint("score", "x.jsonl", *flags.split())
+            assert said in found
+            assert not re.search(r"columns=|=True|input_format=", found)
+
+
+def test_several_columns_of_models_are_noticed(complaint: Complaint, subtests: pytest.Subtests):
+    for columns, said in {
+        "question,answer,gpt-4o,claude-3,topic": "--candidates gpt-4o,claude-3.",
+        "question,answer,Model A,Model B": "--candidates 'Model A,Model B'.",
+        'question,reference,answer_1,"answer, 2"': """--candidates 'answer_1,"answer, 2"'.""",
+    }.items():
+        with subtests.test(columns=columns):
+            Path("x.csv").write_text(
+                f"{columns}\n" + "v," * (len(columns.split(",")) - 1 - columns.count('"') // 2) + "v\n"
+            )
+            assert complaint("score", "x.csv").endswith(said)
+            assert "--candidates" not in complaint("evaluate", "x.csv", "--judges", "containment")
+    Path("x.csv").write_text("question,answer,topic,split\nq,a,t,s\n")
+    assert "--candidates" not in complaint("score", "x.csv")
+    said = complaint("score", "x.csv", "--candidates", "topci,split")
+    assert said.endswith("x.csv has no column 'topci', which --candidates names; did you mean topic?")
+
+
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_several_references_in_a_cell_are_split_or_noticed(command: Callable[..., tuple[int, str, str]]):
+    cells = ["Lima; Ciudad de Lima", "Perth; Boorloo", "Oslo; Kristiania", "Bern"]
+    answers = ["Ciudad de Lima", "Boorloo", "Kristiania", "Bern"]
+    rows = "".join(f"{cell},{answer}\n" for cell, answer in zip(cells, answers, strict=True))
+    Path("x.csv").write_text(f"reference,candidate\n{rows}")
+    given = ["score", "x.csv", "--judge", "exact_match", "--output_dir"]
+    status, _, err = command(*given, "whole", "--quiet")
+    assert status == 0
+    assert "3 of 4 references hold '; '" in err
+    assert "split them with --reference_separator '; '." in err
+    assert [row["score"] for row in read_rows("whole/verdicts.jsonl")] == [0.0, 0.0, 0.0, 1.0]
+    assert command(*given, "split", "--reference_separator", "; ", "--quiet") == (0, "", "")
+    assert [row["score"] for row in read_rows("split/verdicts.jsonl")] == [1.0] * 4
+    assert [row["matched_reference"] for row in read_rows("split/verdicts.jsonl")][:3] == [1, 1, 1]
+    assert command("export", "split", "--to", "rows", "--output_dir", "given")[0] == 0
+
+
+def test_rows_of_several_models_lead_to_their_comparison(score, subtests: pytest.Subtests):
+    hint = "bert-judge compare out --by model compares the models that the column model names"
+    row = {"question": "q", "answer": "a", "output": "a"}
+    for name, rows, hinted in [
+        ("several", [{**row, "model": "m"}, {**row, "model": "n"}], True),
+        ("spaces", [{**row, "model": "m"}, {**row, "question": " q\n", "model": "n"}], True),
+        ("one", [{**row, "model": "m"}] * 2, False),
+        ("other questions", [{**row, "model": "m"}, {**row, "question": "r", "model": "n"}], False),
+        ("none", [row] * 2, False),
+    ]:
+        with subtests.test(name=name):
+            write("x.jsonl", rows)
+            given = ("x.jsonl", "--judge", "containment", "--overwrite")
+            assert (hint in score(*given, "--output_dir", "out")[1]) == hinted
+    write("x.jsonl", [{**row, "candidate_model": name} for name in ("m", "n")])
+    _, out, _ = score("x.jsonl", "--judge", "containment,exact_match", "--output_dir", "two")
+    assert "bert-judge compare two/containment two/exact_match --by candidate_model compares the models" in out

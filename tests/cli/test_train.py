@@ -173,7 +173,7 @@ def test_a_judge_without_references(make_judge: Callable[..., Path], capsys: pyt
     line = f"train --model_path {make_judge('bert')} --dataset_path rows.jsonl --output_dir out {QUICK}"
     assert run(f"{line} --map label=helpfulness --no-include_reference") == 1
     assert "no column for the reference" in (said := capsys.readouterr().err)
-    assert "(reference= for a judge that reads none)" in said
+    assert "(--map reference= for a judge that reads none)" in said
     assert run(f"{line} --map label=helpfulness,reference= --no-include_reference") == 0
     assert json.loads(Path("out/judge.json").read_text())["form"]["forms"] == ["qc"]
     write_rows("answers.jsonl", [{"question": "1?", "candidate": "yes"}])

@@ -337,3 +337,20 @@ def test_connections_are_closed_with_the_generator():
         gc.collect()
         assert client.is_closed()
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("bert-judge-request")]
+
+
+def test_a_content_in_parts_is_joined(subtests: pytest.Subtests) -> None:
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}
+    for content, text in [
+        ([{"type": "text", "text": "It is "}, {"type": "text", "text": "Lima."}], "It is Lima."),
+        ([{"type": "output_text", "text": "Lima"}], "Lima"),
+        (["Li", "ma"], "Lima"),
+        ({"type": "text", "text": "Lima"}, "Lima"),
+        ([thought, {"type": "text", "text": "Lima"}], "<think>Hm.</think>Lima"),
+        ([{"type": "reasoning", "text": "Hm."}, {"type": "text", "text": "Lima"}], "<think>Hm.</think>Lima"),
+        ([{"type": "image_url", "image_url": {}}, {"type": "text", "text": "Lima"}], "Lima"),
+        ([], ""),
+    ]:
+        with subtests.test(content=content), endpoint(Answer(content)) as server:  # type: ignore[arg-type]
+            (reply,) = ask(server, ["x"], retries=0)
+            assert (reply.error, reply.text) == (None, text)

@@ -126,6 +126,43 @@ def test_a_verdict_line_names_one_word_and_begins_with_it():
         "Final answer: True\nOr, to be fair:\nFinal answer: True, if not False": None,
         "True or False": None,
         "False.": False,
+        r"Final answer: \boxed{True}": True,
+        r"Final answer: $\boxed{\text{False}}$": False,
+        r"Final answer: \(\textbf{True}\)": True,
+        r"\boxed{False}": False,
+        "Final answer: [True]": True,
+        "Final answer: (False)": False,
+        "Final answer: {True}": True,
+        "Final answer: <True>": True,
+        "Final answer: “True”": True,
+        "Final answer: 'False'": False,
+        "Final answer: _True_": True,
+        "Final answer: True!": True,
+        "Final answer = False": False,
+        "[True]": True,
+        "(False).": False,
+        '"True"': True,
+        "Final answer is True": True,
+        "Final answer is: **False**": False,
+        "They differ.\nSo, the final answer is False.": False,
+        "The final answer is $\\boxed{True}$.": True,
+        "**The final answer is (True).**": True,
+        "Final answer: True\nThe final answer is False.": False,
+        "Final answer: [True, False]": None,
+        "Final answer: (True/False)": None,
+        r"Final answer: \boxed{True} or \boxed{False}": None,
+        r"Final answer: \boxed{not True}": None,
+        r"Final answer: \boxed{Truly}": None,
+        "Final answer: [ ]": None,
+        "Final answer is not True.": None,
+        "Final answer isn't True.": None,
+        "Final answer is True or False": None,
+        "Final answer is True if the unit does not matter": None,
+        "The candidate's final answer is True.": None,
+        "The candidate says that the final answer is True.": None,
+        "The final answer is True to the original.": None,
+        "[True or False]": None,
+        "(I say True)": None,
     }
     found = {text: find_verdict(text) for text in spellings}
     assert {text: finding and finding.correct for text, finding in found.items()} == spellings
@@ -134,6 +171,8 @@ def test_a_verdict_line_names_one_word_and_begins_with_it():
 
 def test_a_reply_cut_right_after_its_verdict_is_decided():
     assert one(Answer("So.\nFinal answer: True", finish_reason="length")).label == 1
+    assert one(Answer("So.\nFinal answer: \\boxed{True}", finish_reason="length")).label == 1
+    assert one(Answer("So.\nFinal answer: \\boxed{True", finish_reason="length")).label == 1
 
 
 def choice(true: float, false: float) -> dict[str, float]:
@@ -161,6 +200,12 @@ def test_the_score_is_the_probability_of_true(subtests: pytest.Subtests):
             ],
             0.75,
         ),
+        (
+            "Final answer: [True]",
+            [*BEFORE, (" [", {" [": 0.0}), ("True", {"True": -1.0, "False": -1.0}), ("]", {"]": 0.0})],
+            0.5,
+        ),
+        ("Final answer: (True)", [*BEFORE, (" (True", {" (True": -0.1, " (False": -0.1}), (")", {")": 0.0})], 0.5),
         ("Final answer: True", [*BEFORE, (" T", {" T": 0.0}), ("rue", {"rue": 0.0})], 1.0),
         ("Final answer: False", [], 0.0),
     ]:

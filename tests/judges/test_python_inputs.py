@@ -152,7 +152,12 @@ def test_a_table_that_does_not_fit_is_told_in_a_sentence():
             "no column for the candidate: found prompt, model_a, answer; name one of these, as in columns=",
         ),
         (table_of(), {"columns": {"candidate": "b"}}, "no column 'b', which was named for the candidate: found prompt"),
-        (table_of(label=[1, 0]), {}, "has a column 'label' already; choose a prefix for the new ones, as in prefix="),
+        (table_of(judge_label=[1, 0], label=[1, 0]), {}, "has a column 'judge_label' already; choose another prefix"),
+        (
+            table_of(label=[1, 0]),
+            {"prefix": ""},
+            "has a column 'label' already; choose another prefix for the new ones",
+        ),
         (table_of(candidate=["a", 2]), {}, "the table's row 1 (counted from 0) has the number 2 in the column"),
         (table_of(candidate=["a", "b"], references=["a", None]), {}, "row 1 (counted from 0) has no reference"),
         (table_of(), {"columns": {"answer": "b"}}, "'answer' can't be mapped to a column"),
@@ -174,3 +179,29 @@ def test_pandas_is_never_imported_by_us():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[0] == "[1.0]"
     assert "the table is a list" in done.stdout
+
+
+def test_a_column_that_is_there_already_is_kept():
+    table = table_of(label=[0, 0])
+    for given in (table, Dataset.from_pandas(table, preserve_index=False)):
+        found = JUDGE.assess_table(given, {"candidate": "model_a"})
+        names = found.column_names if isinstance(found, Dataset) else list(found.columns)
+        assert names == [*table.columns, "judge_score", "judge_label", "judge_explanation"]
+        assert list(found["label"]) == [0, 0]
+        assert list(found["judge_label"]) == [1, 0]
+
+
+def test_lists_and_separators_in_cells_of_a_data_frame():
+    table = pd.DataFrame({"candidate": ["a", "b", True], "reference": ["['x', 'a']", "x|b", False]})
+    found = JUDGE.assess_table(table, reference_separator="|")
+    assert found.score.tolist() == [1.0, 1.0, 0.0]
+    table = pd.DataFrame({"candidate": ["a"] * 3, "reference": ["x; a"] * 3})
+    with pytest.warns(UserWarning, match=r"^the table: 3 of 3 references hold '; '.*reference_separator='; '"):
+        JUDGE.assess_table(table)
+
+
+def test_what_a_table_is_told_names_no_flag():
+    for table in (table_of(candidate=["a", 2]), table_of(), table_of(candidate=[["a"], "b"])):
+        with pytest.raises(InputError) as told:
+            JUDGE.assess_table(table)
+        assert "--" not in str(told.value)

@@ -171,7 +171,7 @@ def test_rows_that_fail_for_good_are_undecided_and_failed() -> None:
 
 def test_what_no_try_mends_is_an_error(refused: Refused) -> None:
     for answer, said, error in [
-        (Answer(status=401), "is BERT_JUDGE_API_KEY right?", ModelError),
+        (Answer(status=401), "is the key right (api_key, or BERT_JUDGE_API_KEY)?", ModelError),
         (Answer(status=404), "is it the address of a bert-judge serve?", ModelError),
         (Answer(status=422), "answered 422 (scripted trouble)", InputError),
         (Answer(body="<html>"), "what it sent is not JSON", ModelError),
@@ -203,10 +203,22 @@ def test_arguments_that_make_no_sense(refused: Refused) -> None:
 
 def test_a_key_is_sent(monkeypatch: pytest.MonkeyPatch, refused: Refused) -> None:
     with served({"slow": Slow()}, keys=["secret"]) as url:
-        with refused("is BERT_JUDGE_API_KEY right?", error=ModelError):
-            RemoteJudge(url)
+        for key in (None, "wrong"):
+            with refused("is the key right (api_key, or BERT_JUDGE_API_KEY)?", error=ModelError):
+                RemoteJudge(url, api_key=key)
+        given = RemoteJudge(url, api_key="secret")
+        assert given.predict(None, ["xyz"], ["r"]) == [3.0]
+        assert "secret" not in repr(given.signature)
+        assert JudgeSpec.of({"judge_type": "RemoteJudge", "server": url, "api_key": "secret"}).make().variant
         monkeypatch.setenv("BERT_JUDGE_API_KEY", "secret")
         assert RemoteJudge(url).predict(None, ["xyz"], ["r"]) == [3.0]
+        monkeypatch.setenv("BERT_JUDGE_API_KEY", "another")
+        assert RemoteJudge(url, api_key="secret").predict(None, ["xyz"], ["r"]) == [3.0]
+
+
+def test_a_key_is_no_flag(complaint: Callable[..., str]) -> None:
+    said = complaint("score", EXAMPLES, "--server", "http://127.0.0.1:9", "--api_key", "secret", status=2)
+    assert "there is no flag --api_key" in said
 
 
 def test_it_is_named_like_any_other(url: str) -> None:

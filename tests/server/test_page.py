@@ -195,10 +195,20 @@ def test_a_key_is_asked_for_in_the_browser(browser: Any, starter: BERTJudge) -> 
         page = browser.new_page()
         page.goto(url)
         page.wait_for_selector("#key-form:not([hidden])")
+        page.wait_for_load_state("networkidle")
+        assert not page.is_visible("#error")  # nobody has typed a key yet
+        page.click("#judge")
+        page.wait_for_load_state("networkidle")
+        assert not page.is_visible("#error")
+        page.fill("#key", "wrong")
+        page.press("#key", "Enter")
+        page.wait_for_selector("#error:not([hidden])")
+        assert "key" in page.inner_text("#error")
         page.fill("#key", "secret")
         page.press("#key", "Enter")
         page.locator("#judges", has_text="starter").wait_for()
         assert not page.is_visible("#key-form")
+        assert not page.is_visible("#error")
         page.close()
 
 

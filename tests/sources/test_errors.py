@@ -46,9 +46,9 @@ def test_broken_files(tmp_path: Path, subtests: pytest.Subtests) -> None:
         ("x.json", "\n", r"x\.json is empty"),
         ("x.json", "[ ]", r"x\.json has no rows"),
         ("x.csv", "answer,output\n", r"x\.csv has no rows"),
-        ("x.jsonl", GOOD * 6 + '{"answer": \n', r"line 7 is not valid JSON \(Expecting value.*--skip_bad_rows"),
+        ("x.jsonl", GOOD * 6 + '{"answer": \n', r"line 7 is not valid JSON \(Expecting value.*skip_bad_rows=True"),
         ("x.jsonl", GOOD + "\n[1]\n" + "x\n" * 3, r"line 3 holds no JSON object.* \(and 3 more\); fix it, or set such"),
-        ("x.jsonl", json.dumps([1]), r"--input_format json"),
+        ("x.jsonl", json.dumps([1]), r"input_format='json'"),
         ("x.jsonl", GOOD + "[" * 100_000, r"line 2 is not valid JSON \(it is nested too deeply\)"),
         (
             "x.jsonl",
@@ -72,11 +72,11 @@ def test_broken_files(tmp_path: Path, subtests: pytest.Subtests) -> None:
         ("x.json", "[" + GOOD + "] x", r"there is more after the end of the list"),
         ("x.json", "[" + GOOD + ",]", r"is not valid JSON \(Expecting value\)"),
         ("x.json", "[" + GOOD + ", 7]", r"row 2 holds no JSON object"),
-        ("x.json", "7", r"neither JSON lines nor a JSON list.*--input_format: jsonl, json, csv, tsv, parquet\)"),
+        ("x.json", "7", r"neither JSON lines nor a JSON list.*input_format='csv' \(jsonl, json, csv, tsv, parquet\)"),
         (
             "x.dat",
             "question;answer",
-            r"neither JSON lines nor a JSON list; give .*a name that ends with \.csv, .*--input_format",
+            r"neither JSON lines nor a JSON list; give .*a name that ends with \.csv, .*input_format=",
         ),
         ("x.xlsx", "PK\x03\x04", r"x\.xlsx is a workbook .*save its sheet there as CSV"),
         ("x.jsonl.gz", GOOD, r"x\.jsonl\.gz is not gzip, though its name ends so"),
@@ -105,25 +105,31 @@ def test_bad_rows(tmp_path: Path, subtests: pytest.Subtests) -> None:
         ({"answer": {"text": []}, "output": "x"}, r"line 2 has no reference"),
         ({"answer": " ", "output": "x"}, r"line 2 has an empty reference in the column 'answer'"),
         ({"answer": ["a", ""], "output": "x"}, r"line 2 has an empty reference"),
-        ({"answer": ["a", None], "output": "x"}, r"line 2 has null in the column 'answer', where text was expected"),
+        ({"answer": [None], "output": "x"}, r"line 2 has no reference: the column 'answer' holds a list of null"),
         ({"answer": {"a": 1}, "output": "x"}, r"line 2 has an object in the column 'answer'"),
-        ({"answer": "a", "output": ["x"]}, r"line 2 has a list in the column 'output'.*--map candidate=output\.0"),
-        ({"answer": "a", "output": True}, r"line 2 has true in the column 'output', where text was expected"),
+        (
+            {"answer": "a", "output": ["x"]},
+            r"line 2 has a list in the column 'output'.*columns=\{'candidate': 'output\.0'\}",
+        ),
+        ({"answer": [["a"]], "output": "x"}, r"line 2 has a list in the column 'answer', where text was expected"),
         (
             {"answer": "a", "output": 0.5},
-            r"line 2 has the number 0\.5 in the column 'output'.*--numbers_as_text of score",
+            r"line 2 has the number 0\.5 in the column 'output'.*numbers_as_text=True",
         ),
         ({"answer": 5, "output": "x"}, r"line 2 has the number 5 in the column 'answer'"),
         ({"answer": "a", "output": "x", "question": 5}, r"line 2 has the number 5 in the column 'question'"),
         ({"answer": "a", "output": "x", "question": [{"role": "system"}]}, r"no message of a user was found"),
         ({"answer": "a", "output": "x", "id": {}}, r"line 2 has an object in the column 'id', where an id was"),
-        ({"answer": "a", "output": "x", "label": "maybe"}, r"line 2 has 'maybe' in the column 'label'.*--map label="),
+        (
+            {"answer": "a", "output": "x", "label": "maybe"},
+            r"line 2 has 'maybe' in the column 'label'.*columns=\{'label': ''\}",
+        ),
         ({"answer": "a", "output": "x", "label": 2}, r"line 2 has 2 in the column 'label', where a label was expected"),
     ]:
         with subtests.test(row=row, match=match):
             text = json.dumps(row)
             path = made(tmp_path, "x.jsonl", GOOD + text + "\n" + GOOD)
-            assert "--skip_bad_rows" in refusal(path, match)
+            assert "skip_bad_rows=True" in refusal(path, match)
             source = open_source(path, skip_bad_rows=True)
             assert list(source) == [Sample("x", ("a",), id="1"), Sample("x", ("a",), id="3")]
             assert source.rows == 2
@@ -172,11 +178,12 @@ def test_the_limit_hides_what_lies_behind_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("skip_bad_rows", [False, True])
 def test_missing_columns(tmp_path: Path, skip_bad_rows: bool) -> None:
     path = made(tmp_path, "x.csv", "id,q,gold\n1,2,3\n")
-    match = r"has no column for the candidate: found id, q, gold; name it with --map candidate=COLUMN\."
+    match = r"has no column for the candidate: found id, q, gold; name it with columns=\{'candidate': 'COLUMN'\}\."
     refusal(path, match, skip_bad_rows=skip_bad_rows)
     path = made(tmp_path, "x.jsonl", '{"id": 1}\n')
     match = (
-        r"no column for the reference and none for the candidate: found id; .*--map reference=COLUMN,candidate=COLUMN"
+        r"no column for the reference and none for the candidate: found id; name it with "
+        r"columns=\{'reference': 'COLUMN', 'candidate': 'COLUMN'\}\."
     )
     refusal(path, match, skip_bad_rows=skip_bad_rows)
     path = made(tmp_path, "x.jsonl", "{}\n")
@@ -185,9 +192,13 @@ def test_missing_columns(tmp_path: Path, skip_bad_rows: bool) -> None:
 
 def test_mappings_that_do_not_fit(tmp_path: Path) -> None:
     path = made(tmp_path, "x.jsonl", GOOD)
-    match = r"no column 'out', which was named for the candidate: found answer, output; .*--map candidate=COLUMN"
+    match = r"no column 'out', which was named for the candidate: found answer, output; did you mean 'output'\?"
     refusal(path, match, columns={"candidate": "out"})
-    refusal(path, r"no column 'y', which was named for the label: found", columns={"label": "y"})
+    refusal(
+        path,
+        r"no column 'y', .* label: found answer, output; name one of these with columns=\{'label':",
+        columns={"label": "y"},
+    )
     refusal(path, r"no column 'output\.q', which was named for the question", columns={"question": "output.q"})
     refusal(path, r"'answer' can't be mapped to a column; expected one of", columns={"answer": "answer"})
     refusal(path, r"for the column 'Frage' write question=Frage", columns={"Frage": "question"})

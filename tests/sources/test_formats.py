@@ -113,6 +113,42 @@ def test_every_format_gives_the_same_samples(tmp_path: Path, subtests: pytest.Su
             assert list(open_source(path, limit=2)) == SAMPLES[:2]
 
 
+def test_two_byte_order_marks_lose_no_column(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for encoding, kind in product(["utf-8", "utf-16"], ["csv", "tsv", "jsonl", "json", "flat"]):
+        with subtests.test(encoding=encoding, kind=kind):
+            text = write(tmp_path, f"x.{kind}").read_bytes().decode()
+            path = tmp_path / f"marked.{kind.replace('flat', 'json')}"
+            path.write_bytes(f"\ufeff\ufeff{text}".encode(encoding))
+            assert list(open_source(path)) == SAMPLES
+
+
+def test_a_byte_order_mark_between_json_lines_is_tolerated(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(as_lines(ROWS[:1]).encode("utf-8-sig") + as_lines(ROWS[1:]).encode("utf-8-sig"))
+    assert list(open_source(path)) == SAMPLES
+
+
+def test_lines_may_end_in_a_carriage_return_alone(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for encoding, kind in product(["utf-8", "utf-16"], ["csv", "tsv", "jsonl", "json", "csv.gz"]):
+        with subtests.test(encoding=encoding, kind=kind):
+            text = write(tmp_path, f"x.{kind.removesuffix('.gz')}").read_bytes().decode()
+            data = text.replace("\r\n", "\r").replace("\n", "\r").encode(encoding)
+            path = tmp_path / f"mac.{kind}"
+            path.write_bytes(gzip.compress(data) if kind.endswith(".gz") else data)
+            source = open_source(path)
+            assert list(source) == SAMPLES
+            assert source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_line_ends_of_several_kinds_in_one_table(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(b'question,answer,output\r\nq1,a,b\rq2,c,"d\re"\nq3,f,g\r\n')
+    assert [(row.question, row.candidate) for row in open_source(path)] == [("q1", "b"), ("q2", "d\re"), ("q3", "g")]
+    path.write_bytes(b"question,answer,output\r\nq1,a,b\rc\r\n")
+    with pytest.raises(InputError, match="line 3 has 1 cells where the header has 3"):
+        open_source(path)
+
+
 def test_a_byte_order_mark_is_tolerated(tmp_path: Path, subtests: pytest.Subtests) -> None:
     for encoding, name in product(["utf-8", "utf-8-sig"], ["x.csv", "x.jsonl", "x.json"]):
         with subtests.test(encoding=encoding, name=name):

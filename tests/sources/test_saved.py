@@ -395,3 +395,88 @@ def test_what_can_not_be_read_is_said_in_a_sentence(tmp_path: Path, refused: Cal
         path.write_text(text)
         with refused(said, text=text[:80]):
             open_source(path)
+
+
+def test_a_damaged_archive_is_named_and_the_other_logs_are_read(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    whole = (LOGS / "inspect" / "graded.eval").read_bytes()
+    for content, reason in [
+        (whole[: len(whole) // 2], r"cut\.eval is a damaged zip file \(File is not a zip file\); copy it again\."),
+        (b"", r"cut\.eval is empty; rows were expected\."),
+        (bytes(64), r"cut\.eval is not a log of inspect, though its name ends so; copy it again\."),
+    ]:
+        with subtests.test(reason=reason):
+            folder = tmp_path / str(len(content))
+            folder.mkdir()
+            (folder / "cut.eval").write_bytes(content)
+            for path in (folder, folder / "cut.eval"):
+                with pytest.raises(InputError, match=reason):
+                    open_source(path)
+            (folder / "rows.csv").write_text("answer,output\na,b\n")
+            with pytest.warns(UserWarning, match=reason):
+                assert open_source(folder).rows == 1
+            (folder / "whole.eval").write_bytes(whole)
+            with pytest.warns(UserWarning, match=reason):
+                assert open_source(folder).rows == len(open_source(LOGS / "inspect" / "graded.eval"))
+
+
+def test_targets_of_lm_eval_that_are_no_answers_are_set_aside(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    instructions = "of instructions that a program checks, without a right answer"
+    code = "of code that tests check, without a right answer"
+    follow = {"key": 1000, "prompt": "Write in capitals.", "instruction_id_list": ["change_case:english_capital"]}
+    humaneval = {"task_id": "HumanEval/0", "prompt": "def f():", "test": "def check(f): ...", "entry_point": "f"}
+    strict = {"metrics": ["prompt_level_strict_acc", "inst_level_strict_acc"], "prompt_level_strict_acc": True}
+    for values, reason in [
+        ({"doc": follow, "target": "0", **strict}, instructions),
+        ({"doc": {"prompt": "Write in capitals."}, "target": 0, **strict}, instructions),
+        ({"doc": humaneval, "target": "def check(f): ...\ncheck(f)", "metrics": ["pass@1"], "pass@1": 1.0}, code),
+        ({"doc": {"text": "Add.", "test_list": ["assert f()"]}, "target": "assert f()", "metrics": ["acc"]}, code),
+        ({"doc": {"question": "Add."}, "target": "x", "metrics": ["pass_at_1"], "pass_at_1": 0.0}, code),
+    ]:
+        with subtests.test(values=values):
+            path = lines(tmp_path / "samples_t_2026-11-21T00-36-31.686367.jsonl", sampled(**values))
+            with pytest.raises(InputError, match=rf"holds nothing to judge, only 1 row {reason}; give"):
+                open_source(path)
+            lines(path, sampled(**values), sampled(doc_id=1, target="0"))
+            source = open_source(path)
+            assert [sample.references for sample in source] == [("0",)]
+            assert aside(source) == {reason: 1}
+
+
+def test_code_and_instructions_of_inspect_are_set_aside(tmp_path: Path) -> None:
+    path = archive(
+        tmp_path / "x.eval",
+        [
+            inspected(),
+            inspected(id=2, metadata={"instruction_id_list": ["punctuation:no_comma"]}),
+            inspected(id=3, target="assert f()", metadata={"test_list": ["assert f()"]}),
+        ],
+        {},
+    )
+    source = open_source(path)
+    assert [sample.id for sample in source] == ["1"]
+    assert sorted(aside(source).values()) == [1, 1]
+
+
+def test_a_generation_beside_a_log_likelihood_is_judged(tmp_path: Path) -> None:
+    doc = {"question": "Who?", "answers": {"text": ["Denver Broncos", "Broncos"], "answer_start": [1, 1]}}
+    asked = {"arg_0": "Context. Who?", "arg_1": {"until": ["\n"]}}
+    none = {"arg_0": "Context. Who?", "arg_1": " unanswerable"}
+    replies = [["The Broncos"], [["-12.3", "False"]]]
+    path = lines(
+        tmp_path / "samples_squadv2_2026-11-21T00-36-31.686367.jsonl",
+        sampled(doc=doc, target=" Denver Broncos", arguments={"gen_args_0": asked, "gen_args_1": none}, resps=replies),
+        sampled(
+            doc_id=1,
+            doc={"question": "When?", "answers": {"text": []}},
+            target=" unanswerable",
+            arguments=[["Context.", " unanswerable"], ["Context.", {"until": []}]],
+            resps=[[["-3.5", "True"]], ["Never"]],
+        ),
+        sampled(doc_id=2, arguments={"gen_args_0": none}, resps=[[["-12.3", "False"]]]),
+    )
+    source = open_source(path)
+    assert [(row.question, row.references, row.candidate) for row in source] == [
+        ("Who?", ("Denver Broncos", "Broncos"), "The Broncos"),
+        ("When?", (" unanswerable",), "Never"),
+    ]
+    assert aside(source) == {"of log-likelihoods, without a generated answer": 1}

@@ -158,3 +158,55 @@ def test_further_columns_are_kept_for_all_rows_or_none(tmp_path: Path) -> None:
     assert [sample.meta for sample in open_source(path)] == [kept, kept]
     path.write_text(lines({**row, "long": "y" * 200}))
     assert [sample.meta for sample in open_source(path)] == [{**kept, "long": "y" * 200}]
+
+
+def test_several_references_in_one_text_are_split(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for separator, cell, references in [
+        ("; ", "Lima; Ciudad de Lima", ("Lima", "Ciudad de Lima")),
+        (";", " Lima ;Ciudad de Lima; ", ("Lima", "Ciudad de Lima")),
+        (" or ", "Lima or Oruro", ("Lima", "Oruro")),
+        ("|", "Lima", ("Lima",)),
+        ("|", '["a|b", "c"]', ("a|b", "c")),
+    ]:
+        with subtests.test(separator=separator, cell=cell):
+            path = tmp_path / "x.tsv"
+            path.write_text(f'answer\toutput\n"{cell.replace(chr(34), chr(34) * 2)}"\tx\n')
+            assert [row.references for row in open_source(path, reference_separator=separator)] == [references]
+    path = tmp_path / "x.jsonl"
+    path.write_text(lines({"answer": "a; b", "answer2": "c;d", "output": "x"}, {"answer": ["a; b"], "output": "x"}))
+    source = open_source(path, reference_separator=";")
+    assert [row.references for row in source] == [("a", "b", "c", "d"), ("a; b",)]
+    for separator in ("", " "):
+        with pytest.raises(InputError, match=r"reference_separator is ' ?'; the text between two references"):
+            open_source(path, reference_separator=separator)
+    path.write_text(lines({"answer": " ; ", "output": "x"}))
+    assert [row.references for row in open_source(path, reference_separator=";")] == [(" ; ",)]
+
+
+def test_references_with_a_common_separator_are_noticed(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    path = tmp_path / "x.jsonl"
+    plain = [{"answer": f"city {n}", "output": "x"} for n in range(4)]
+    for separator, texts in {
+        "; ": ["Lima; Ciudad de Lima", "a; b; c", "d; e"],
+        ";": ["Lima; Ciudad de Lima", "a;b", "d ;e"],
+        "|": ["a|b", "c| d", "e | f"],
+        " | ": ["a | b", "c | d", "e | f"],
+        " or ": ["Lima or LIM", "a or b", "c or d"],
+    }.items():
+        with subtests.test(separator=separator):
+            path.write_text(lines(*plain, *({"answer": text, "output": "x"} for text in texts)))
+            with pytest.warns(UserWarning) as noticed:
+                open_source(path)
+            (warning,) = noticed
+            assert f"3 of 7 references hold {separator!r}" in str(warning.message)
+            assert f"reference_separator={separator!r}" in str(warning.message)
+            open_source(path, reference_separator=separator)  # a warning would fail here
+    for texts in (
+        ["a; b", "c", "d"],
+        ["|x|", "|y|", "|z|"],
+        ["x; ", "y; ", "z; "],
+        ["It is Lima; nobody who has read about the history of that country will doubt it"] * 3,
+    ):
+        with subtests.test(texts=texts):
+            path.write_text(lines(*({"answer": text, "output": "x"} for text in texts)))
+            open_source(path)

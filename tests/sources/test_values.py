@@ -99,6 +99,11 @@ def test_references(tmp_path: Path, subtests: pytest.Subtests) -> None:
         ({"text": ["a", "b"], "answer_start": [1, 2]}, ("a", "b")),
         ({"text": "a"}, ("a",)),
         ('["a", "b"]', ('["a", "b"]',)),
+        (["a", None, "b"], ("a", "b")),
+        ({"text": [None, "a"]}, ("a",)),
+        (True, ("true",)),
+        (False, ("false",)),
+        ([True, "yes"], ("true", "yes")),
     ]:
         with subtests.test(value=value, references=references):
             assert only(tmp_path, {"answer": value, "output": "x"}).references == references
@@ -107,6 +112,19 @@ def test_references(tmp_path: Path, subtests: pytest.Subtests) -> None:
 def test_references_in_a_cell(tmp_path: Path, subtests: pytest.Subtests) -> None:
     for cell, references in [
         ('["a", "b"]', ("a", "b")),
+        ('["a", null, 0.10]', ("a", "0.10")),
+        ("['Lima', 'Ciudad de Lima']", ("Lima", "Ciudad de Lima")),
+        ("['Lima' 'Ciudad de Lima'\n 'LIM']", ("Lima", "Ciudad de Lima", "LIM")),
+        ("""("Don't", 'it\\'s \\\\pi')""", ("Don't", "it's \\pi")),
+        ("array(['a', None, nan, 5.50], dtype=object)", ("a", "5.50")),
+        ("('a',)", ("a",)),
+        ("(1, 2)", ("(1, 2)",)),
+        ("[None]", ("[None]",)),
+        ("['\\frac{1}{2}']", ("['\\frac{1}{2}']",)),
+        ("['a''b']", ("['a''b']",)),
+        ("['a', f('b')]", ("['a', f('b')]",)),
+        ("['a', ['b']]", ("['a', ['b']]",)),
+        ("[" * 5_000 + "'a'" + "]" * 5_000, ("[" * 5_000 + "'a'" + "]" * 5_000,)),
         ("[1, 2]", ("[1, 2]",)),
         ("[a]", ("[a]",)),
         ("[citation needed", ("[citation needed",)),
@@ -127,6 +145,34 @@ def test_questions(tmp_path: Path, subtests: pytest.Subtests) -> None:
     ]:
         with subtests.test(question=question, text=text):
             assert only(tmp_path, {"prompt": question, "answer": "a", "output": "x"}).question == text
+
+
+def test_truth_values_are_texts_as_they_are_written(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    row: Row = {"question": True, "answer": False, "output": True, "label": True}
+    expected = Sample("true", ("false",), "true", "1", 1)
+    assert only(tmp_path, row) == only(tmp_path, row, numbers_as_text=True) == expected
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"answer": [[True, None]], "output": [False], "label": [False]}), path)
+    assert list(open_source(path)) == [Sample("False", ("True",), id="1", gold=0)]
+
+
+def test_column_names_of_other_tools(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for names, read in {
+        "input actual_output expected_output": ("input", "expected_output", "actual_output"),
+        "input,output,expectedOutput": ("input", "expectedOutput", "output"),
+        "user_input response reference": ("user_input", "reference", "response"),
+        "question ground_truths responses": ("question", "ground_truths", "responses"),
+        "User Query,Expected Response,Model-Answer": ("User Query", "Expected Response", "Model-Answer"),
+        "query ground_truth response": ("query", "ground_truth", "response"),
+        "questionText referenceAnswer modelOutput": ("questionText", "referenceAnswer", "modelOutput"),
+    }.items():
+        with subtests.test(names=names):
+            row: Row = {name: f"in {name}" for name in (names.split(",") if "," in names else names.split())}
+            columns = opened(tmp_path, row).columns
+            assert (columns["question"], columns["reference"], columns["candidate"]) == read
 
 
 def test_a_null_candidate_is_an_empty_answer(tmp_path: Path) -> None:
@@ -182,7 +228,7 @@ def test_numbers_of_a_parquet_file_as_text(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({"answer": [[1, 2]], "output": [0.5], "label": [1.0]}), path)
     assert list(open_source(path, numbers_as_text=True)) == [Sample("0.5", ("1", "2"), id="1", gold=1)]
-    with pytest.raises(InputError, match=r"row 1 has the number 0\.5 in the column 'output'.*--numbers_as_text"):
+    with pytest.raises(InputError, match=r"row 1 has the number 0\.5 in the column 'output'.*numbers_as_text=True"):
         open_source(path)
 
 
@@ -225,7 +271,9 @@ def test_rows_without_candidates_can_be_read(tmp_path: Path) -> None:
     [row] = open_source(path, columns=unread, required=roles, limit=1)
     assert (row.question, row.references, row.candidate) == ("q?", ("r",), "")
     path.write_text('{"answer": "r"}\n')
-    with pytest.raises(InputError, match="has no column for the question: found answer; name it with --map question="):
+    with pytest.raises(
+        InputError, match=r"has no column for the question: found answer; name it with columns=.'question'"
+    ):
         open_source(path, required=roles)
     path.write_text("[]")
     with pytest.raises(InputError, match="has no rows; rows with a question and a reference were expected"):

@@ -21,6 +21,7 @@ from bert_judge.analysis.thresholds import (
 )
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges import Judge
+from bert_judge.judges.base import SECRETS
 from bert_judge.judges.cascade import CascadePlan, Stage
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.stats.arrays import np
@@ -178,7 +179,8 @@ class _Panel:
             self._made(number)
         result = results[number] if number < len(results) else None
         certificates = (result.high.certificate, result.low.certificate) if result else (None, None)
-        judge = {"judge_type": spec.judge_type, **spec.settings}
+        shown = {name: value for name, value in spec.settings.items() if name not in SECRETS}
+        judge = {"judge_type": spec.judge_type, **shown}
         return Stage(spec.name, judge, self._signatures[number], *certificates)
 
     def _verdicts(self, number: int, rows: Sequence[Sample]) -> list[Verdict]:

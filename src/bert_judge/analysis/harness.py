@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from bert_judge.analysis.results import Row
@@ -108,10 +109,38 @@ def beside_harness(rows: Iterable[Row]) -> HarnessFound:
 def harness_differences(rows: Iterable[Row]) -> Iterator[Difference]:
     """The rows in which a tool's score of 0 or 1 and the judge's label differ, once for each such metric."""
     for row in rows:
-        if row.label is not None and "repeat" not in row.meta:
-            for metric, score in _scores(row).items():
-                if score in (0, 1) and score != row.label:
-                    yield Difference(metric, score, row)
+        yield from differences_of(row)
+
+
+def differences_of(row: Row) -> list[Difference]:
+    """The metrics whose score of 0 or 1 of a row differs from the judge's label."""
+    if row.label is None or "repeat" in row.meta:
+        return []
+    scores = _scores(row)
+    return [
+        Difference(metric, score, row) for metric, score in scores.items() if score in (0, 1) and score != row.label
+    ]
+
+
+def first_disagreements(rows: Iterable[Row], most: int) -> tuple[list[list[Difference]], int]:
+    """The first `most` rows in which tool and judge differ, each with its metrics, and how many there are in all.
+
+    Both kinds, correct by the judge alone and by the tool alone, take turns as long as there are both.
+    """
+    kinds: dict[int | None, list[list[Difference]]] = {1: [], 0: []}
+    total = 0
+    for row in rows:
+        if found := differences_of(row):
+            total += 1
+            if len(kinds[row.label]) < most:
+                kinds[row.label].append(found)
+    turns = chain.from_iterable(zip_longest(*kinds.values()))
+    return [found for found in turns if found][:most], total
+
+
+def harness_scores(row: Row) -> dict[str, float]:
+    """The tool's own scores of a row by metric; empty for rows of no saved run."""
+    return {metric.name: score for metric, score in _scores(row).items()}
 
 
 def difference_record(difference: Difference) -> Mapping[str, object]:

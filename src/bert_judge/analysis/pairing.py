@@ -104,10 +104,13 @@ def numbered(keys: Iterable[_T]) -> Iterator[tuple[_T, int]]:
 
 
 def question_of(row: Row) -> _Key:
-    """What answers to the same question have in common: its text and references, or the id where there is no text."""
+    """What answers to the same question have in common: its text and references, or the id where there is no text.
+
+    White space does not count: what writes a file may strip it, or end lines in another way.
+    """
     if row.candidate is None or row.question is None:
         return ("id", row.id, *row.references)
-    return (row.question, *row.references)
+    return tuple(" ".join(text.split()) for text in (row.question, *row.references))
 
 
 def row_names(runs: Sequence[Run]) -> list[list[_Name]]:

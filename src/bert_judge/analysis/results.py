@@ -53,10 +53,11 @@ class Row:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What rows of the same answer have in common: the texts, or the id where there are no texts."""
+        """What rows of the same answer have in common: the texts up to white space, or the id where there are none."""
         if self.candidate is None:
             return ("id", str(self.id))
-        return (self.question or "", self.candidate, *self.references)
+        question, *references = (" ".join(text.split()) for text in (self.question or "", *self.references))
+        return (question, self.candidate.strip(), *references)
 
     @property
     def cluster(self) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from bert_judge.addresses import public_text
+from bert_judge.cli.flags import as_flags
 from bert_judge.errors import BertJudgeError, OutputError, did_you_mean
 from bert_judge.version import __version__
 
@@ -90,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return _run(command, rest)
         except BertJudgeError as error:
-            print(f"{name}: {public_text(str(error))}", file=sys.stderr)
+            print(f"{name}: {public_text(as_flags(str(error), 'of score'))}", file=sys.stderr)
             return 1
         except KeyboardInterrupt as stopped:
             print(f"\n{name}: {str(stopped) or 'stopped.'}", file=sys.stderr)
@@ -186,4 +187,4 @@ def _show_warning(
 ) -> None:
     """Our own warnings in a sentence; those of libraries, meant for programmers, not at all."""
     if category is UserWarning and Path(filename).is_relative_to(Path(__file__).parents[1]):
-        note(str(message))
+        note(as_flags(str(message)))

@@ -145,6 +145,26 @@ def joined_names(names: str) -> str:
     return ",".join(names_in(names))
 
 
+def as_flags(message: str, of: str = "") -> str:
+    """What the library says of its parameters, as flags: `skip_bad_rows=True` is `--skip_bad_rows`.
+
+    `of`: the command that has those which not every command has; empty where this one does.
+    """
+    message = _COLUMNS.sub(_as_map, message)
+    return _SETTING.sub(lambda found: " ".join(part for part in (f"--{found[1]}", found[2], of) if part), message)
+
+
+_COLUMNS = re.compile(r"\bcolumns=\{(.*?)\}")
+_SETTING = re.compile(
+    r"""\b(skip_bad_rows|numbers_as_text|input_format|reference_separator)=(?:True|('[^']*'|"[^"]*"))"""
+)
+
+
+def _as_map(found: re.Match[str]) -> str:
+    pairs = re.findall(r"'(\w+)': '([^']*)'", found[1])
+    return "--map " + ",".join(f"{role}={column}" for role, column in pairs)
+
+
 def made(kind: type[T], values: Mapping[str, Any]) -> T:
     """An instance of a dataclass from the values of its flags."""
     return kind(**{field.name: values[field.name] for field in fields(kind)})  # type: ignore[arg-type]

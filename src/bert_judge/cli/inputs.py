@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from bert_judge.artifacts import PART_ROWS
+from bert_judge.cli.flags import as_flags
+from bert_judge.errors import InputError
 from bert_judge.sources import FORMATS, HELD_BYTES, ColumnMap, Source, open_source
 
 
@@ -21,11 +23,17 @@ class InputOptions:
     limit: Annotated[int | None, "only the first N rows"] = None
     skip_bad_rows: Annotated[bool, "set unreadable rows aside instead of stopping"] = False
     numbers_as_text: Annotated[bool, "read numbers in text columns as text, exactly as written"] = False
+    reference_separator: Annotated[str | None, "what stands between several references in one text, such as '; '"] = (
+        None
+    )
 
 
 def input_settings(options: InputOptions) -> dict[str, Any]:
     """The options that change which rows are judged, and how they are read."""
-    return {name: getattr(options, name) for name in ("map", "limit", "skip_bad_rows", "numbers_as_text")}
+    return {
+        name: getattr(options, name)
+        for name in ("map", "limit", "skip_bad_rows", "numbers_as_text", "reference_separator")
+    }
 
 
 def open_input(
@@ -38,16 +46,24 @@ def open_input(
     held_bytes: int = HELD_BYTES,
     part_rows: int | None = None,
 ) -> Source:
-    """The checked input; `columns` in place of those of the options. Raises what `open_source` does."""
-    return open_source(
-        path,
-        columns=columns or options.map,
-        input_format=options.input_format,
-        limit=options.limit,
-        skip_bad_rows=options.skip_bad_rows,
-        numbers_as_text=options.numbers_as_text,
-        model=model,
-        without=without,
-        held_bytes=held_bytes,
-        part_rows=part_rows or PART_ROWS,
-    )
+    """The checked input; `columns` in place of those of the options.
+
+    Raises what `open_source` does, whose messages then name flags.
+    """
+    try:
+        return open_source(
+            path,
+            columns=columns or options.map,
+            input_format=options.input_format,
+            limit=options.limit,
+            skip_bad_rows=options.skip_bad_rows,
+            numbers_as_text=options.numbers_as_text,
+            reference_separator=options.reference_separator,
+            model=model,
+            without=without,
+            held_bytes=held_bytes,
+            part_rows=part_rows or PART_ROWS,
+        )
+    except InputError as error:
+        error.args = (as_flags(str(error)),)
+        raise

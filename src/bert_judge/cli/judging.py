@@ -16,7 +16,7 @@ from bert_judge.cli.flags import Parser, add_flags, joined_names, names_in, peek
 from bert_judge.cli.outputs import VerdictOptions
 from bert_judge.errors import InputError
 from bert_judge.judges import JUDGES
-from bert_judge.judges.base import Judge
+from bert_judge.judges.base import SECRETS, Judge
 from bert_judge.judges.naming import JudgeSpec, read_name, read_values, renamed, with_flags
 from bert_judge.metrics import METRICS
 from bert_judge.models import SHIPPED, STARTER, STARTER_SMALL
@@ -73,7 +73,7 @@ def add_judges(
         help="its class: one of these names, or module:Class",
     )
     kinds = {spec.judge_type: spec.kind for spec in chosen}
-    taken: set[str] = set()
+    taken: set[str] = {*SECRETS}
     if _REMOTE not in kinds:
         help_text = "let the bert-judge serve at this address judge; --judge names one of its judges"
         group.add_argument(*spellings("server"), metavar="URL", help=help_text)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from bert_judge.artifacts import PART_ROWS
+from bert_judge.analysis.results import Run, load_run
+from bert_judge.artifacts import EXPLANATIONS, PART_ROWS, REPORT, RUN, ResultFolder
 from bert_judge.errors import InputError
+from bert_judge.report import write_report
+from bert_judge.summary import Summary
+
+PAGE_ROWS = 20_000
+NoReport = Annotated[bool, f"write no {REPORT} (it shows a sample of over {PAGE_ROWS:,} rows)"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +67,29 @@ class VerdictOptions(OutputOptions):
         """The options that change the files."""
         parts = {"part_rows": self.part_rows or PART_ROWS} if self.in_parts else {}
         return {"no_texts": self.no_texts, **parts}
+
+
+def write_page(
+    results: Sequence[ResultFolder],
+    path: Path,
+    rows: int,
+    wanted: bool,
+    load: Callable[[Path], Run] = load_run,
+) -> str:
+    """Write the results as a page, unless it is there or not `wanted`; its name for the list of files, or nothing.
+
+    Verdicts are written as a stream, but a page holds its rows at once: it shows a sample of many.
+    """
+    if not wanted:
+        return ""
+    written = [result.folder / name for result in results for name in (RUN, EXPLANATIONS)]
+    newest = max(path.stat().st_mtime for path in written if path.exists())
+    if not path.exists() or path.stat().st_mtime < newest:
+        share = PAGE_ROWS / rows  # of each result, where there are too many rows for a page
+        samples = [int(share * Summary.of(result).rows) for result in results]
+        drawn = (load_run(result.folder, most) for result, most in zip(results, samples, strict=True))
+        write_report(list(drawn) if share < 1 else [load(result.folder) for result in results], path)
+    return f", {path.name}"
 
 
 def checked_sample(rows: int) -> int | None:

@@ -7,16 +7,22 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bert_judge.analysis.harness import HarnessFound, beside_harness, difference_record, harness_differences
+from bert_judge.analysis.harness import (
+    HarnessFound,
+    beside_harness,
+    difference_record,
+    first_disagreements,
+    harness_differences,
+)
 from bert_judge.analysis.references import DoubtedReference, doubted_record, doubted_references
 from bert_judge.analysis.results import Row
 from bert_judge.analysis.several import SeveralLine, several_answers
-from bert_judge.artifacts import RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder, write_files
+from bert_judge.artifacts import REPORT, RUN, SCORES, VERDICTS, Identity, ResultFolder, check_folder, write_files
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.inputs import InputOptions, input_settings, open_input
 from bert_judge.cli.judging import add_judges, chosen_judges, judge_rows, say_failed
-from bert_judge.cli.outputs import OutputOptions
+from bert_judge.cli.outputs import NoReport, OutputOptions, write_page
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.report.saved_runs import found_table, harness_document
@@ -26,6 +32,7 @@ from bert_judge.types import Signature
 from bert_judge.version import __version__
 
 DIFFERENCES, DOUBTED, REJUDGE = "differences.jsonl", "doubted_references.jsonl", "rejudge.json"
+_SHOWN = 5  # answers on which the tool and the judge differ
 _TOOLS = ", ".join(dict.fromkeys(reader.tool for reader in READERS[:-1]))  # the last only says what to do instead
 _EXAMPLES = f"""examples:
   bert-judge rejudge results/ --output_dir rejudged          # all tasks and models of a folder of lm-eval
@@ -33,7 +40,7 @@ _EXAMPLES = f"""examples:
   bert-judge rejudge samples_gsm8k.jsonl --judge LLMJudge --model_path Qwen/Qwen3-8B
 
 Saved runs of {_TOOLS} are read.
-The folder then has the files of score ({VERDICTS}, {SCORES}, {RUN}), {REJUDGE} with the
+The folder then has the files of score ({VERDICTS}, {SCORES}, {RUN}, {REPORT}), {REJUDGE} with the
 tables, {DIFFERENCES} with the answers on which the tool and the judge differ, and {DOUBTED}
 with the questions on which several answers agree against the reference. score judges such runs, too.
 """
@@ -42,6 +49,8 @@ with the questions on which several answers agree against the reference. score j
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejudgeOptions(OutputOptions, InputOptions):
     """What `rejudge` takes besides the flags of the judge."""
+
+    no_report: NoReport = False
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -69,9 +78,12 @@ def main(arguments: Sequence[str]) -> int:
     _check(found, several, folder, signature)
     doubted = doubted_references(lambda: map(Row.of, folder.records()))
     _write(found, several, doubted, folder)
+    page = write_page([folder], folder.folder / REPORT, len(source), not options.no_report)
     if not options.quiet:
-        say(harness_document(found, several, doubted, signature).text())
-        say(f"\nfiles  {output_dir}/: {VERDICTS}, {SCORES}, {RUN}, {REJUDGE}, {DIFFERENCES}, {DOUBTED}")
+        disagreements = first_disagreements(map(Row.of, folder.records()), _SHOWN)
+        more = f"{{:,}} more: bert-judge show {output_dir} --theirs"
+        say(harness_document(found, several, doubted, disagreements, signature, more).text())
+        say(f"\nfiles  {output_dir}/: {VERDICTS}, {SCORES}, {RUN}{page}, {REJUDGE}, {DIFFERENCES}, {DOUBTED}")
     return say_failed([folder], "bert-judge rejudge")
 
 

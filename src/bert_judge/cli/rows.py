@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+from bert_judge.analysis.harness import harness_scores
 from bert_judge.analysis.results import Row
 from bert_judge.artifacts import ResultFolder, read_explanations
 from bert_judge.report.reasons import because, pieces, shared
@@ -42,6 +43,8 @@ def row_lines(row: Row, clipped: int | None = CLIPPED) -> Iterator[str]:
         ("shares", shared(row)),
         ("says", _clip(row.explanation, clipped)),
     ]
+    if theirs := harness_scores(row):
+        texts.append(("theirs", ", ".join(f"{name} {score:g}" for name, score in theirs.items())))
     texts += [("why", because(row.why) if row.why else None)]
     if row.truncated:
         texts.append(("cut", ", ".join(f"{count} characters of the {part}" for part, count in row.truncated.items())))

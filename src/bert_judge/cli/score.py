@@ -3,40 +3,49 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
 from bert_judge.analysis.compare import compare_models, rankings
-from bert_judge.analysis.results import Run, load_run
+from bert_judge.analysis.pairing import question_of
+from bert_judge.analysis.results import Row, Run, load_run
 from bert_judge.analysis.table import Part, tabulate
-from bert_judge.artifacts import EXPLANATIONS, REPORT, RUN, SCORES, Identity, ResultFolder, check_folder
+from bert_judge.artifacts import REPORT, RUN, SCORES, Identity, ResultFolder, check_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, columns_in, made, peek
 from bert_judge.cli.inputs import InputOptions, input_settings, open_input
 from bert_judge.cli.judging import add_judges, chosen_judges, explain_rows, judge_rows, made_judge, say_failed
-from bert_judge.cli.outputs import VerdictOptions
+from bert_judge.cli.outputs import NoReport, VerdictOptions, write_page
 from bert_judge.cli.rows import first_explained, where_explained
 from bert_judge.document import Block, Document
-from bert_judge.errors import InputError, named_in_errors
+from bert_judge.errors import InputError, did_you_mean, named_in_errors
 from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade, CascadePlan
 from bert_judge.judges.naming import JudgeSpec, distinct, read_suite
-from bert_judge.report import write_report
 from bert_judge.report.cascades import stages_document
 from bert_judge.report.comparison import Compared, comparison_document
 from bert_judge.report.result_tables import result_facts, suite_table, write_columns
 from bert_judge.report.saved_runs import found_table
 from bert_judge.scoring import open_result
-from bert_judge.sources import HELD_BYTES, Source
+from bert_judge.sources import HELD_BYTES, MissingColumnError, Source
 from bert_judge.summary import Summary
 from bert_judge.types import Signature
 
-PAGE_ROWS = 20_000
 _COMPARED_ROWS = 100_000
+_MODEL_COLUMNS = frozenset(("model", "candidate_model"))
+_OF_A_MODEL = re.compile(
+    r"model|system|agent|answer|response|output|prediction|completion|candidate|gpt|claude|gemini|gemma|llama|mistral|"
+    r"mixtral|qwen|deepseek|phi|command|grok|olmo|baseline|finetuned",
+    re.IGNORECASE,
+)
+"""What the name of a column with a model's answers often has in it."""
+
 _EXAMPLES = """examples:
   bert-judge score answers.jsonl --output_dir out
   bert-judge score results/                                   # saved runs of lm-eval, inspect, lighteval …
@@ -62,7 +71,7 @@ class ScoreOptions(VerdictOptions, InputOptions):
 
     candidates: Annotated[str | None, "columns of several models' candidates, all scored and compared: a,b"] = None
     suite: Annotated[str | None, "YAML file of named judges: each has a folder of its name in the output folder"] = None
-    no_report: Annotated[bool, f"write no {REPORT} (it shows a sample of over {PAGE_ROWS:,} rows)"] = False
+    no_report: NoReport = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +124,34 @@ def _open(files: Sequence[str], options: ScoreOptions) -> dict[str, Source]:
     maps = {name: {**asked, "candidate": column} for name, column in zip(folders, columns, strict=True)}
     maps = maps or {"": asked}
     held = HELD_BYTES // len(maps)
-    return {
-        name: open_input(
-            files,
-            options,
-            columns=chosen,
-            model=name or None,
-            without=columns,
-            held_bytes=held,
-            part_rows=options.part_rows,
+    try:
+        return {
+            name: open_input(
+                files,
+                options,
+                columns=chosen,
+                model=name or None,
+                without=columns,
+                held_bytes=held,
+                part_rows=options.part_rows,
+            )
+            for name, chosen in maps.items()
+        }
+    except MissingColumnError as error:
+        if error.role != "candidate" or "candidate" in asked:
+            raise
+        if columns:
+            there = did_you_mean(error.column, error.unread)
+            where = str(error).partition(", which")[0]  # FILE has no column NAME
+            raise InputError(f"{where}, which --candidates names; {there}") from error
+        models = [name for name in error.unread if _OF_A_MODEL.search(name)]
+        if len(models) < 2:
+            raise
+        names = ",".join(f'"{name}"' if "," in name else name for name in models)
+        hint = (
+            f"or, if several columns are models' answers, score and compare them with --candidates {shlex.quote(names)}"
         )
-        for name, chosen in maps.items()
-    }
+        raise InputError(f"{str(error).removesuffix('.')}, {hint}.") from error
 
 
 def _jobs(
@@ -158,13 +183,25 @@ def _judge(job: _Job, judge: Judge, options: ScoreOptions, command: list[str]) -
 
 
 def _say_one(folder: ResultFolder, source: Source, spec: JudgeSpec, judge: Judge, options: ScoreOptions) -> None:
-    page = _page([folder], folder.folder / REPORT, len(source), options)
+    page = write_page([folder], folder.folder / REPORT, len(source), not options.no_report)
     if not options.quiet:
         say(_report(folder, source, Signature.of(judge.signature), page, options))
+        if by := _column_of_models(folder):
+            say(f"\nbert-judge compare {folder.folder} --by {by} compares the models that the column {by} names")
         if explained := first_explained(folder) if options.explain else "":
             say(f"\n{explained}")
         if stages := _stages(spec, judge, folder):
             say(f"\n{stages}")
+
+
+def _column_of_models(folder: ResultFolder) -> str:
+    """The column by which two models answered a question; empty where no rows say so."""
+    first: dict[tuple[str, Hashable], object] = {}
+    for record in islice(folder.records(), _COMPARED_ROWS):
+        for column in _MODEL_COLUMNS & record.keys():
+            if first.setdefault((column, question_of(Row.of(record))), record[column]) != record[column]:
+                return column
+    return ""
 
 
 def _stages(spec: JudgeSpec, judge: Judge, folder: ResultFolder) -> str:
@@ -182,7 +219,8 @@ def _say_several(
     rows, models = len(jobs[0].source), len({job.candidates for job in jobs})
     load = cache(load_run)  # the page and the comparison read the same results
     path = write_columns(results, output_dir, candidate=models == 1)
-    page = _page(list(results.values()), path.with_name(f"{path.stem}.html"), rows * models, options, load)
+    place, wanted = path.with_name(f"{path.stem}.html"), not options.no_report
+    page = write_page(list(results.values()), place, rows * models, wanted, load)
     if options.quiet:
         return
     sources = dict.fromkeys(job.source for job in jobs)
@@ -194,6 +232,9 @@ def _say_several(
         say(suite_table(results, "judge" if models == 1 else "candidates").text())
     if options.explain:
         say(f"\n{where_explained(output_dir)}")
+    if models == 1 and (by := _column_of_models(results[jobs[0].name])):
+        folders = " ".join(str(job.folder) for job in jobs)
+        say(f"\nbert-judge compare {folders} --by {by} compares the models that the column {by} names")
     named_by_judge = jobs[0].name != jobs[0].candidates
     verdicts = results[jobs[0].name].verdicts
     below = "/".join(["CANDIDATES"] * bool(jobs[0].candidates) + ["JUDGE"] * named_by_judge)
@@ -205,29 +246,6 @@ def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder], load:
     table = tabulate([Part(job.judge, job.candidates, load(results[job.name].folder)) for job in jobs])
     models = compare_models(table)
     return comparison_document(Compared(models, rankings(models), None, ()), "", every_pair=False).text()
-
-
-def _page(
-    results: Sequence[ResultFolder],
-    path: Path,
-    rows: int,
-    options: ScoreOptions,
-    load: Callable[[Path], Run] = load_run,
-) -> str:
-    """Write the results as a page, unless it is there or unwanted; its name for the list of files, or nothing.
-
-    Verdicts are written as a stream, but a page holds its rows at once: it shows a sample of many.
-    """
-    written = [result.folder / name for result in results for name in (RUN, EXPLANATIONS)]
-    newest = max(path.stat().st_mtime for path in written if path.exists())
-    if options.no_report:
-        return ""
-    if not path.exists() or path.stat().st_mtime < newest:
-        share = PAGE_ROWS / rows  # of each result, where there are too many rows for a page
-        samples = [int(share * Summary.of(result).rows) for result in results]
-        drawn = (load_run(result.folder, most) for result, most in zip(results, samples, strict=True))
-        write_report(list(drawn) if share < 1 else [load(result.folder) for result in results], path)
-    return f", {path.name}"
 
 
 def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ScoreOptions, list[str]]:

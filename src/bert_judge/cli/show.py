@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated
 
+from bert_judge.analysis.harness import differences_of, harness_scores
 from bert_judge.analysis.labels import read_labels, relabelled
 from bert_judge.analysis.results import Row, find_folders, open_run
 from bert_judge.cli import run, say
@@ -19,6 +20,7 @@ _EXAMPLES = """examples:
   bert-judge show out --disagree                           # rows where the judge's label is not the human one
   bert-judge show out --wrong --disagree                   # both: correct answers that the judge calls incorrect
   bert-judge show out --labels human.jsonl --disagree
+  bert-judge show rejudged --theirs                        # where the tool that made a saved run scores otherwise
   bert-judge show out --explained                          # what `score --explain N` found: which words matter
   bert-judge show out --id 17 --full
 """
@@ -32,6 +34,7 @@ class Wanted:
     right: Annotated[bool, "candidates judged correct"] = False
     undecided: Annotated[bool, "rows without a verdict"] = False
     disagree: Annotated[bool, "rows where the judge's label and the human label differ"] = False
+    theirs: Annotated[bool, "rows where the judge's label and a score of the tool that made the run differ"] = False
     truncated: Annotated[bool, "rows that were longer than the judge reads"] = False
     outside: Annotated[bool, "rows beyond what the judge knows: in another language, say"] = False
     explained: Annotated[bool, "rows of which it is known which words carried the score"] = False
@@ -43,6 +46,7 @@ _HOLDS: Mapping[str, Callable[[Row], bool]] = {
     "right": lambda row: row.label == 1,
     "undecided": lambda row: row.score is None,
     "disagree": lambda row: None not in (row.label, row.gold) and row.label != row.gold,
+    "theirs": lambda row: bool(differences_of(row)),
     "truncated": lambda row: bool(row.truncated),
     "outside": lambda row: row.outside is not None,
     "explained": lambda row: row.why is not None,
@@ -87,7 +91,7 @@ def main(arguments: Sequence[str]) -> int:
 @dataclass(slots=True)
 class _Seen:
     """What one look at the rows of a result found: how many there are, how many are wanted and the first of these, and
-    whether any row has a label, a human label, an explanation, or the id that is asked for.
+    whether any row has a label, a human label, an explanation, a score of another tool, or the id that is asked for.
     """
 
     rows: int = 0
@@ -96,6 +100,7 @@ class _Seen:
     labelled: bool = False
     gold: bool = False
     explained: bool = False
+    theirs: bool = False
     named: bool = False
 
     @classmethod
@@ -107,6 +112,7 @@ class _Seen:
             seen.labelled |= row.label is not None
             seen.gold |= row.gold is not None
             seen.explained |= row.why is not None
+            seen.theirs |= bool(harness_scores(row))
             seen.named |= row.id == wanted.id
             if _fits(row, wanted):
                 seen.chosen += 1
@@ -123,13 +129,15 @@ def _fits(row: Row, wanted: Wanted) -> bool:
 
 def _check_answerable(folder: Path, seen: _Seen, wanted: Wanted) -> None:
     """Raise InputError where no row could be shown, whatever it says."""
-    if (wanted.wrong or wanted.right or wanted.disagree) and not seen.labelled:
+    if (wanted.wrong or wanted.right or wanted.disagree or wanted.theirs) and not seen.labelled:
         raise InputError(
             f"{folder} has scores without labels, so no candidate is judged correct or incorrect; run score with "
             "--threshold X."
         )
     if wanted.disagree and not seen.gold:
         raise InputError(f"{folder} has no human labels to disagree with; give them with --labels FILE.")
+    if wanted.theirs and not seen.theirs:
+        raise InputError(f"{folder} has no scores of another tool to differ from; give the result of a saved run.")
     if wanted.explained and not seen.explained:
         raise InputError(f"{folder} has no row that was explained; run the command that made it with --explain N.")
     if wanted.id is not None and not seen.named:

@@ -42,6 +42,7 @@ def _judged(run: Run, paths: Sequence[str]) -> Source:
         limit=settings["limit"],
         skip_bad_rows=settings["skip_bad_rows"],
         numbers_as_text=settings["numbers_as_text"],
+        reference_separator=settings.get("reference_separator"),  # which older results have not,
     )
 
 

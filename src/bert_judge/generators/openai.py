@@ -192,10 +192,8 @@ def _read(text: str, think_token: str, choices: int) -> Reply:
             raise _SenselessReplyError("a reply without choices")
         choice, usage = body["choices"][0], body.get("usage") or {}
         message = choice["message"]
-        content: str | None = message.get("content")
-        reasoning = message.get("reasoning_content") or message.get("reasoning")
-        if not isinstance(content or "", str):
-            raise _SenselessReplyError("a reply that is not text")
+        content, trace = _texts(message.get("content"))
+        reasoning = message.get("reasoning_content") or message.get("reasoning") or trace
         if content is None and not reasoning and choice.get("finish_reason") != "length":
             refusal = f" ({message['refusal']})" if message.get("refusal") else ""
             raise _SenselessReplyError(f"a reply without text{refusal}")
@@ -213,6 +211,24 @@ def _read(text: str, think_token: str, choices: int) -> Reply:
         raise _SenselessReplyError(f"what is not valid JSON ({text[:80]!r})") from error
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         raise _SenselessReplyError(f"what is not a chat completion ({text[:80]!r})") from error
+
+
+def _texts(content: Any) -> tuple[str | None, str]:
+    """The text of a message, and the reasoning inside it: some servers send a text, others a list of parts."""
+    if content is None or isinstance(content, str):
+        return content, ""
+    texts, reasoning = list[str](), list[str]()
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, str):
+            texts.append(part)
+        elif part["type"] in ("thinking", "reasoning"):
+            inner = part.get("thinking") or part.get("reasoning") or part.get("text")
+            reasoning.append(_texts(inner)[0] or "")
+        elif isinstance(part.get("text"), str):
+            texts.append(part["text"])
+    if content and not (texts or reasoning):
+        raise _SenselessReplyError("a reply that is not text")
+    return "".join(texts) if texts or not content else None, "".join(reasoning)
 
 
 def _choices(choice: Mapping[str, Any], wanted: int) -> tuple[TokenChoice, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from bert_judge.errors import InputError, first_line
 from bert_judge.types import Explanation, Reply, Sample, Scale, Signature, Verdict
@@ -78,6 +78,10 @@ class Costs:
 
 
 _AMOUNTS = tuple(each.name for each in fields(Costs) if each.name != "stages")
+
+
+SECRETS: Final = frozenset(["api_key"])
+"""The parameters of judges that are no flags, which others on the machine can read, and that no file holds."""
 
 
 class Judge(ABC):
@@ -161,20 +165,24 @@ class Judge(ABC):
         table: Table,
         columns: ColumnMap | None = None,
         *,
-        prefix: str = "",
+        prefix: str | None = None,
         numbers_as_text: bool = False,
+        reference_separator: str | None = None,
     ) -> Table:
         """A pandas DataFrame or a Dataset of datasets with the columns `score`, `label` and `explanation` added.
 
-        The given table does not change. `columns` names the columns of "question", "reference" and "candidate", as in
-        {"candidate": "model_a"}; others are recognised as in files. A missing candidate is an empty answer, a missing
-        question no question. `prefix` stands before the new names; `numbers_as_text` reads numbers as texts. Where the
-        judge is undecided, score and label are missing (NaN and NA in pandas, None in datasets). Raises InputError for
-        another kind of table, a column that is missing or already exists, and a row without a reference.
+        The given table does not change. Where it has a column of one of these names, such as a human `label`, all
+        three are `judge_score`, `judge_label` and `judge_explanation`; `prefix` is what stands before the new names
+        instead. `columns` names the columns of "question", "reference" and "candidate", as in
+        {"candidate": "model_a"}; others are recognised as in files. A missing candidate is an empty answer; a missing
+        question is ignored. `numbers_as_text` reads numbers as texts, and `reference_separator` splits several
+        references in one text, as for files. Where the judge is undecided, score and label are missing (NaN and NA in
+        pandas, None in datasets). Raises InputError for another kind of table, a column that is missing, a new column
+        that already exists, and a row without a reference.
         """
         from bert_judge.judges.tables import read_table, with_verdicts
 
-        samples = read_table(table, columns, prefix, numbers_as_text)
+        samples, prefix = read_table(table, columns, prefix, numbers_as_text, reference_separator)
         return with_verdicts(table, list(self.fitted(samples).assess(samples)), prefix)
 
 
@@ -195,7 +203,7 @@ def make_samples(
         Sample(
             _text(candidate, f"candidates[{row}]"),
             _texts(reference, f"references[{row}]"),
-            None if _is_missing(question) else _text(question, f"questions[{row}]"),
+            None if is_missing(question) else _text(question, f"questions[{row}]"),
         )
         for row, (question, candidate, reference) in enumerate(zip(asked, answers, right, strict=True))
     ]
@@ -249,11 +257,11 @@ def _is_list(values: Any) -> bool:
 def _text(value: Any, place: str, expected: str = "a text") -> str:
     if isinstance(value, str):
         return str(value)  # numpy has a class of its own
-    shown = repr(value) if _is_missing(value) else f"{value!r:.60} ({type(value).__name__})"
+    shown = repr(value) if is_missing(value) else f"{value!r:.60} ({type(value).__name__})"
     raise InputError(f"{place} is {shown}; {expected} was expected.")
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
     """Whether this is None, or what pandas and numpy put in its place."""
     is_nan = isinstance(value, float) and value != value
     return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")

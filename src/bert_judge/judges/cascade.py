@@ -132,6 +132,11 @@ class CascadePlan:
                 raise ValueError(f"the thresholds of {stage.name} cross")
 
 
+def is_cascade(values: object) -> bool:
+    """Whether the content of a file is that of a cascade."""
+    return isinstance(values, Mapping) and {"format", "stages"} <= values.keys()
+
+
 class Cascade(Judge):
     """Judges one after the other, cheapest first: each decides where it is sure, and the last one decides the rest.
 

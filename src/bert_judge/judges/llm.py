@@ -30,6 +30,7 @@ from bert_judge.types import Reply, Sample, Sampling, Scale, Signature, TokenCho
 from bert_judge.version import __version__
 
 _WINDOW = 1024  # rows that are held
+_AROUND = " \n*_`~\"'“”‘’.!$[](){}<>\\"  # markup around a verdict
 _CHOICES = 32  # the last tokens of a reply, among which its verdict is searched
 
 
@@ -216,7 +217,7 @@ def _decided(reply: Reply, think_token: str) -> StatedVerdict | str:
         return f"the reply's reasoning has no end{cut}"
     found = find_verdict(answer)
     # A verdict in the middle of a reply that was cut may be a quotation.
-    if found is None or (cut and found.after.strip(" *_`\"'.\n")):
+    if found is None or (cut and found.after.strip(_AROUND)):
         return f"the reply has no verdict{cut}"
     return found
 
@@ -238,4 +239,4 @@ def _probability_of_true(choices: Sequence[TokenChoice], found: StatedVerdict) -
 
 def _word(token: str) -> str:
     """The word of a token, without blanks and markup."""
-    return token.strip("\u2581\u0120 \n\t:*_`\"'.").casefold()
+    return token.strip(f"\u2581\u0120\t:{_AROUND}").casefold()

@@ -36,10 +36,18 @@ ENDINGS: dict[InstructionType, str] = {
 _VERDICTS = 'either "Final answer: True" (the CANDIDATE is right) or "Final answer: False" (it is wrong).'
 
 # What follows "Final answer:" (which may be repeated), up to the end of its line.
-_MARKUP = r"[\s*_`#\"'“”]*"
-_LINE = re.compile(rf"(?:final\s+answer{_MARKUP}(?:[:：]{_MARKUP}|(?=true|false|final)))+(.*)", re.IGNORECASE)
-_WORD = re.compile(r"\b(true|false)\b", re.IGNORECASE)
-_BARE = re.compile(r"[\s*_`\"'.]*\b(true|false)\b[\s*_`\"'.]*", re.IGNORECASE)
+_MARKUP = r"[\s*_`#\"'“”]*+"
+_WRAPPED = r"(?:[\s*_`#~\"'“”‘’$\[\](){}<>]|\\(?:boxed|fbox|text\w{0,2}|math\w{2}|[()\[\] ,;!]))*+"
+_LINE = re.compile(rf"(?:final\s+answer{_MARKUP}(?:[:：=]{_WRAPPED}|(?=true|false|final)))+(.*)", re.IGNORECASE)
+_WORD = re.compile(r"(?<![^\W_])(true|false)(?![^\W_])", re.IGNORECASE)
+_END = r"[\s*_`~\"'“”‘’$\[\](){}<>\\.!。]*"
+_BARE = re.compile(rf"{_WRAPPED}(true|false){_END}", re.IGNORECASE)
+# A sentence of its own; what is said of the candidate's final answer on the way is no verdict.
+_SENTENCE = re.compile(
+    rf"^[ \t*_`#\"'“”]*+(?:(?:so|thus|hence|therefore|in conclusion),?\s+)?(?:(?:the|my)\s+)?final\s+answer{_MARKUP}\b"
+    rf"(?:is|would\s+be)\b{_WRAPPED}(?::{_WRAPPED})?((?:true|false){_END})$",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 class JudgePrompt(NamedTuple):
@@ -77,13 +85,15 @@ def find_verdict(answer: str) -> StatedVerdict | None:
     """The verdict of an answer (without its reasoning trace); None if there is none.
 
     The last line that has True or False after "Final answer:" counts, if it begins with one of these words and does not
-    contain the other one. An answer without such a line may be the word alone.
+    contain the other one; so does a sentence "The final answer is True." that is a line of its own. Brackets,
+    quotation marks and the like around the word do not matter. An answer without such a line may be the word alone.
     """
-    lines = [line for line in _LINE.finditer(answer) if _WORD.search(line[1])]
+    lines = [line for line in (*_LINE.finditer(answer), *_SENTENCE.finditer(answer)) if _WORD.search(line[1])]
     if not lines:
         bare = _BARE.fullmatch(answer)
         return StatedVerdict(bare[1].lower() == "true", answer[bare.end(1) :]) if bare else None
-    text, start = lines[-1][1], lines[-1].start(1)
+    last = max(lines, key=lambda line: line.start(1))
+    text, start = last[1], last.start(1)
     first = _WORD.match(text)
     if first is None or len({word.lower() for word in _WORD.findall(text)}) > 1:
         return None

@@ -4,7 +4,8 @@
 |---|---|
 | a name of the table, or `module:Class` | that judge as it is without flags |
 | a metric: `containment`, `exact_match`, `token_f1`, … | RegexJudge with that metric on the whole candidate |
-| a file that ends with `.yaml` or `.yml` | its `judge_type` (BERTJudge without it) with its other values as flags |
+| a file: `….yaml`, `….yml`, `….json` | its `judge_type` (BERTJudge without it), its other values as flags |
+| a `.json` file that `bert-judge cascade` wrote | that cascade |
 | anything else: `starter`, a folder, a name on the Hub | BERTJudge with that model |
 """
 
@@ -26,6 +27,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from bert_judge.errors import InputError, ModelError, did_you_mean, named_in_errors
 from bert_judge.judges import JUDGES
 from bert_judge.judges.base import Judge, read_yaml
+from bert_judge.judges.cascade import is_cascade
 from bert_judge.judges.stored import StoredJudge
 from bert_judge.metrics import METRICS, find_metric
 from bert_judge.models import SHIPPED, find_model
@@ -86,8 +88,10 @@ def read_name(text: str) -> JudgeSpec:
     if not text:
         expected = f"one of {', '.join((*SHIPPED, *JUDGES))}, a metric, a model, module:Class or a YAML file"
         raise InputError(f"an empty name of a judge was given; {expected} was expected.")
-    if text.endswith((".yaml", ".yml")):
-        values = read_yaml(Path(text), "judge") or {}
+    if text.endswith((".yaml", ".yml", ".json")):
+        values = read_yaml(Path(text), "judge") or {}  # JSON is YAML, too
+        if is_cascade(values):
+            return JudgeSpec(Path(text).stem, JUDGES["Cascade"], {"model_path": text}, frozenset(["model_path"]))
         if not isinstance(values, Mapping):
             raise InputError(f"{text} holds a {type(values).__name__}; judge_type and flags by name were expected.")
         return read_values(values, Path(text).stem, text)

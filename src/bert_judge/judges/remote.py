@@ -32,7 +32,8 @@ _TRY_AGAIN = frozenset([408, 425, 429])  # and all from 500 on
 class RemoteJudge(StandIn):
     """A judge that a `bert-judge serve` runs. Its scores, scale, threshold and signature are those of that judge.
 
-    Rows are sent in requests of up to `request_rows`, `connections` at a time. The key is read from BERT_JUDGE_API_KEY.
+    Rows are sent in requests of up to `request_rows`, `connections` at a time. `api_key` is the key of the
+    server, without it that in BERT_JUDGE_API_KEY; it is written into no result.
     A connection that fails, a timeout, and the status 408, 425, 429 or 5xx are tried again `retries` times, after waits
     that double, or that the server asks for (Retry-After); then the rows are undecided, and failed.
 
@@ -52,6 +53,7 @@ class RemoteJudge(StandIn):
         request_rows: Annotated[int, "the most rows of a request"] = 64,
         timeout: Annotated[float, "seconds to wait for an answer"] = 120.0,
         retries: Annotated[int, "tries after the first one"] = 6,
+        api_key: str | None = None,
     ) -> None:
         module = import_extra("httpx2", "RemoteJudge", "server")
         read_address(server, "server")
@@ -65,7 +67,7 @@ class RemoteJudge(StandIn):
                 raise InputError(f"{name} is {value:g}; {expected} was expected.")
         self.server = public_text(server).rstrip("/")
         self._connections, self._retries = connections, retries
-        key = os.environ.get(KEY_VARIABLE)
+        key = api_key or os.environ.get(KEY_VARIABLE)
         self._of_client: dict[str, Any] = {
             "base_url": server.rstrip("/"),
             "headers": {"Authorization": f"Bearer {key}"} if key else {},
@@ -239,7 +241,7 @@ def _characters(sample: Sample) -> int:
 def _refusal(status: int, failed: str) -> InputError | ModelError:
     """The error for a status that no other try would change."""
     if status in (401, 403):
-        return ModelError(f"{failed}; is {KEY_VARIABLE} right?")
+        return ModelError(f"{failed}; is the key right (api_key, or {KEY_VARIABLE})?")
     if status in (404, 405):
         return ModelError(f"{failed}; is it the address of a bert-judge serve?")
     return InputError(f"{failed}.")

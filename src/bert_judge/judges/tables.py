@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
 from bert_judge.errors import InputError
 from bert_judge.sources.columns import REQUIRED, ColumnMap, Columns, asked_columns
+from bert_judge.sources.separators import SeparatorCount
 from bert_judge.sources.values import BadRow, RawRow, RowReader
 from bert_judge.types import Sample, Verdict
 
@@ -18,29 +19,48 @@ if TYPE_CHECKING:
 VERDICT_COLUMNS = ("score", "label", "explanation")
 """What is added to a table, after the prefix."""
 
+PREFIX = "judge_"
+"""The prefix for a table that has a column with one of these names."""
+
 Table = TypeVar("Table")
 
 
-def read_table(table: object, columns: ColumnMap | None, prefix: str, numbers_as_text: bool) -> list[Sample]:
-    """The samples of a table. Raises InputError where it lacks a column, or has one of the new names already."""
+def read_table(
+    table: object,
+    columns: ColumnMap | None,
+    prefix: str | None,
+    numbers_as_text: bool,
+    reference_separator: str | None,
+) -> tuple[list[Sample], str]:
+    """The samples of a table, and the prefix of the new columns.
+
+    Raises InputError where the table lacks a column, or has one of the new names already.
+    """
     names = _names(table)
+    if prefix is None:
+        prefix = PREFIX if set(VERDICT_COLUMNS) & set(names) else ""
     taken = [name for name in (prefix + each for each in VERDICT_COLUMNS) if name in names]
     if taken:
         raise InputError(
-            f"the table has a column {taken[0]!r} already; choose a prefix for the new ones, as in prefix='judge_'."
+            f"the table has a column {taken[0]!r} already; choose another prefix for the new ones, as in "
+            "prefix='starter_'."
         )
     known = Columns(asked_columns(columns))
     recognised = known.recognise(names) | known.chosen
     chosen = {role: own for role, own in recognised.items() if role in ("question", *REQUIRED)}
     heads = _check_columns(chosen, names)
-    reader = RowReader(chosen, numbers_as_text=numbers_as_text)
-    samples = []
+    reader = RowReader(chosen, numbers_as_text=numbers_as_text, reference_separator=reference_separator)
+    samples, separators = [], SeparatorCount()
+    is_frame = _is_frame(table)  # pandas reads the cells of CSV as they are, lists, too
     for place, row in enumerate(_rows(table, heads)):
-        sample = reader.read(RawRow(place, row), place + 1)
+        sample = reader.read(RawRow(place, row, cells=is_frame), place + 1)
         if isinstance(sample, BadRow):
             raise InputError(f"the table's row {place} (counted from 0) {sample.reason}.")
         samples.append(sample)
-    return samples
+        separators.add(sample.references)
+    if reference_separator is None:
+        separators.warn("the table")
+    return samples, prefix
 
 
 def with_verdicts(table: Table, verdicts: Sequence[Verdict], prefix: str) -> Table:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bert_judge.analysis.harness import HarnessFound
+from bert_judge.analysis.harness import Difference, HarnessFound
 from bert_judge.analysis.references import DoubtedReference
 from bert_judge.analysis.several import SeveralLine
 from bert_judge.document import Block, Content, Document, Example, Examples, Table
 from bert_judge.sources import FoundRun
 from bert_judge.types import Signature
-from bert_judge.wording import bracketed, clipped, percent, points
+from bert_judge.wording import SAID, bracketed, clipped, percent, points
 
 MOST_RUNS = 40
 """The most tasks and models of a run that a terminal shows; `run.json` has all."""
@@ -46,9 +46,18 @@ def found_table(found: Sequence[FoundRun], unread: Sequence[str]) -> Table:
 
 
 def harness_document(
-    found: HarnessFound, several: Sequence[SeveralLine], doubted: Sequence[DoubtedReference], judge: Signature
+    found: HarnessFound,
+    several: Sequence[SeveralLine],
+    doubted: Sequence[DoubtedReference],
+    disagreements: tuple[Sequence[Sequence[Difference]], int],
+    judge: Signature,
+    more: str,
 ) -> Document:
-    """The tool's scores and the judge's labels, side by side, and the references that may be wrong."""
+    """The tool's scores and the judge's labels, side by side, where they differ, and references that may be wrong.
+
+    `disagreements` are those of `first_disagreements`; `more` says where the others are, with a placeholder for their
+    number.
+    """
     files = any(line.metric.file for line in found.lines)
     partial = any(line.partial for line in found.lines)
     head = ["model", "task", *(["file"] * files), "metric", "rows", "theirs", "ours", "ours minus theirs"]
@@ -73,9 +82,26 @@ def harness_document(
     below += "intervals, in points, by questions"
     parts: list[Block] = []
     parts += [Table("The tool's own scores and the judge's", head, body, below, left=range(3 + files))] if body else []
+    parts += [_disagreements(*disagreements, more)] if disagreements[1] else []
     parts += [_several_table(several)] if several else []
     parts += [_doubted(doubted)] if doubted else []
     return Document("The tool's own scores and the judge's", parts, _notes(found), [("", judge)])
+
+
+def _disagreements(first: Sequence[Sequence[Difference]], total: int, more: str) -> Examples:
+    """Answers on which the tool and the judge differ."""
+    examples = []
+    for differences in first:
+        row = differences[0].row
+        theirs = ", ".join(f"{each.metric.name} {each.theirs:g}" for each in differences)
+        said = (
+            f"{row.id}: judged {SAID[row.label]}{'' if row.score is None else f' ({row.score:.3f})'}; theirs: {theirs}"
+        )
+        texts: list[tuple[str, str | None]] = [("question", row.question)] if row.question else []
+        texts += [("reference", " | ".join(row.references)), ("candidate", row.candidate)]
+        examples.append(Example(said, texts))
+    title = f"The tool and the judge differ on {total:,} answer{'s' * (total > 1)}"
+    return Examples(title, examples, total, len(examples), more)
 
 
 def _several_table(lines: Sequence[SeveralLine]) -> Table:

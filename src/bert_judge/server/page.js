@@ -13,6 +13,8 @@ function make(tag, text = "", name = "") {
   return element;
 }
 
+class KeyNeeded extends Error {}
+
 function complain(sentence) {
   $("error").textContent = sentence;
   $("error").hidden = !sentence;
@@ -29,6 +31,7 @@ async function ask(path, body, headers = { "Content-Type": "application/json" })
   if (response.status === 401) {
     $("key-form").hidden = false;
     $("key").focus();
+    if (!key) throw new KeyNeeded("this server asks for a key.");
   }
   if (!response.ok) throw new Error(answer.error?.message ?? answer.error ?? `the server answered ${response.status}.`);
   return answer;
@@ -86,6 +89,7 @@ async function explain(sent, judge, number) {
 }
 
 async function judgeRow() {
+  if (!judges.length) return start(); // the key is still missing, or the server could not be reached
   const number = ++asked;
   const sent = row();
   complain("");
@@ -163,7 +167,7 @@ async function start() {
     $("label").hidden = !served.labelling;
     if (served.labelling) $("label").href = served.labelling;
   } catch (error) {
-    complain(error.message);
+    if (!(error instanceof KeyNeeded)) complain(error.message); // nobody has typed one yet: the form asks for it
   }
 }
 

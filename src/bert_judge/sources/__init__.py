@@ -24,9 +24,17 @@ from typing import Any, Final, NamedTuple
 from bert_judge.addresses import public_text
 from bert_judge.artifacts import PART_ROWS
 from bert_judge.errors import InputError
-from bert_judge.sources.columns import COLUMN_NAMES, REQUIRED, ColumnMap, Columns, asked_columns
+from bert_judge.sources.columns import (
+    COLUMN_NAMES,
+    REQUIRED,
+    ColumnMap,
+    Columns,
+    MissingColumnError,
+    asked_columns,
+)
 from bert_judge.sources.files import FORMATS, Input, find_input
 from bert_judge.sources.saved import HARNESS, FoundRun
+from bert_judge.sources.separators import SeparatorCount
 from bert_judge.sources.values import BadRow, RawRow, RowReader, as_json
 from bert_judge.types import Sample
 
@@ -38,6 +46,7 @@ __all__ = [
     "BadRow",
     "ColumnMap",
     "FoundRun",
+    "MissingColumnError",
     "Source",
     "open_source",
 ]
@@ -77,9 +86,11 @@ class Source:
         held_bytes: int,
         remedy: str,
         part_rows: int,
+        notices_separators: bool,
     ) -> None:
         self._input, self._reader, self._limit, self._skip_bad_rows = found, reader, limit, skip_bad_rows
         self._remedy, self.part_rows = remedy, part_rows
+        self._notices_separators = notices_separators
         self._read, self._marks = Counter[str](), list[_Mark]()
         self._stamp = found.stamp()
         self.path, self.format = path, found.format
@@ -146,6 +157,7 @@ class Source:
         good, bad, kept = 0, 0, list[BadRow]()
         # What is larger on the disk is larger in memory, too.
         held: list[Sample] | None = [] if sum(size for size, _ in self._stamp) <= held_bytes else None
+        separators = SeparatorCount()
         for result in self._results(columns):
             if isinstance(result, BadRow):
                 bad += 1
@@ -156,13 +168,17 @@ class Source:
                 label = next(reversed(self._read))
                 self._marks.append(_Mark(label, self._read[label] - 1, good + bad))
             good += 1
+            if self._notices_separators:
+                separators.add(result.references)
             if held is not None:
                 held.append(result)
                 held_bytes -= _bytes(result)
                 if held_bytes < 0:
                     held = None
         if not good and not bad and self._found:
-            raise InputError(f"{name} holds nothing to judge, only {self._aside()}; give a run with generated answers.")
+            raise InputError(
+                f"{name} holds nothing to judge, only {self._aside()}; give a run with generated answers to judge."
+            )
         if not good and not bad:
             expected = " and a ".join(columns.required or ["label"])
             raise InputError(f"{name} has no rows; rows with a {expected} were expected.")
@@ -175,6 +191,7 @@ class Source:
             raise InputError(
                 f"{name} has no good row: all {bad} were set aside, the first because {where(kept[0])}; fix them."
             )
+        separators.warn(name)
         return good, tuple(kept), self._reader.settled(held) if held else None
 
     def _results(self, columns: Columns | None = None, mark: _Mark | None = None) -> Iterator[Sample | BadRow]:
@@ -235,6 +252,7 @@ def open_source(
     input_format: str | None = None,
     skip_bad_rows: bool = False,
     numbers_as_text: bool = False,
+    reference_separator: str | None = None,
     limit: int | None = None,
     model: str | None = None,
     without: Collection[str] = (),
@@ -258,11 +276,13 @@ def open_source(
     are passed over; those named `reference2`, `answer_2` and so on are recognised.
 
     A candidate that is null is an empty answer; a question that is null or blank is absent; half a character
-    ("\\ud83d" alone) becomes U+FFFD. A reference may be a text, a list of texts, an object with such a list as "text"
-    (SQuAD), or in CSV a cell with a JSON list of texts; a question may be a list of chat messages, of which the last
-    one of the user is taken. Labels are 0/1, true/false, correct/incorrect, yes/no, or nothing. A sample without an id
-    has the number of its row, from 1, as its id. `meta` keeps all other columns that hold only numbers, truth values
-    and texts of up to 200 characters.
+    ("\\ud83d" alone) becomes U+FFFD; true and false are texts. A reference may be a text, a list of texts (of which
+    null is no entry), an object with such a list as "text" (SQuAD), or in CSV a cell with a list of texts as JSON,
+    Python or pandas write it; `reference_separator`, such as "; ", is what stands between several references in one
+    text, and a warning names it where many references hold one that was not given. A question may be a list of chat
+    messages, of which the last one of the user is taken. Labels are 0/1, true/false, correct/incorrect, yes/no, or
+    nothing. A sample without an id has the number of its row, from 1, as its id. `meta` keeps all other columns that
+    hold only numbers, truth values and texts of up to 200 characters.
 
     The first row that can't be a sample raises an `InputError`; with `skip_bad_rows` such rows are the `bad_rows`.
     `numbers_as_text` takes numbers as text where text is needed, spelled as in the file. `limit` stops after that row.
@@ -284,7 +304,8 @@ def open_source(
         required = ("candidate",)
     asked = asked_columns(columns, required)
     found = find_input(path, input_format)
-    remedy = "fix it" + (", or set such rows aside (--skip_bad_rows of score and evaluate)" if is_judged else "")
+    advises = is_judged and not soft_labels
+    remedy = "fix it" + (", or set such rows aside with skip_bad_rows=True" if advises else "")
     if not required:
         # The first row says whether a file of labels has texts.
         first = next((raw.values for raw in found.rows() if raw.values is not None), None)
@@ -296,13 +317,17 @@ def open_source(
     reader = RowReader(
         chosen.chosen,
         numbers_as_text=numbers_as_text,
+        reference_separator=reference_separator,
         model=model,
         without=without,
         required=required,
         soft_labels=soft_labels,
+        advises=advises,
     )
+    # Saved runs say by themselves which texts are references.
+    notices = is_judged and reference_separator is None and not any(file.reader for file in found.files)
     given = public_text(str(path) if isinstance(path, str | Path) else ", ".join(map(str, path)))
-    return Source(given, found, chosen, reader, limit, skip_bad_rows, held_bytes, remedy, part_rows)
+    return Source(given, found, chosen, reader, limit, skip_bad_rows, held_bytes, remedy, part_rows, notices)
 
 
 def _bytes(sample: Sample) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -14,22 +15,30 @@ REQUIRED: Final = ("reference", "candidate")
 COLUMN_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "question": (
         *("question", "prompt", "input", "query", "instruction", "problem"),
-        *("question_text", "user_input", "messages"),
+        *("question_text", "user_input", "messages", "input_text", "user_query", "user_question", "user_prompt"),
     ),
     "reference": (
         *("reference", "references", "answer", "answers", "gold", "golds", "target", "targets", "gold_answer"),
         *("reference_answer", "correct_answer", "ground_truth", "expected", "expected_output", "expected_answer"),
         *("solution", "label_text", "gold_answers", "reference_answers", "correct_answers", "ideal"),
+        *("ground_truths", "ground_truth_answer", "gt", "gt_answer", "golden_answer", "golden_answers", "ref_answer"),
+        *("reference_output", "reference_outputs", "reference_text", "reference_response", "expected_outputs"),
+        *("expected_answers", "expected_response", "expected_result", "target_text", "target_output", "true_answer"),
     ),
     "candidate": (
         *("candidate", "prediction", "response", "output", "completion", "model_answer", "model_output"),
         *("generated", "generation", "pred", "generated_text", "candidate_answer", "predicted_answer"),
-        *("generated_answer", "model_response", "student_answer"),
+        *("generated_answer", "model_response", "student_answer", "actual_output", "actual_outputs", "actual_response"),
+        *("candidates", "predictions", "responses", "outputs", "completions"),
+        *("generated_output", "generated_response", "predicted", "predicted_output", "predicted_text"),
+        *("prediction_text", "model_prediction", "model_completion", "llm_answer", "llm_output", "llm_response"),
+        *("assistant_response", "agent_answer", "agent_response", "system_output", "hypothesis"),
     ),
     "id": ("id", "uid", "question_id", "qid", "sample_id", "doc_id"),
     "gold": ("label", "is_correct", "correct", "human_label", "gold_label"),
 }
-"""The recognised column names of each role, in any case; the first that a file has is taken.
+"""The recognised column names of each role; the first that a file has is taken. Case does not matter, nor whether words
+are joined by an underscore, a hyphen, a space or a capital letter: `expectedOutput` and `Expected Output` are known.
 
 Columns named like the one of the reference and a number are references, too: `reference2`, `Reference 4`.
 """
@@ -40,6 +49,7 @@ ColumnMap = Mapping[str, str | Sequence[str]]
 MISSING: Final = object()
 """What `lookup` returns where a row has no such column; `None` is a null in the file."""
 
+_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SHOWN_COLUMNS = 30
 _MOST_SEEN = 100  # sets of columns that are remembered; a limit, for files of many kinds of rows
 _WITH_NUMBER = re.compile(r"(.*?)[ _-]?([0-9]{1,4})", re.DOTALL)
@@ -90,6 +100,17 @@ def asked_columns(columns: ColumnMap | None, required: Sequence[str] = REQUIRED)
     return asked
 
 
+class MissingColumnError(InputError):
+    """A column that was named, or that of a needed role, is not there; `unread` are the columns without a role.
+
+    `role` and `column` are what was named; the column is empty where none was.
+    """
+
+    def __init__(self, message: str, role: str, column: str, unread: Sequence[str]) -> None:
+        super().__init__(message)
+        self.role, self.column, self.unread = role, column, tuple(unread)
+
+
 class Columns:
     """The columns of each role, learnt from the rows as they are read: one, or for references several.
 
@@ -131,7 +152,7 @@ class Columns:
         by_name: dict[str, str] = {}
         for name in names:
             if name not in taken:
-                by_name.setdefault(name.strip().lower(), name)
+                by_name.setdefault(_plain(name), name)
         found: dict[str, tuple[str, ...]] = {}
         for role, known in COLUMN_NAMES.items():
             match = next((by_name[name] for name in known if name in by_name), None)
@@ -147,7 +168,7 @@ class Columns:
         present = {role for role, columns in self._asked.items() if any(_has(names, column) for column in columns)}
         return [role for role in self.required if role not in found and role not in present]
 
-    def missing(self, source: str) -> InputError | None:
+    def missing(self, source: str) -> MissingColumnError | None:
         """The error for columns that no row had; None where nothing is missing."""
         if self._first is None:
             return None
@@ -156,18 +177,23 @@ class Columns:
         unseen = [pair for pair in self._unseen if not lacking or pair[0] in lacking]
         found = ", ".join(first[:_SHOWN_COLUMNS]) + (", …" if len(first) > _SHOWN_COLUMNS else "")
         found = found or "none at all"
+        read = {column for columns in self.recognise(first).values() for column in columns}
+        unread = [name for name in first if name not in read]
         if unseen:
             role, column = role_title(unseen[0][0]), unseen[0][1]
-            return InputError(
-                f"{source} has no column {column!r}, which was named for the {role}: found {found}; "
-                f"name one of these with --map {role}=COLUMN."
-            )
+            near = difflib.get_close_matches(column.casefold(), [name.casefold() for name in first], n=1)
+            hint = f"name one of these with columns={{{role!r}: 'COLUMN'}}."
+            if near:
+                hint = f"did you mean {next(name for name in first if name.casefold() == near[0])!r}?"
+            message = f"{source} has no column {column!r}, which was named for the {role}: found {found}; {hint}"
+            return MissingColumnError(message, role, column, unread)
         if lacking:
-            remedy = ",".join(f"{role}=COLUMN" for role in lacking)
+            remedy = "columns={" + ", ".join(f"{role!r}: 'COLUMN'" for role in lacking) + "}"
             if lacking == ["reference"] and "candidate" in self.required:
-                remedy += " (reference= for a judge that reads none)"
+                remedy += " (columns={'reference': ''} for a judge that reads none)"
             roles = " and none for the ".join(lacking)
-            return InputError(f"{source} has no column for the {roles}: found {found}; name it with --map {remedy}.")
+            message = f"{source} has no column for the {roles}: found {found}; name it with {remedy}."
+            return MissingColumnError(message, lacking[-1], "", unread)
         return None
 
 
@@ -183,8 +209,13 @@ def _numbered(own: Sequence[str], by_name: Mapping[str, str]) -> tuple[str, ...]
 
 def _split(name: str) -> tuple[str, int]:
     """`reference_2` as reference and 2; a name without a number has -1."""
-    found = _WITH_NUMBER.fullmatch(name.strip().lower())
-    return (found[1], int(found[2])) if found else (name.strip().lower(), -1)
+    found = _WITH_NUMBER.fullmatch(_plain(name))
+    return (found[1], int(found[2])) if found else (_plain(name), -1)
+
+
+def _plain(name: str) -> str:
+    """A name as those of `COLUMN_NAMES` are written."""
+    return re.sub(r"[\s-]+", "_", _CAPITAL.sub("_", name.strip())).lower()
 
 
 def _has(names: tuple[str, ...], column: str) -> bool:

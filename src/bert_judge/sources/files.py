@@ -7,6 +7,7 @@ import hashlib
 import os
 import stat
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -19,7 +20,7 @@ from bert_judge.addresses import public_text
 from bert_judge.artifacts import RUN
 from bert_judge.errors import InputError
 from bert_judge.sources.remote import Spool, addresses_in, fetched, is_remote
-from bert_judge.sources.saved import Reader, SavedFile, files_below, recognised
+from bert_judge.sources.saved import ARCHIVE, Reader, SavedFile, files_below, recognised
 from bert_judge.sources.streams import CHUNK, MAGIC_BYTES, PACKINGS, Packing, opened, packing_of, readable
 from bert_judge.sources.tables import dataset_folder, is_dataset, read_datasets, read_parquet
 from bert_judge.sources.texts import read_csv, read_json_list, read_jsonl
@@ -263,7 +264,13 @@ def _found_in_folder(place: Path, name: str, input_format: str | None) -> list[I
         )
     with readable(name):
         files = _known_files(place, input_format)
-    if input_format is None and (run := _saved_run(place)):
+    run = _saved_run(place) if input_format is None else []
+    damaged = _damaged_archives(place) if input_format is None else []
+    if damaged and not run and not files:
+        raise damaged[0]
+    for error in damaged:
+        warnings.warn(f"{error} It is left out; the other files there are read.", stacklevel=2)
+    if run:
         return run
     if not files:
         endings = [suffix for suffix, kind in _SUFFIXES.items() if input_format in (None, kind)]
@@ -283,6 +290,18 @@ def _saved_run(folder: Path) -> list[InputFile]:
         with suppress(InputError):  # a name that does not fit its packing: no file of a run
             found.append(_saved_file(str(path), path, packing_of(path, start)))
     return [file for file in found if file]
+
+
+def _damaged_archives(folder: Path) -> list[InputError]:
+    """Why logs in a folder and below it that should be archives can't be read."""
+    errors = []
+    for path in files_below(folder):
+        if path.suffix == ARCHIVE:
+            try:
+                _found_file(str(path), path, None)
+            except InputError as error:
+                errors.append(error)
+    return errors
 
 
 def holds_answers(folder: Path) -> bool:
@@ -329,9 +348,11 @@ def _sniffed(name: str, location: Path, packing: Packing | None, *, otherwise: s
         return "json"
     if otherwise is not None:
         return otherwise
-    if name.lower().endswith((".xlsx", ".xls", ".ods")):
+    if name.lower().endswith((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")):
         raise InputError(f"{name} is a workbook of a spreadsheet program; save its sheet there as CSV (UTF-8).")
+    if name.lower().endswith(ARCHIVE):
+        raise InputError(f"{name} is not a log of inspect, though its name ends so; copy it again.")
     raise InputError(
         f"{name} is neither JSON lines nor a JSON list; give a file of another format a name that ends with .csv, .tsv "
-        f"or .parquet (or name its format with --input_format: {', '.join(FORMATS[:-1])})."
+        f"or .parquet, or name its format, as in input_format='csv' ({', '.join(FORMATS[:-1])})."
     )

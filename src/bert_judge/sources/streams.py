@@ -61,6 +61,8 @@ def packing_of(path: Path, start: bytes) -> Packing | None:
 def opened(location: Path, packing: Packing | None, on_end: Callable[[str], None] | None = None) -> Iterator[BinaryIO]:
     """The content of a file: bytes of UTF-8 (or of another encoding without a byte-order mark).
 
+    Where lines end in a carriage return alone, as on old Macs, they end in a line feed here.
+
     `on_end` is called with the digest of the file's own bytes once all of them are read.
     """
     # A buffered reader yields lines much faster than an unpacking stream does.
@@ -70,6 +72,8 @@ def opened(location: Path, packing: Packing | None, on_end: Callable[[str], None
             stream = streams.enter_context(_buffered(packing.unpack(stream)))
         if stream.peek(2)[:2] in _UTF16:
             stream = streams.enter_context(_buffered(_Utf16(stream)))
+        if _has_lone_returns(stream.peek()):
+            stream = streams.enter_context(_buffered(_LineFeeds(stream)))
         yield stream
 
 
@@ -123,6 +127,29 @@ class _Utf16(io.RawIOBase):
 
     def close(self) -> None:
         self._text.close()
+        super().close()
+
+
+def _has_lone_returns(start: bytes) -> bool:
+    return b"\r" in start and b"\n" not in start
+
+
+class _LineFeeds(io.RawIOBase):
+    """A stream with each carriage return as a line feed."""
+
+    def __init__(self, stream: io.BufferedReader) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = self._stream.read(len(buffer)).replace(b"\r", b"\n")
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._stream.close()
         super().close()
 
 

@@ -7,6 +7,7 @@ import csv
 import json
 import math
 import re
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 from typing import BinaryIO, Final, Literal
@@ -20,7 +21,9 @@ _FIRST_BYTES = 4 << 20  # which show what wrote a file
 _LARGEST_CELL = 1 << 30
 # A JSON error so close to the end of what is read may come from the cut, not from the file.
 _LONGEST_TOKEN = 16
+_BOM = "\ufeff"  # some programs write two; JSON lines of files that were put together have one in their middle
 _MARK = re.compile(r"[^ \t\r\n]")
+_AFTER_RETURN = re.compile(r"(?<=\r)(?!\n|\Z)")
 _DELIMITERS = (",", ";", "\t")
 _OPENING = r'(?m:^|(?<=[,;\t]))"'  # a quote where a cell may begin, with any delimiter
 _QUOTED = re.compile(_OPENING + r'(?:[^"]|"")*"')
@@ -36,7 +39,7 @@ def read_jsonl(stream: BinaryIO, skip: int = 0) -> Iterator[RawRow]:
             skip -= 1
             continue
         try:
-            text = data.decode("utf-8-sig" if line == 1 else "utf-8").strip()
+            text = data.decode().lstrip(_BOM).strip()
         except UnicodeDecodeError as error:
             if skip:
                 skip -= 1
@@ -219,7 +222,7 @@ def _cells_row(line: int, header: list[str], cells: list[str]) -> RawRow:
 def _object_row(line: int, value: object, text: str) -> RawRow:
     if isinstance(value, dict):
         return RawRow(line, value, "", text)
-    hint = " (a file that is one list needs --input_format json)" if isinstance(value, list) else ""
+    hint = " (a file that is one list is read with input_format='json')" if isinstance(value, list) else ""
     return RawRow(line, None, f"holds no JSON object{hint}", text)
 
 
@@ -245,19 +248,27 @@ class _TextLines:
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._first = True
+        self._parts = deque[str]()
         self.problem = ""
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
-        data = next(self._stream)
-        encoding, self._first = ("utf-8-sig" if self._first else "utf-8"), False
+        if not self._parts:
+            text = self._decoded(next(self._stream))
+            if self._first:
+                self._first, text = False, text.lstrip(_BOM)
+            # Outside quotes a lone carriage return ends a record; the csv module accepts it only at the end of a line.
+            self._parts.extend(_AFTER_RETURN.split(text))
+        return self._parts.popleft()
+
+    def _decoded(self, data: bytes) -> str:
         try:
-            return data.decode(encoding)
+            return data.decode()
         except UnicodeDecodeError as error:
             self.problem = self.problem or _not_utf8(error)
-            return data.decode(encoding, errors="replace")
+            return data.decode(errors="replace")
 
 
 class _JsonBuffer:
@@ -267,7 +278,8 @@ class _JsonBuffer:
         self._stream = stream
         self._left = most
         self._name = name
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._started = False
         self._text = ""
         self._at = 0
         self._line = 1
@@ -285,6 +297,9 @@ class _JsonBuffer:
             raise InputError(
                 f"{self._name} is not UTF-8 text: its line {line} holds the byte {_byte(error)}; {_SAVE_AS_UTF8}."
             ) from error
+        if not self._started:
+            read = read.lstrip(_BOM)
+            self._started = bool(read)
         self._text, self._at = kept + read, 0
         return bool(data)
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from sys import intern
 from typing import Final, NamedTuple, cast
 
+from bert_judge.errors import InputError
 from bert_judge.sources.columns import MISSING, REQUIRED, lookup
+from bert_judge.sources.separators import parts_of
 from bert_judge.types import Sample, whole_text
 
 KEPT_CHARACTERS: Final = 200
@@ -22,6 +26,18 @@ _LABELS: Final[Mapping[str, int | None]] = {
     "": None,
 }
 _SHOWN_TEXT = 60
+_LONGEST_LIST = 100_000  # characters of a cell
+_ESCAPED = r"\\(?:[\\'\"nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U00(?:0[0-9a-f]|10)[0-9a-f]{4})"  # as `repr` writes it
+_ITEM = re.compile(
+    rf"""'(?:[^'\\\n]|{_ESCAPED})*+'|"(?:[^"\\\n]|{_ESCAPED})*+"|None|nan"""
+    r"|[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?"
+)
+# numpy, and so pandas, writes white space between the items of an array where Python has commas.
+_BETWEEN = r"(?:\s*+,\s*+|\s++)"
+_LIST = re.compile(
+    rf"\s*(?:array\()?[\[(]\s*+(?P<items>(?:{_ITEM.pattern})(?:{_BETWEEN}(?:{_ITEM.pattern}))*+)\s*+,?+\s*+[\])]"
+    r"(?:,\s*dtype=\w+\))?\s*"
+)
 
 
 class NumberText(str):
@@ -72,21 +88,33 @@ class RowError(Exception):
 
 
 class RowReader:
-    """Makes samples from rows, by the columns chosen for each role."""
+    """Makes samples from rows, by the columns chosen for each role.
+
+    `advises`: what is said of a bad row names the settings of `open_source` that would accept it.
+    """
 
     def __init__(
         self,
         columns: Mapping[str, Sequence[str]],
         *,
         numbers_as_text: bool,
+        reference_separator: str | None = None,
         model: str | None = None,
         without: Collection[str] = (),
         required: Collection[str] = REQUIRED,
         soft_labels: bool = False,
+        advises: bool = True,
     ) -> None:
+        if reference_separator is not None and not reference_separator.strip(" "):
+            raise InputError(
+                f"reference_separator is {reference_separator!r}; the text between two references, such as '; ', was "
+                "expected."
+            )
         # The first pass may still add roles to `columns`.
         self._columns = columns
         self._numbers_as_text = numbers_as_text
+        self._separator = reference_separator
+        self._advises = advises
         self._model = {} if model is None else {"model": model}
         self._unread = {*without, *self._model}
         # Columns that the first pass finds too long: a column is kept for all rows or for none.
@@ -100,9 +128,9 @@ class RowReader:
             return BadRow(raw.line, raw.reason, raw.text, raw.file)
         try:
             return Sample(
-                candidate=self._candidate(raw.values),
-                references=self._references(raw.values, raw.cells),
-                question=self._question(raw.values),
+                candidate=self._candidate(raw, raw.values),
+                references=self._references(raw, raw.values),
+                question=self._question(raw, raw.values),
                 id=self._id(raw.values, number),
                 gold=self._label(raw.values),
                 meta=self._meta(raw.values, raw.file),
@@ -123,41 +151,44 @@ class RowReader:
         columns = self._columns.get(role)
         return lookup(row, columns[0]) if columns else MISSING
 
-    def _candidate(self, row: Mapping[str, object]) -> str:
+    def _candidate(self, raw: RawRow, row: Mapping[str, object]) -> str:
         value = self._value(row, "candidate")
         if value is MISSING and "candidate" in self._required:
             raise RowError(f"has no candidate: the column {self._columns['candidate'][0]!r} is missing")
         # No answer is the candidate's fault, and is judged like any other.
-        return "" if value is MISSING or value is None else self._text(value, "candidate")
+        return "" if value is MISSING or value is None else self._text(raw, value, "candidate")
 
-    def _references(self, row: Mapping[str, object], cells: bool) -> tuple[str, ...]:
+    def _references(self, raw: RawRow, row: Mapping[str, object]) -> tuple[str, ...]:
         columns = self._columns.get("reference", ())
         if not columns and "reference" not in self._required:
             return ("",)
         if len(columns) > 1:
             columns = [column for column in columns if not _is_blank(lookup(row, column))] or columns[:1]
-        return tuple(text for column in columns for text in self._references_in(row, column, cells))
+        return tuple(text for column in columns for text in self._references_in(raw, row, column))
 
-    def _references_in(self, row: Mapping[str, object], column: str, cells: bool) -> list[str]:
+    def _references_in(self, raw: RawRow, row: Mapping[str, object], column: str) -> list[str]:
         value = lookup(row, column)
         if value is MISSING:
             raise RowError(f"has no reference: the column {column!r} is missing")
         if isinstance(value, Mapping) and "text" in value:
             value = value["text"]
-        if cells and isinstance(value, str):
-            value = _cell_list(value)
-        values = value if isinstance(value, list) else [] if value is None else [value]
-        texts = [self._text(each, "reference", column) for each in values]
+        if raw.cells and isinstance(value, str):
+            value = texts_in_cell(value) or value
+        if self._separator and isinstance(value, str):
+            value = parts_of(value, self._separator) or value
+        values = value if isinstance(value, list) else [value]
+        present = [each for each in values if each is not None and each == each]  # NaN is what pandas has for null
+        texts = [self._text(raw, each, "reference", column) for each in present]
         if not texts:
             raise RowError(f"has no reference: the column {column!r} holds {_show(value)}")
         if not all(map(str.strip, texts)):
             raise RowError(f"has an empty reference in the column {column!r}")
         return texts
 
-    def _question(self, row: Mapping[str, object]) -> str | None:
+    def _question(self, raw: RawRow, row: Mapping[str, object]) -> str | None:
         value = self._value(row, "question")
         if value is not MISSING and value is not None:
-            text = self._text(self._last_user_message(value) if isinstance(value, list) else value, "question")
+            text = self._text(raw, self._last_user_message(value) if isinstance(value, list) else value, "question")
             if text.strip():
                 return text
         if "question" in self._required:
@@ -199,7 +230,7 @@ class RowReader:
         soft = ", a probability between them" if self._soft_labels else ""
         raise RowError(
             f"has {_show(value)} in the column {self._columns['gold'][0]!r}, where a label was expected (0/1{soft}, "
-            "true/false, correct/incorrect or yes/no; `--map label=` reads no label)"
+            "true/false, correct/incorrect or yes/no; columns={'label': ''} reads no label)"
         )
 
     def _meta(self, row: Mapping[str, object], file: str) -> dict[str, object]:
@@ -216,18 +247,21 @@ class RowReader:
                     meta[intern(name)] = number  # one text for all rows in memory
         return meta | self._model
 
-    def _text(self, value: object, role: str, column: str | None = None) -> str:
+    def _text(self, raw: RawRow, value: object, role: str, column: str | None = None) -> str:
         if type(value) is str:
             return value
         column = column or self._columns[role][0]
-        if isinstance(value, NumberText | int | float | Decimal) and not isinstance(value, bool):
+        if isinstance(value, bool):
+            return str(value).lower() if raw.text else str(value)  # as JSON writes it, or as Python does
+        if isinstance(value, NumberText | int | float | Decimal):
             if self._numbers_as_text:
                 return str(value)
-            raise RowError(
-                f"has the number {value} in the column {column!r}, where text was expected "
-                "(put it in quotation marks; --numbers_as_text of score and evaluate takes numbers as they stand there)"
-            )
-        hint = f" (a text inside it can be named, as in --map {role}={column}.0)" if isinstance(value, list) else ""
+            hint = "put it in quotation marks"
+            hint += ", or read numbers as they are written with numbers_as_text=True" if self._advises else ""
+            raise RowError(f"has the number {value} in the column {column!r}, where text was expected ({hint})")
+        hint = ""
+        if isinstance(value, list):
+            hint = f" (a text inside it can be named, as in columns={{{role!r}: {f'{column}.0'!r}}})"
         raise RowError(f"has {_show(value)} in the column {column!r}, where text was expected{hint}")
 
 
@@ -248,15 +282,26 @@ def as_json(values: object) -> str:
     return json.dumps(values, ensure_ascii=False, default=str)
 
 
-def _cell_list(cell: str) -> object:
-    """The texts of a cell that is a JSON list of texts, else the cell."""
-    if not (cell.startswith("[") and cell.endswith("]")):
-        return cell
+def texts_in_cell(cell: str) -> list[str] | None:
+    """The texts of a cell that is a list of them, as JSON, Python, pandas or numpy write it; else None.
+
+    Numbers beside texts are texts as they are spelled, and what is missing (null, None, nan) is left out. A list
+    without any text, such as the interval [0, 1], is an answer in itself.
+    """
+    if len(cell) > _LONGEST_LIST or not cell.strip().endswith(("]", ")")):
+        return None
     try:
-        values = json.loads(cell)
+        values = json.loads(cell, parse_int=NumberText, parse_float=NumberText)
     except (ValueError, RecursionError):
-        return cell
-    return values if all(isinstance(value, str) for value in values) else cell
+        whole = _LIST.fullmatch(cell)
+        items = [item[0] for item in _ITEM.finditer(whole["items"])] if whole else []
+        values = [
+            ast.literal_eval(item) if item[0] in "'\"" else None if item in ("None", "nan") else NumberText(item)
+            for item in items
+        ]
+    texts = [value for value in values if value is not None] if isinstance(values, list) else []
+    is_list = any(type(text) is str for text in texts) and all(isinstance(text, str) for text in texts)
+    return list(map(str, texts)) if is_list else None
 
 
 def _show(value: object) -> str:
@@ -267,6 +312,8 @@ def _show(value: object) -> str:
     if isinstance(value, Mapping):
         return "an object"
     if isinstance(value, list):
-        return "a list" if value else "an empty list"
+        return (
+            "an empty list" if not value else "a list" if any(each is not None for each in value) else "a list of null"
+        )
     text = str(value) if isinstance(value, NumberText) else repr(value)
     return text if len(text) <= _SHOWN_TEXT else text[:_SHOWN_TEXT] + "…"

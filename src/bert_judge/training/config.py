@@ -48,7 +48,10 @@ class TrainConfig:
         bool,
         "add the evidence of the texts (same number, same option …) to the logit, fitted on the held-out questions",
     ] = False
-    dev_share: Annotated[float, "fraction of the questions held out, to choose the best state and to calibrate"] = 0.05
+    dev_share: Annotated[
+        float | None,
+        "fraction of the questions held out, to choose the best state and calibrate (default: 0.05, of few rows more)",
+    ] = None
     max_dev_rows: Annotated[int, "the most held-out rows that an evaluation during the training reads"] = 2_000
     evaluations: Annotated[int, "evaluations during the training, evenly spread"] = 5
     patience: Annotated[int | None, "end after this many evaluations without a lower loss"] = None
@@ -106,7 +109,7 @@ def _limits(c: TrainConfig) -> list[tuple[str, bool, str]]:
         ("hidden_dropout", 0 <= (c.hidden_dropout or 0) < 1, "a fraction from 0 to below 1"),
         ("attention_dropout", 0 <= (c.attention_dropout or 0) < 1, "a fraction from 0 to below 1"),
         ("question_dropout", 0 <= c.question_dropout <= 1, "a fraction from 0 to 1"),
-        ("dev_share", 0 < c.dev_share < 1, "a fraction between 0 and 1"),
+        ("dev_share", c.dev_share is None or 0 < c.dev_share < 1, "a fraction between 0 and 1"),
         *((name, getattr(c, name) >= 1, "a number of at least 1") for name in counts),
         ("logging_strategy", c.logging_strategy in STRATEGIES, f"one of {', '.join(STRATEGIES)}"),
         ("save_strategy", c.save_strategy in STRATEGIES, f"one of {', '.join(STRATEGIES)}"),

@@ -16,7 +16,7 @@ from bert_judge.paths import model_folder
 from bert_judge.prompt import InputForm
 from bert_judge.training.config import TrainConfig
 from bert_judge.training.held_out import is_soft
-from bert_judge.training.rows import GROUPS, group_of, grouped, is_held_out, labels_of, read_examples
+from bert_judge.training.rows import GROUPS, group_of, grouped, labels_of, read_examples, split_by_question
 from bert_judge.types import Sample
 
 Amount = int | float
@@ -28,32 +28,39 @@ without the organisation, `-` as `_`.
 """
 
 _SHOWN = 8
+_SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
+_LARGEST_SHARE, _ENOUGH = 0.2, 50  # what is held out of few rows, so that about so many are
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingRows:
-    """The rows of both sides in random order, and how many were not used for which reason."""
+    """The rows of both sides in random order, how many were not used for which reason, and the share held out."""
 
     train: list[Sample]
     dev: list[Sample]
     undecided: int
     left_out: int
+    dev_share: float
 
 
 def choose_rows(data: Any, mix: Mix | None, config: TrainConfig) -> TrainingRows:
-    """The labelled rows in random order, some questions held out. Raises InputError if a side lacks a label."""
+    """The labelled rows in random order, some questions held out. Raises InputError if a side lacks a label.
+
+    Without a `dev_share` one question in twenty is held out; of few rows as many as it takes to have 50 of them, up to
+    one in five, and up to half of the questions where fewer hold one label only.
+    """
     examples = read_examples(data)
     labelled = [example for example in examples if example.gold is not None]
     chosen = labelled if mix is None else apply_mix(labelled, mix, config.seed)
     undecided = len(examples) - len(labelled)
-    sides: tuple[list[Sample], list[Sample]] = ([], [])
-    for example in chosen:
-        sides[is_held_out(example, config.dev_share)].append(example)
+    for share in _SHARES if config.dev_share is None else (config.dev_share,):
+        sides = split_by_question(chosen, share)
+        if all(map(_has_both_labels, sides)) and (len(sides[1]) >= _ENOUGH or share >= _LARGEST_SHARE):
+            break
     for name, side in zip(("training", "held-out"), sides, strict=True):
-        labels = labels_of(side)
-        if len(set(labels)) < 2 and not (labels and is_soft(labels)):
+        if not _has_both_labels(side):
             kinds = "hold one label only" if side else "are too few"
-            more = f", or a larger dev_share than {config.dev_share:g}" if side is sides[1] else ""
+            more = f", or a larger dev_share than {share:g}" if side is sides[1] and config.dev_share else ""
             raise InputError(
                 f"{len(side)} labelled {name} rows of {len(chosen)}{f' ({undecided} undecided)' if undecided else ''} "
                 f"{kinds}; correct (1) and incorrect (0) answers to several questions are needed{more}."
@@ -61,7 +68,12 @@ def choose_rows(data: Any, mix: Mix | None, config: TrainConfig) -> TrainingRows
     chance = random.Random(config.seed)
     for side in sides:
         chance.shuffle(side)
-    return TrainingRows(*sides, undecided, len(labelled) - len(chosen))
+    return TrainingRows(*sides, undecided, len(labelled) - len(chosen), share)
+
+
+def _has_both_labels(rows: Sequence[Sample]) -> bool:
+    labels = labels_of(rows)
+    return len(set(labels)) > 1 or (bool(labels) and is_soft(labels))
 
 
 def check_form(source: Path, form: InputForm, rows: TrainingRows, config: TrainConfig, trust_remote_code: bool) -> None:
@@ -109,7 +121,7 @@ def describe(rows: TrainingRows) -> dict[str, Any]:
         for kind in GROUPS
     }
     sizes = {"train": len(rows.train), "dev": len(rows.dev), "undecided": rows.undecided, "left_out": rows.left_out}
-    return {**sizes, "soft": is_soft(labels), **counts}
+    return {**sizes, "dev_share": rows.dev_share, "soft": is_soft(labels), **counts}
 
 
 def load_mix(path: str) -> Mix:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from bert_judge.artifacts import PARTS, RUN, VERDICTS
+from bert_judge.errors import InputError
 from bert_judge.sources.saved import every_eval_ever, helm, inspect_ai, lighteval, lm_eval, opencompass, paper
 from bert_judge.sources.saved.files import SavedFile
 from bert_judge.sources.saved.rows import HARNESS
@@ -20,10 +21,13 @@ from bert_judge.sources.tables import parquet_columns
 from bert_judge.sources.texts import first_values
 from bert_judge.sources.values import RawRow
 
-__all__ = ["HARNESS", "READERS", "FoundRun", "Reader", "SavedFile", "files_below", "recognised"]
+__all__ = ["ARCHIVE", "HARNESS", "READERS", "FoundRun", "Reader", "SavedFile", "files_below", "recognised"]
+
+ARCHIVE: Final = ".eval"
+"""The ending of logs of inspect that are archives."""
 
 _ZIP_MAGIC, _PARQUET_MAGIC = b"PK\x03\x04", b"PAR1"
-_ENDINGS = (".jsonl", ".ndjson", ".json", ".eval", ".parquet", ".pq", ".csv", ".tsv")
+_ENDINGS = (".jsonl", ".ndjson", ".json", ARCHIVE, ".parquet", ".pq", ".csv", ".tsv")
 
 Kind = Literal["{", "[", "zip", "parquet"]
 """What a file is: JSON that begins with an object or with a list, an archive, a table."""
@@ -73,7 +77,10 @@ class FoundRun(NamedTuple):
 
 
 def recognised(file: SavedFile) -> Reader | None:
-    """The reader of a file; None where no tool that we know wrote it. Never raises for what is in the file."""
+    """The reader of a file; None where no tool that we know wrote it.
+
+    Raises InputError for a log of inspect that is a damaged archive: nothing that reads it next could say what it is.
+    """
     try:
         return next(
             (
@@ -84,7 +91,11 @@ def recognised(file: SavedFile) -> Reader | None:
             ),
             None,
         )
-    except (ValueError, OSError, NotImplementedError, zipfile.BadZipFile):
+    except zipfile.BadZipFile as error:
+        if file.place.suffix == ARCHIVE:
+            raise InputError(f"{file.name} is a damaged zip file ({error}); copy it again.") from error
+        return None
+    except (ValueError, OSError, NotImplementedError):
         return None  # whoever reads it next says what is wrong
 
 

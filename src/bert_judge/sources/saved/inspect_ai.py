@@ -18,6 +18,7 @@ from bert_judge.sources.saved.rows import (
     last_message,
     listed,
     mapping,
+    no_answer,
     texts,
     with_options,
 )
@@ -85,6 +86,8 @@ def _row(number: int, sample: Mapping[str, object], head: Mapping[str, object]) 
     whose = Whose(*(str(head[name]) if head.get(name) else None for name in ("task", "model")))
     if sample.get("error"):
         return aside(number, whose, ERRORED)
+    if reason := no_answer(mapping(sample.get("metadata")), mapping(sample.get("scores"))):
+        return aside(number, whose, reason)
     attached = mapping(sample.get("attachments"))
     references = [_whole(text, attached) for text in texts(sample.get("target"))]
     options = [_whole(text, attached) for text in texts(sample.get("choices"))]

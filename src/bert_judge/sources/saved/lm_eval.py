@@ -6,7 +6,7 @@ import ast
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from bert_judge.sources.columns import COLUMN_NAMES
 from bert_judge.sources.saved.files import SavedFile
@@ -22,6 +22,7 @@ from bert_judge.sources.saved.rows import (
     listed,
     mapping,
     merged,
+    no_answer,
     texts,
     with_options,
 )
@@ -71,20 +72,28 @@ def _entry(raw: RawRow, values: Mapping[str, object], whose: Whose) -> Entry:
     return Entry((str(values["doc_id"]), digest), part, _scores(values), _rows(raw, values, whose))
 
 
-def _scores(values: Mapping[str, object]) -> dict[str, float]:
-    named = texts(values.get("metrics")) or [
+def _metrics(values: Mapping[str, object]) -> list[str]:
+    return texts(values.get("metrics")) or [
         name for name in values if name not in _NO_METRIC and not name.endswith("_hash")
     ]
-    return grades({name: values.get(name) for name in named})
+
+
+def _scores(values: Mapping[str, object]) -> dict[str, float]:
+    return grades({name: values.get(name) for name in _metrics(values)})
 
 
 def _rows(raw: RawRow, values: Mapping[str, object], whose: Whose) -> list[RawRow]:
-    prompt, settings = _request(values.get("arguments"))
-    replies = [reply for request in listed(values["resps"]) for reply in listed(request)]
-    generated = isinstance(settings, Mapping) if settings is not None else values.get("arguments") is None
-    if not generated or any(isinstance(reply, list) for reply in replies):
+    requests, answered = _requests(values.get("arguments")), listed(values["resps"])
+    # squadv2 asks for an answer, and for the log-likelihood of none: only what was generated is a candidate.
+    generated = [number for number, reply in enumerate(answered) if _is_generated(requests, number, listed(reply))]
+    if answered and not generated:
         return [aside(raw.line, whose, LOG_LIKELIHOOD)]
-    document, references = mapping(values["doc"]), _references(values.get("target"))
+    document = mapping(values["doc"])
+    if reason := no_answer(document, _metrics(values)):
+        return [aside(raw.line, whose, reason)]
+    replies = [reply for number in generated for reply in listed(answered[number])]
+    prompt = requests[generated[0]][0] if generated and generated[0] < len(requests) else None
+    references = _references(values.get("target"), document)
     question = first_text(document, COLUMN_NAMES["question"]) or _question(prompt)
     options = texts(mapping(document.get("choices")).get("text") or document.get("choices") or document.get("options"))
     # Objects and lists are kept in no result, but columns can be named inside them (--map).
@@ -102,13 +111,20 @@ def _rows(raw: RawRow, values: Mapping[str, object], whose: Whose) -> list[RawRo
     )
 
 
-def _request(arguments: object) -> tuple[object, object]:
-    """The prompt of the first request, and its settings; a text where a log-likelihood was asked for."""
+def _requests(arguments: object) -> list[tuple[object, object]]:
+    """The prompt of each request, and its settings; a text where a log-likelihood was asked for."""
     if isinstance(arguments, Mapping):
-        first = mapping(arguments.get("gen_args_0"))
-        return first.get("arg_0"), first.get("arg_1", "")
-    both = listed(next(iter(listed(arguments)), None))  # before 0.4.3
-    return (both[0], both[1] if len(both) > 1 else "") if both else (None, None)
+        named = [mapping(arguments.get(f"gen_args_{number}")) for number in range(len(arguments))]
+        return [(request.get("arg_0"), request.get("arg_1", "")) for request in named]
+    pairs = [listed(request) for request in listed(arguments)]  # before 0.4.3
+    return [(pair[0], pair[1] if len(pair) > 1 else "") if pair else (None, None) for pair in pairs]
+
+
+def _is_generated(requests: Sequence[tuple[object, object]], number: int, replies: Sequence[object]) -> bool:
+    """Whether a request was for a text; logs of old versions have no arguments."""
+    if any(isinstance(reply, list) for reply in replies):  # a log-likelihood, and whether it is the greedy text
+        return False
+    return not requests or isinstance(requests[min(number, len(requests) - 1)][1], Mapping)
 
 
 def _question(prompt: object) -> str | None:
@@ -122,8 +138,11 @@ def _question(prompt: object) -> str | None:
     return None if prompt is None else str(prompt)
 
 
-def _references(target: object) -> list[str]:
-    """The golds; a list of texts is logged as Python writes it."""
+def _references(target: object, document: Mapping[str, object]) -> list[str]:
+    """The golds; a list of texts is logged as Python writes it. Of SQuAD's several answers the target is the first."""
+    several = texts(mapping(document.get("answers")).get("text"))
+    if isinstance(target, str) and target.strip() in several:
+        return several
     if isinstance(target, str) and target.startswith(("[", "(")) and len(target) <= _LONGEST_LIST:
         try:
             found = ast.literal_eval(target)

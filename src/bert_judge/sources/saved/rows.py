@@ -13,12 +13,15 @@ HARNESS: Final = "harness:"
 
 LOG_LIKELIHOOD: Final = "of log-likelihoods, without a generated answer"
 NO_REFERENCE: Final = "without a reference"
+INSTRUCTIONS: Final = "of instructions that a program checks, without a right answer"
+CODE: Final = "of code that tests check, without a right answer"
 ERRORED: Final = "that ended with an error"
 OTHER_SCORE: Final = "with another score of the same answer, which is kept"
 TWICE: Final = "that are there a second time"
 SEVERAL_TURNS: Final = "of several turns"
 
 _LETTERS = "ABCDEFGHIJ"  # those that the judge's evidence reads as names of options
+_TESTS = frozenset(("test_list", "test_setup_code", "challenge_test_list", "public_test_cases", "private_test_cases"))
 _GRADES = {**dict.fromkeys(("c", "yes", "true"), 1.0), **dict.fromkeys(("i", "n", "no", "false"), 0.0), "p": 0.5}
 
 
@@ -67,6 +70,18 @@ def answers(
 def aside(line: int, whose: Whose, reason: str) -> RawRow:
     """A row that no judge can judge: `reason` follows the number of such rows."""
     return RawRow(line, whose._asdict(), reason, aside=True)
+
+
+def no_answer(document: Mapping[str, object], metrics: Iterable[str]) -> str:
+    """Why the target of a document is no right answer, by its fields and how it was scored; empty where it may be one.
+
+    ifeval's is a placeholder; those of humaneval, mbpp and the like are tests that the candidate's code has to pass.
+    """
+    names = list(metrics)
+    if "instruction_id_list" in document or any(name.startswith(("prompt_level_", "inst_level_")) for name in names):
+        return INSTRUCTIONS
+    has_tests = {"entry_point", "test"} <= document.keys() or not _TESTS.isdisjoint(document)
+    return CODE if has_tests or any(name.startswith(("pass@", "pass_at_")) for name in names) else ""
 
 
 class Entry(NamedTuple):
