@@ -1,7 +1,9 @@
-# `make demo` and `make test` need Python 3.11 or newer (with venv), make and a package index; they install the rest.
+# `make demo` and `make test` need Python 3.11 or newer (with venv), make and a package index; they install the rest:
+# the demo what `bert-judge score` needs, the other targets the development packages beside it.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
 FLOORS := build/floors
 SECONDS ?= 60
@@ -9,7 +11,7 @@ SECONDS ?= 60
 .PHONY: help setup demo test test-floors dist-check faults fuzz audit lint docs check clean
 
 help:
-	@echo "make setup   a virtual environment in $(VENV), with exact versions"
+	@echo "make setup   a virtual environment in $(VENV) for development, with exact versions"
 	@echo "make demo    judge examples/answers.jsonl with the starter judge"
 	@echo "make test    the test suite"
 	@echo "make test-floors  the suite with the oldest versions that pyproject.toml allows (gigabytes of PyTorch)"
@@ -21,16 +23,21 @@ help:
 	@echo "make lint    formatting, lint and types"
 	@echo "make check   lint, docs and test: what CI runs"
 
-setup: $(VENV)/.done
+setup: $(VENV)/.dev
 
-$(VENV)/.done: pyproject.toml constraints.txt
+$(VENV)/.demo: pyproject.toml constraints.txt
 	@echo "installing exact versions into $(VENV) (a minute or two) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "bert-judge needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(INSTALL) '.[cpu]'
 	@touch $@
 
-demo: setup
+$(VENV)/.dev: $(VENV)/.demo
+	@echo "adding the development packages to $(VENV) (a minute) ..."
+	$(INSTALL) '.[dev]'
+	@touch $@
+
+demo: $(VENV)/.demo
 	$(BIN)/bert-judge score examples/answers.jsonl --output_dir out --overwrite
 
 test: setup

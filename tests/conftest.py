@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -27,6 +26,7 @@ from bert_judge.errors import InputError
 from bert_judge.models import STARTER_FOLDER
 from bert_judge.prompt import JudgeConfig
 from language_models import save_language_model, save_sequence_model
+from waiting import restore_signals, wait_until
 
 multiprocessing.set_start_method("spawn", force=True)  # as on macOS and Windows: nothing may need a fork
 settings.register_profile("patient", deadline=None)  # the machines of CI are slow at times
@@ -60,6 +60,12 @@ _EXTRA: dict[str, dict] = {
     "modernbert": {"global_attn_every_n_layers": 2, "local_attention": 16, "reference_compile": False},
     "eurobert": {"num_key_value_heads": 2, "max_position_embeddings": 128},
 }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def signals_as_in_a_terminal() -> None:
+    """Ctrl-C works in the tests, also where they were started in the background."""
+    restore_signals()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -142,13 +148,9 @@ def running(pid: int) -> bool:
     return True
 
 
-def ended(pids: list[int]) -> bool:
-    """Whether these end, which they may take a while for where nobody ends them but the end of their input."""
-    for _ in range(100):
-        if not any(map(running, pids)):
-            return True
-        time.sleep(0.1)
-    return False
+def wait_until_ended(pids: list[int]) -> None:
+    """Wait for processes to end, which takes them a while where nothing ends them but the end of their input."""
+    wait_until(lambda: not any(map(running, pids)), f"the processes {pids} have ended")
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from waiting import PATIENCE
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -70,6 +72,28 @@ class Endpoint:
         self.times: list[float] = []
         self.busy = self.busiest = 0
         self.lock = threading.Lock()
+        self._left: int | None = None
+        self._released = threading.Event()
+
+    @contextmanager
+    def held_after(self, answers: int) -> Iterator[None]:
+        """Within this, so many more requests are answered; those that come then wait for the end of it."""
+        self._left, self._released = answers, threading.Event()
+        try:
+            yield
+        finally:
+            self._left = None
+            self._released.set()
+
+    def wait_for_turn(self) -> None:
+        """Wait where requests are held."""
+        with self.lock:
+            if self._left is None:
+                return
+            self._left -= 1
+            answered_at_once = self._left >= 0
+        if not answered_at_once:
+            assert self._released.wait(PATIENCE)
 
     def prompts(self) -> list[str]:
         return [body["messages"][-1]["content"] for body in self.bodies]
@@ -121,6 +145,7 @@ class _Handler(BaseHTTPRequestHandler):
             running.times.append(time.monotonic())
             running.busy += 1
             running.busiest = max(running.busiest, running.busy)
+        running.wait_for_turn()
         answer = running.script(prompt, before)
         time.sleep(answer.seconds)
         with running.lock:

@@ -18,6 +18,7 @@ from bert_judge.server.labelling import Labelling
 from bert_judge.server.middleware import Keys
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.running import make_server, open_socket, url_of
+from waiting import PATIENCE, wait_until
 
 
 @contextmanager
@@ -32,9 +33,8 @@ def served(
         thread = threading.Thread(target=server.run, args=([opened],))
         thread.start()
         try:
-            while not server.started:
-                time.sleep(0.01)
-                assert thread.is_alive()
+            wait_until(lambda: server.started or not thread.is_alive(), "the server has started")
+            assert thread.is_alive()
             yield url_of(opened)
         finally:
             server.should_exit = True
@@ -43,7 +43,7 @@ def served(
 
 def ask(url: str, path: str, body: Any = None, method: str | None = None, **headers: str) -> tuple[int, Any, Any]:
     """The status, the body (from JSON where it is), and the headers."""
-    connection = HTTPConnection(urlsplit(url).netloc, timeout=60)
+    connection = HTTPConnection(urlsplit(url).netloc, timeout=PATIENCE)
     sent = {"Content-Type": "application/json"} if body is not None else {}
     sent |= {name.replace("_", "-"): value for name, value in headers.items()}
     text = body if isinstance(body, str | bytes | None) else json.dumps(body)
@@ -62,13 +62,17 @@ def figure(url: str, name: str) -> float:
 
 
 class Slow(Judge):
-    """Scores a candidate by its length, after some milliseconds a batch; raises where one says so."""
+    """Scores a candidate by its length, after some milliseconds a batch; raises where one says so.
+
+    A judge that is `held` takes a batch and keeps it until `let_through`.
+    """
 
     variant, signature, scale = "slow", "Slow", "score"
 
-    def __init__(self, seconds: float = 0.01) -> None:
+    def __init__(self, seconds: float = 0.01, held: bool = False) -> None:
         self.seconds = seconds
         self.batches: list[int] = []
+        self._passes = threading.Semaphore(0) if held else None
 
     def assess(self, samples):
         from bert_judge.types import Verdict
@@ -76,6 +80,7 @@ class Slow(Judge):
         samples = list(samples)
         self.batches.append(len(samples))
         time.sleep(self.seconds)
+        assert self._passes is None or self._passes.acquire(timeout=PATIENCE)
         for sample in samples:
             if sample.candidate == "raise":
                 raise RuntimeError("this row is too much")
@@ -84,3 +89,8 @@ class Slow(Judge):
 
                 raise ModelError("the endpoint is gone.")
             yield Verdict(float(len(sample.candidate)), None, f"of {sample.candidate}", 0)
+
+    def let_through(self, batches: int = 1_000_000) -> None:
+        """Let so many batches pass, those that are still to come, too."""
+        assert self._passes is not None
+        self._passes.release(batches)

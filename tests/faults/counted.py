@@ -1,7 +1,8 @@
 """A judge that writes down each row that it judges, and what goes wrong in its process, as the variable FAULT says.
 
 `kill:N` kills the process when it renames, removes or flushes a file for the Nth time; `row:N` when it comes to row N;
-`clock` sets the clock forwards and backwards; `slow` takes a while for each row.
+`clock` sets the clock forwards and backwards; `hold:N` waits at row N until there is the file RELEASED, and writes the
+process into the file HELD before.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 from bert_judge.judges import RegexJudge
 from bert_judge.types import Sample, Verdict
 
-JUDGED = "judged.txt"
+JUDGED, HELD, RELEASED = "judged.txt", "held.txt", "released.txt"
 _KIND, _, _NUMBER = os.environ.get("FAULT", "").partition(":")
 _events = count(1)
 
@@ -53,7 +54,10 @@ class Counted(RegexJudge):
             for number, sample in enumerate(samples):
                 if _KIND == "row" and number == int(_NUMBER):
                     os.kill(os.getpid(), signal.SIGKILL)
-                if _KIND == "slow":
-                    time.sleep(0.01)
+                if _KIND == "hold" and number == int(_NUMBER) and not Path(RELEASED).exists():
+                    with Path(HELD).open("a") as held:
+                        held.write(f"{os.getpid()}\n")
+                    while not Path(RELEASED).exists():
+                        time.sleep(0.01)
                 judged.write(f"{sample.id}\n")
                 yield from super().assess([sample])

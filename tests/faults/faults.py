@@ -31,9 +31,10 @@ from bert_judge.store import Store
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
-from counted import JUDGED  # noqa: E402
+from counted import HELD, JUDGED, RELEASED  # noqa: E402
 
 from scripted_endpoint import CUT, EMPTY, MALFORMED, Answer, Endpoint, endpoint  # noqa: E402
+from waiting import PATIENCE, restore_signals, wait_until  # noqa: E402
 
 ROWS = 120
 JUDGE = ("--judge", "counted:Counted")
@@ -82,7 +83,7 @@ def ran(*words: object, before: str = "", **variables: str) -> subprocess.Comple
     if before:
         code = f"{before}\nimport sys\nfrom bert_judge.cli import main\nsys.exit(main(sys.argv[1:]))"
         line = [sys.executable, "-c", code, *line[3:]]
-    return subprocess.run(line, env=environment(**variables), capture_output=True, text=True, timeout=300)
+    return subprocess.run(line, env=environment(**variables), capture_output=True, text=True, timeout=PATIENCE)
 
 
 def said(done: subprocess.CompletedProcess[str]) -> str:
@@ -129,17 +130,24 @@ def finished(*flags: object, judge: Sequence[object] = JUDGE) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def started(*words: object, rows_judged: int = 30, **variables: str) -> subprocess.Popen[str]:
-    """A command that has judged so many rows and goes on."""
-    run = subprocess.Popen(command(*words), env=environment(**variables), stdout=subprocess.DEVNULL,
+def held(*words: object) -> subprocess.Popen[str]:
+    """A command that has judged ten rows and goes on when it is released."""
+    run = subprocess.Popen(command(*words), env=environment(FAULT="hold:10"), stdout=subprocess.DEVNULL,
                            stderr=subprocess.PIPE, text=True)  # fmt: skip
-    until = time.monotonic() + 120
-    while time.monotonic() < until and run.poll() is None:
-        if Path(JUDGED).exists() and Path(JUDGED).read_text().count("\n") >= rows_judged:
-            return run
-        time.sleep(0.01)
-    run.kill()
-    raise AssertionError(run.communicate()[1])
+    wait_until(lambda: held_processes() or run.poll() is not None, "the command judges")
+    assert run.poll() is None, run.communicate()[1]
+    return run
+
+
+def held_processes() -> list[int]:
+    """The processes in which a judge waits, those that were held first in front."""
+    return [int(pid) for pid in Path(HELD).read_text().split()] if Path(HELD).exists() else []
+
+
+def released(run: subprocess.Popen[str]) -> str:
+    """Let a held command go on to its end; gives what it printed to standard error."""
+    Path(RELEASED).touch()
+    return run.communicate(timeout=PATIENCE)[1]
 
 
 # a process that ends
@@ -185,11 +193,11 @@ def killed_at_a_row() -> Outcome:
 @fault("Ctrl-C twice")
 def interrupted_twice() -> Outcome:
     whole()
-    with started("score", "rows.jsonl", *JUDGE, "--output_dir", "out", FAULT="slow") as run:
+    with held("score", "rows.jsonl", *JUDGE, "--output_dir", "out") as run:
         run.send_signal(signal.SIGINT)
         time.sleep(0.02)
         run.send_signal(signal.SIGINT)
-        error = run.communicate(timeout=60)[1]
+        error = run.communicate(timeout=PATIENCE)[1]
     assert run.returncode in (130, -signal.SIGINT), error
     finished()
     return outcome(said(subprocess.CompletedProcess([], run.returncode, "", error)))
@@ -232,9 +240,9 @@ def read_only() -> Outcome:
 @fault("two runs on one folder")
 def two_runs() -> Outcome:
     whole()
-    with started("score", "rows.jsonl", *JUDGE, "--output_dir", "out", FAULT="slow") as first:
+    with held("score", "rows.jsonl", *JUDGE, "--output_dir", "out") as first:
         second = ran("score", "rows.jsonl", *JUDGE, "--output_dir", "out")
-        first.communicate(timeout=60)
+        released(first)
     assert (first.returncode, second.returncode) == (0, 1)
     assert f"process {first.pid} on " in said(second)
     return outcome(said(second))
@@ -243,9 +251,9 @@ def two_runs() -> Outcome:
 @fault("two runs on one folder, verdicts in parts")
 def two_runs_in_parts() -> Outcome:
     whole(*PARTS)
-    with started("score", "rows.jsonl", *JUDGE, *PARTS, "--output_dir", "out", FAULT="slow") as first:
+    with held("score", "rows.jsonl", *JUDGE, *PARTS, "--output_dir", "out") as first:
         second = ran("score", "rows.jsonl", *JUDGE, *PARTS, "--output_dir", "out")
-        first.communicate(timeout=60)
+        released(first)
     assert (first.returncode, second.returncode) == (0, 1)
     return outcome(said(second))
 
@@ -304,14 +312,11 @@ def damaged_parquet() -> Outcome:
 def growing_input() -> Outcome:
     whole()
     row = json.dumps(rows(1)[0]) + "\n"
-    with Path("growing.jsonl").open("w", buffering=1) as file:
-        file.write(row * 1000)
-        with subprocess.Popen(command("score", "growing.jsonl", *JUDGE, "--output_dir", "out"), env=environment(),
-                              stderr=subprocess.PIPE, text=True) as run:  # fmt: skip
-            while run.poll() is None:
-                file.write(row)
-                time.sleep(0.001)
-            error = run.communicate()[1]
+    Path("growing.jsonl").write_text(row * 1000)
+    with held("score", "growing.jsonl", *JUDGE, "--output_dir", "out") as run:
+        with Path("growing.jsonl").open("a") as file:
+            file.write(row)
+        error = released(run)
     assert run.returncode == 1
     finished()
     return outcome(said(subprocess.CompletedProcess([], 1, "", error)))
@@ -365,7 +370,7 @@ if child == 0:
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 judge.predict(["q"], ["Rome"], ["Paris"])
 """
-    done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     finished()
     return outcome(done.stdout.strip())
@@ -378,12 +383,10 @@ def reader_killed() -> Outcome:
     Path("many.jsonl").write_text("".join(json.dumps(row) + "\n" for row in many))
     words = ("score", "many.jsonl", "--judge", "starter", "--workers", "1", "--output_dir", "many", "--no_report")
     with subprocess.Popen(command(*words), env=environment(), stderr=subprocess.PIPE, text=True) as run:
-        until, children = time.monotonic() + 120, list[int]()
-        while time.monotonic() < until and run.poll() is None and not children:
-            time.sleep(0.05)
-            children = _children(run.pid, "bert_judge.processes")
-        os.kill(children[0], signal.SIGKILL)
-        error = run.communicate(timeout=120)[1]
+        readers: list[int] = []
+        wait_until(lambda: readers.extend(_children(run.pid, "bert_judge.processes")) or readers, "a process reads ahead")
+        os.kill(readers[0], signal.SIGKILL)
+        error = run.communicate(timeout=PATIENCE)[1]
     assert run.returncode == 1, error
     finished()
     return outcome(said(subprocess.CompletedProcess([], 1, "", error)))
@@ -406,16 +409,9 @@ def actor_killed() -> Outcome:
     whole(*PARTS)
     cluster = ("--engine", "ray", "--actors", "2", "--part_rows", "25")
     words = ("score", "rows.jsonl", *JUDGE, *cluster, "--output_dir", "out", "--no_report")
-    with started(*words, FAULT="slow", rows_judged=10) as run:
-        until, children = time.monotonic() + 60, list[int]()
-        while time.monotonic() < until and not children:
-            children = [
-                int(path.parent.name)
-                for path in Path("/proc").glob("[0-9]*/cmdline")
-                if path.exists() and b"MapWorker" in path.read_bytes()
-            ]
-        os.kill(children[0], signal.SIGKILL)
-        error = run.communicate(timeout=240)[1]
+    with held(*words) as run:
+        os.kill(held_processes()[0], signal.SIGKILL)
+        error = released(run)
     assert run.returncode == 0, error
     return outcome("nothing; another actor takes the part")
 
@@ -478,14 +474,12 @@ def gone() -> Outcome:
 def killed_while_paying() -> Outcome:
     """What was under way may be asked twice, as nobody knows whether it was answered; no reply that had arrived is."""
     written()
-    with endpoint(Answer(seconds=0.02)) as server:
+    with endpoint(Answer()) as server:
         words = ("score", "rows.jsonl", *_paid(server), "--output_dir", "out", "--no_report", "--quiet")
-        with subprocess.Popen(command(*words), env=environment(), stderr=subprocess.DEVNULL) as run:
-            until = time.monotonic() + 60
-            while time.monotonic() < until and len(server.bodies) < 40:
-                time.sleep(0.01)
+        with server.held_after(40), subprocess.Popen(command(*words), env=environment(), stderr=subprocess.DEVNULL) as run:
+            wait_until(lambda: server.busy == 4, "no more requests can be under way")
             run.kill()
-        time.sleep(0.2)
+            run.wait()
         kept, before = Store("kept.sqlite"), dict(server.asked)
         with closing(kept._connection):
             paid = len(kept)
@@ -539,5 +533,6 @@ def lines(words: Sequence[str]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
+    restore_signals()
     for line in lines(sys.argv[1:]):
         print(line, flush=True)

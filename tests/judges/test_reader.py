@@ -8,8 +8,8 @@ import pickle
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +20,8 @@ from bert_judge.judges.reader import Reader, Workers
 from bert_judge.models import STARTER_FOLDER, load_tokenizer
 from bert_judge.processes import computed_ahead
 from bert_judge.prompt import JudgeConfig, PromptEncoder
-from conftest import Refused, ended
+from conftest import Refused, wait_until_ended
+from waiting import PATIENCE, wait_until
 
 
 def numbered(samples: list[Sample], count: int) -> list[Sample]:
@@ -85,7 +86,11 @@ def test_auto_takes_what_suits_device_and_cores(subtests: pytest.Subtests) -> No
 
 
 def children(pid: int) -> list[int]:
-    return [int(child) for path in Path(f"/proc/{pid}/task").glob("*/children") for child in path.read_text().split()]
+    pids: list[int] = []
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):  # a thread may end while we look
+            pids += map(int, path.read_text().split())
+    return pids
 
 
 @pytest.fixture
@@ -101,26 +106,25 @@ def judging(tmp_path: Path, samples: list[Sample]) -> Iterator[tuple[subprocess.
     with subprocess.Popen(
         [sys.executable, "-m", "bert_judge", *arguments], stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
-        while len(found := children(process.pid)) < 2 and process.poll() is None:
-            time.sleep(0.05)
-        yield process, found
+        wait_until(lambda: len(children(process.pid)) == 2 or process.poll() is not None, "two processes read")
+        yield process, children(process.pid)
         process.kill()
 
 
 def test_a_killed_reader_ends_the_command_in_a_sentence(judging: tuple[subprocess.Popen[str], list[int]]) -> None:
     process, (killed, other) = judging
     os.kill(killed, signal.SIGKILL)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     said = "a process that reads ahead was killed (signal 9); if memory was short, use fewer --workers, or 0."
     assert err == f"bert-judge score: {said}\n"
-    assert ended([killed, other])
+    wait_until_ended([killed, other])
 
 
 def test_ctrl_c_ends_the_readers(judging: tuple[subprocess.Popen[str], list[int]]) -> None:
     process, readers = judging
     os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "Traceback" not in err
-    assert ended(readers)
+    wait_until_ended(readers)

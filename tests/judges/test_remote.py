@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -21,7 +20,8 @@ from bert_judge.types import Signature
 from conftest import Refused
 from json_lines import read_rows
 from scripted_endpoint import Answer, Endpoint, endpoint
-from served import Slow, figure, served
+from served import Slow, ask, figure, served
+from waiting import wait_until
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"
 T = TypeVar("T")
@@ -66,38 +66,41 @@ def test_an_event_loop_gets_the_same_verdicts(url: str, samples: list[Sample]) -
 
 
 def test_an_event_loop_goes_on_while_rows_are_judged() -> None:
-    """Two hundred calls at once, each of which gets the verdicts on its own rows, and a clock beside them."""
-    ticks = 0
+    """Two hundred calls at once, each of which gets the verdicts on its own rows, and a clock beside them.
+
+    The judge waits for the clock: were the loop blocked by a call, neither would go on.
+    """
+    slow = Slow(held=True)
 
     async def clock() -> None:
-        nonlocal ticks
-        while True:
+        for _ in range(10):
             await asyncio.sleep(0.01)
-            ticks += 1
+        slow.let_through()
 
     async def work(remote: RemoteJudge) -> list[list[float | None]]:
-        ticking = asyncio.create_task(clock())
         calls = (remote.apredict(None, ["x" * n, "x" * (n + 1)], ["r", "r"]) for n in range(200))
-        found = await asyncio.gather(*calls)
-        ticking.cancel()
+        _, *found = await asyncio.gather(clock(), *calls)
         return found
 
-    with served({"slow": Slow(0.1)}) as url:
+    with served({"slow": slow}) as url:
         assert run(work(RemoteJudge(url))) == [[n, n + 1] for n in range(200)]
-    assert ticks > 10
 
 
 def test_a_call_that_is_cancelled_takes_its_rows_back() -> None:
-    async def work(remote: RemoteJudge) -> None:
-        async with asyncio.timeout(0.5):
-            await remote.apredict(None, ["x"] * 1000, ["r"] * 1000)
+    slow = Slow(held=True)
 
-    slow = Slow(0.3)
+    async def work(remote: RemoteJudge) -> None:
+        call = asyncio.create_task(remote.apredict(None, ["x"] * 1000, ["r"] * 1000))
+        await asyncio.to_thread(wait_until, lambda: slow.batches, "the first rows are judged")
+        call.cancel()
+        await call
+
     with served({"slow": slow}) as url:
-        with pytest.raises(TimeoutError):
+        with pytest.raises(asyncio.CancelledError):
             run(work(RemoteJudge(url, connections=16)))
-        while figure(url, 'bert_judge_queue_rows{judge="slow"}'):
-            time.sleep(0.01)
+        wait_until(lambda: not figure(url, 'bert_judge_queue_rows{judge="slow"}'), "the other rows are dropped")
+        slow.let_through()
+        assert ask(url, "/v1/judge", {"candidate": "x", "reference": "r"})[0] == 200
         assert sum(slow.batches) < 500
 
 

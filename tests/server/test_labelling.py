@@ -24,6 +24,7 @@ from conftest import Refused
 from json_lines import read_rows
 from saved_runs import judged_rows, saved_run
 from served import Slow, ask, served
+from waiting import PATIENCE
 
 ROWS = judged_rows(0, 40, 0.7, 0.2)
 
@@ -292,7 +293,7 @@ def test_serve_has_it_beside_its_judges(run: Run, tmp_path: Path) -> None:
         assert ask(url, "/v1/judge", {"candidate": "It is Rome.", "reference": "Rome"})[1]["label"] == 1
     finally:
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=PATIENCE)
     assert [line["label"] for line in read_rows(file)] == [1]
 
 

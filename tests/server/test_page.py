@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import time
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from pathlib import Path
@@ -15,7 +14,8 @@ import pytest
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.judges import BERTScore, FluencyJudge, RegexJudge
-from served import Slow, ask, served
+from served import Slow, ask, figure, served
+from waiting import wait_until
 
 ROW = {
     "question": "What is the capital of Australia?",
@@ -118,16 +118,17 @@ def test_a_file_may_have_any_name(url: str, name: str) -> None:
 
 
 def test_a_report_ends_when_nobody_waits_for_it() -> None:
-    slow = Slow(0.1)
+    slow = Slow(held=True)
     rows = "".join(json.dumps({**ROW, "id": number}) + "\n" for number in range(640))
-    with served({"slow": slow}) as url:
+    with served({"slow": slow}, batch_rows=16) as url:
         connection = HTTPConnection(urlsplit(url).netloc)
         connection.request("POST", "/v1/report?name=a.jsonl", rows, {"Content-Type": "application/octet-stream"})
-        while not slow.batches:
-            time.sleep(0.01)
+        wait_until(lambda: slow.batches, "the first rows are judged")
         connection.close()
+        wait_until(lambda: figure(url, 'bert_judge_dropped_rows_total{judge="slow"}'), "its other rows are dropped")
+        slow.let_through()
         assert ask(url, "/v1/report?name=b.jsonl", json.dumps(ROW))[0] == 200
-        assert sum(slow.batches) < 320
+        assert slow.batches == [16, 1]
 
 
 def test_a_report_of_a_file_larger_than_the_queue(starter: BERTJudge) -> None:

@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -31,6 +30,7 @@ from bert_judge.server.options import ServerOptions
 from bert_judge.server.running import open_socket
 from conftest import PARIS, Refused
 from served import Slow, ask, figure, served
+from waiting import PATIENCE, wait_until
 
 FRANCE = "What is the capital of France?"
 HEAD = b"POST /v1/judge HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -173,7 +173,7 @@ def test_empty_input_is_no_work(url: str) -> None:
 
 def test_a_body_without_end_is_refused(url: str) -> None:
     chunk = b"x" * 1_000_000
-    with httpx2.Client(timeout=60) as client:
+    with httpx2.Client(timeout=PATIENCE) as client:
         response = client.post(f"{url}/v1/judge", content=(chunk for _ in range(40)))
     assert response.status_code == 413
 
@@ -183,11 +183,8 @@ def test_bodies_that_are_too_large_together_wait() -> None:
     judge, body = RuleJudge(max_words=3), json.dumps({"candidate": "x" * 500})
     with served({"rules": judge}, max_body=1_000, max_bodies=1_200) as url, connected(url) as client:
         client.sendall(HEAD + b"Content-Length: 900\r\n\r\n" + b" " * 800)
-        for _ in range(100):  # until its first part is read
-            status, found, headers = ask(url, "/v1/judge", body)
-            if status == 429:
-                break
-            time.sleep(0.02)
+        wait_until(lambda: ask(url, "/v1/judge", body)[0] == 429, "the first part is read")
+        status, found, headers = ask(url, "/v1/judge", body)
         assert (status, headers["Retry-After"]) == (429, "1")
         assert "too large together" in found["error"]["message"]
         client.sendall(b" " * 98 + b"{}")
@@ -220,7 +217,7 @@ def test_clients_are_never_mixed_up() -> None:
         texts = ["x" * chance.randint(0, 40) + f" {number}.{part}" for part in range(chance.randint(1, 6))]
         request = http.post(f"{url}/v1/judge", json={"samples": [{"candidate": t, "reference": "r"} for t in texts]})
         try:
-            response = await asyncio.wait_for(request, 0.05 if chance.random() < 0.3 else 60)
+            response = await asyncio.wait_for(request, 0.05 if chance.random() < 0.3 else PATIENCE)
         except TimeoutError:
             dropped += 1
             return
@@ -231,7 +228,7 @@ def test_clients_are_never_mixed_up() -> None:
         answered += 1
 
     async def clients(url: str) -> None:
-        async with httpx2.AsyncClient(limits=httpx2.Limits(max_connections=200), timeout=60) as http:
+        async with httpx2.AsyncClient(limits=httpx2.Limits(max_connections=200), timeout=PATIENCE) as http:
             await asyncio.gather(*(client(url, http, number) for number in range(400)))
 
     with served({"slow": slow}, queue_rows=100_000) as url, ThreadPoolExecutor(1) as pool:
@@ -245,23 +242,32 @@ def test_clients_are_never_mixed_up() -> None:
 
 
 def test_rows_that_nobody_waits_for_are_dropped() -> None:
-    slow = Slow(0.3)
+    slow = Slow(held=True)
     with served({"slow": slow}) as url:
-        rows = {"samples": [{"candidate": "x", "reference": "r"}] * 1000}
-        with pytest.raises(httpx2.ReadTimeout):
-            httpx2.post(f"{url}/v1/judge", json=rows, timeout=0.5)
-        while figure(url, 'bert_judge_queue_rows{judge="slow"}'):
-            time.sleep(0.01)
-        assert figure(url, 'bert_judge_dropped_rows_total{judge="slow"}') >= 800
-        assert sum(slow.batches) < 300
+        rows = json.dumps({"samples": [{"candidate": "x", "reference": "r"}] * 1000})
+        head = HEAD + f"Content-Length: {len(rows)}\r\n\r\n".encode()
+        with connected(url) as client:
+            client.sendall(head + rows.encode())
+            wait_until(lambda: slow.batches, "the first rows are judged")
+        wait_until(lambda: not figure(url, 'bert_judge_queue_rows{judge="slow"}'), "the other rows are dropped")
+        slow.let_through()
+        assert figure(url, 'bert_judge_dropped_rows_total{judge="slow"}') == 1000 - slow.batches[0]
+        assert ask(url, "/v1/judge", {"candidate": "x", "reference": "r"})[0] == 200
+        assert len(slow.batches) == 2
 
 
 def test_a_large_request_does_not_hold_up_others() -> None:
-    with served({"slow": Slow(0.05)}) as url, ThreadPoolExecutor(1) as pool:
+    slow = Slow(held=True)
+    with served({"slow": slow}) as url, ThreadPoolExecutor(2) as pool:
         large = pool.submit(ask, url, "/v1/judge", {"samples": [{"candidate": "x", "reference": "r"}] * 1000})
-        time.sleep(0.2)
-        assert ask(url, "/v1/judge", {"candidate": "xy", "reference": "r"})[1]["score"] == 2
+        wait_until(lambda: slow.batches, "the first rows of the large one are judged")
+        waiting = figure(url, 'bert_judge_queue_rows{judge="slow"}')
+        small = pool.submit(ask, url, "/v1/judge", {"candidate": "xy", "reference": "r"})
+        wait_until(lambda: figure(url, 'bert_judge_queue_rows{judge="slow"}') > waiting, "the small one waits, too")
+        slow.let_through(2)  # what is being judged, and one more batch
+        assert small.result()[1]["score"] == 2
         assert not large.done()
+        slow.let_through()
         assert len(large.result()[1]["verdicts"]) == 1000
 
 
@@ -279,14 +285,14 @@ def test_a_row_that_fails_spoils_no_other_request(caplog: pytest.LogCaptureFixtu
 
 def test_overload_is_told_at_once() -> None:
     body = {"samples": [{"candidate": "x", "reference": "r"}] * 64}
-    with served({"slow": Slow(1)}, queue_rows=128, max_rows=64) as url, ThreadPoolExecutor(12) as pool:
+    slow = Slow(held=True)
+    with served({"slow": slow}, queue_rows=128, max_rows=64) as url, ThreadPoolExecutor(12) as pool:
         asked = [pool.submit(ask, url, "/v1/judge", body) for _ in range(12)]
-        while figure(url, 'bert_judge_queue_rows{judge="slow"}') < 128:
-            time.sleep(0.01)
+        wait_until(lambda: figure(url, 'bert_judge_queue_rows{judge="slow"}') == 128, "the queue is full")
         status, found, headers = ask(url, "/v1/judge", {"candidate": "x", "reference": "r"})
-        assert not all(each.done() for each in asked)  # it did not wait for its turn
         assert (status, found["error"]["type"]) == (429, "rate_limit_error")
         assert int(headers["Retry-After"]) >= 1
+        slow.let_through()
         statuses = sorted(each.result()[0] for each in asked)
     assert set(statuses) == {200, 429}
 
@@ -366,9 +372,9 @@ def test_sigterm_under_load_answers_what_was_accepted(tmp_path: Path) -> None:
         threads = [threading.Thread(target=client, args=(url, number)) for number in range(16)]
         for thread in threads:
             thread.start()
-        time.sleep(1)
+        wait_until(lambda: len(answered) > 100, "clients are answered")
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
         for thread in threads:
             thread.join()
     finally:
@@ -383,14 +389,27 @@ def test_sigterm_under_load_answers_what_was_accepted(tmp_path: Path) -> None:
 
 
 def test_ready_says_when_the_end_is_near(tmp_path: Path) -> None:
-    process, url = started(tmp_path, "--judge", "containment", "--drain_delay", "1")
+    process, url = started(tmp_path, "--judge", "containment", "--drain_delay", str(PATIENCE))
     try:
         assert ask(url, "/ready")[0] == 200
         process.send_signal(signal.SIGTERM)
+        wait_until(lambda: ask(url, "/ready")[0] != 200, "it is about to end")
         status, found, _ = ask(url, "/ready")
         assert (status, "about to end" in found["error"]["message"]) == (503, True)
         assert ask(url, "/v1/judge", row())[0] == 200
-        assert process.wait(30) == 0
+        process.send_signal(signal.SIGTERM)  # which it does not wait for
+        assert process.wait(PATIENCE) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_it_ends_when_the_delay_is_over(tmp_path: Path) -> None:
+    process, url = started(tmp_path, "--judge", "containment", "--drain_delay", "0.1")
+    try:
+        assert ask(url, "/ready")[0] == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 0
     finally:
         process.kill()
         process.communicate()
@@ -418,4 +437,4 @@ def started(folder: Path, *arguments: str) -> tuple[subprocess.Popen[str], str]:
 
 
 def connected(url: str) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", urlsplit(url).port or 0), timeout=60)
+    return socket.create_connection(("127.0.0.1", urlsplit(url).port or 0), timeout=PATIENCE)
