@@ -12,6 +12,7 @@ import pytest
 
 from bert_judge.artifacts import Identity, ResultFolder, check_folder, verdict_record
 from bert_judge.errors import InputError, OutputError
+from bert_judge.questions import cluster_hash
 from bert_judge.types import Sample, Signature, Verdict
 from conftest import NO_RECORDS, Refused
 
@@ -233,7 +234,9 @@ def test_a_record_with_everything():
     more = {"model": "m", "input_score": 3, "input_gold": 1}
     texts = {"topic": "t", "input_candidate": "x", "question": "q", "references": ["r", "s"], "candidate": "c"}
     assert verdict_record(sample, verdict) == said | more | texts
-    assert verdict_record(sample, verdict, texts=False) == said | more
+    assert verdict_record(sample, verdict, texts=False) == said | more | {
+        "question_hash": cluster_hash("q", ["r", "s"], "7")
+    }
 
 
 def test_the_folder_is_held_until_the_result_is_whole(tmp_path: Path):

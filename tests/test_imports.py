@@ -15,8 +15,8 @@ import bert_judge
 
 ROOT = Path(bert_judge.__file__).parent
 LADDER = [
-    "types errors addresses paths pickles locks version wording memory",
-    "models devices data artifacts store metrics evidence reading questions stats document processes endpoints",
+    "types errors addresses paths pickles locks version wording memory questions",
+    "models devices data artifacts store metrics evidence reading stats document processes endpoints",
     "generators encoder prompt sources summary",
     "tasks training bertscore",
     "judges",

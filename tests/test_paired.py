@@ -129,10 +129,38 @@ def test_few_flips_have_the_interval_of_bonett_and_price() -> None:
         assert low < data.mean < high
 
 
-@pytest.mark.parametrize("case", ["even", "apart", "repeated", "few"])
+def test_differences_that_hardly_vary_have_an_interval() -> None:
+    """The bootstrap of 40 rows that all changed is [-1, -1]; with repeated questions, each of them counts once."""
+    for clusters in (40, 400):
+        all_fell = Differences.of([1] * clusters, [0] * clusters)
+        low, high = all_fell.interval() or (0, 0)
+        assert low == -1 and -1 + 1 / clusters < high < -1 + 8 / clusters
+        turned = Differences.of([0] * clusters, [1] * clusters).interval()
+        assert turned == pytest.approx((-high, -low))
+    for most in (-1, 0, 1):
+        once, often = (
+            Differences.of(*([first] * 40 * times for first in pair), [i % 40 for i in range(40 * times)]).interval()
+            for times, pair in ((1, (max(0, -most), max(0, most))), (20, (max(0, -most), max(0, most))))
+        )
+        assert once == pytest.approx(often)
+        assert once is not None and once[1] - once[0] > 0.05
+
+
+def test_one_row_that_did_not_change_with_the_others() -> None:
+    low, high = counted(39, 0, 1).interval() or (0, 0)
+    assert low == -1 and high > -0.9
+
+
+def test_scores_without_variance_have_no_interval() -> None:
+    for shift in (0.0, 0.25):
+        assert Differences.of([0.5] * 50, [0.5 + shift] * 50).interval() is None
+
+
+@pytest.mark.parametrize("case", ["even", "apart", "repeated", "few", "ten"])
 def test_intervals_cover_and_tests_keep_their_level(case: str) -> None:
     """200 draws: a coverage of 95 % falls under 91 % in 1 of 200 such tests; benchmarks/compare.py draws more."""
     questions, answers, rates = {
+        "ten": (10, 20, (0.6, 0.7)),
         "even": (150, 1, (0.7, 0.7)),
         "apart": (150, 1, (0.6, 0.72)),
         "repeated": (60, 4, (0.6, 0.72)),

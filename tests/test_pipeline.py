@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,7 @@ from bert_judge.errors import InputError
 from bert_judge.judges import Judge
 from bert_judge.scoring import score_source
 from bert_judge.sources import Source, open_source
-from bert_judge.stats import wilson_interval
+from bert_judge.stats import rate_interval, wilson_interval
 from bert_judge.summary import Tally
 from bert_judge.types import Sample, Signature, Verdict
 
@@ -138,11 +141,15 @@ def test_what_is_no_verdict_is_told(source: Source, tmp_path: Path):
 def test_texts_can_be_left_out(source: Source, tmp_path: Path):
     folder = folder_for(source, tmp_path / "r")
     list(score_source(source, Steady(), folder, texts=False))
-    assert set(next(folder.records())) == {"id", "score", "label", "gold"}
+    assert set(next(folder.records())) == {"id", "score", "label", "gold", "question_hash"}
+
+
+_ids = count()
 
 
 def record(label: int | None, gold: int | None = None, score: float | None = 0.5, **more: object) -> dict:
-    return {"score": score, "label": label, **({} if gold is None else {"gold": gold}), **more}
+    own = {"id": str(next(_ids)), "score": score, "label": label}
+    return {**own, **({} if gold is None else {"gold": gold}), **more}
 
 
 def test_the_summary_counts():
@@ -181,3 +188,62 @@ def test_summaries_without_an_accuracy():
         *(3, None, None),
         0.0,
     )
+
+
+def answered(questions: int, answers: int) -> list[dict]:
+    """Records of answers to questions, the later half of which nobody gets right."""
+    return [
+        record(int(2 * question < questions), int(answer > 0), question=f"Which is number {question}?")
+        for question in range(questions)
+        for answer in range(answers)
+    ]
+
+
+def test_intervals_are_by_question():
+    summary = Tally(answered(6, 20)).summary()
+    assert (summary.accuracy, summary.questions) == (0.5, 6)
+    assert summary.accuracy_interval == pytest.approx(wilson_interval(3, 6))
+    assert summary.agreement is not None
+    assert summary.agreement.questions == 6
+    assert summary.agreement.accuracy_interval == pytest.approx(rate_interval([19] * 3 + [1] * 3, [20] * 6))
+
+
+def test_one_answer_a_question_has_wilsons_interval():
+    summary = Tally(answered(40, 1)).summary()
+    assert (summary.accuracy_interval, summary.questions) == (wilson_interval(20, 40), None)
+    assert summary.agreement is not None
+    assert summary.agreement.questions is None
+
+
+def test_rows_of_any_order_have_one_summary(monkeypatch: pytest.MonkeyPatch):
+    records = answered(300, 3) + [record(1, question="Which is number 2?"), record(1, references=["a", "b"])] * 2
+    expected = asdict(Tally(records).summary())
+    assert expected["questions"] == 301
+    monkeypatch.setattr("bert_judge.summary._ByQuestion._LEAST", 7)  # counts are added up many times
+    for seed in range(3):
+        random.Random(seed).shuffle(records)
+        assert asdict(Tally(records).summary()) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("texts", [True, False])
+@pytest.mark.parametrize("part_rows", [None, 7])
+def test_the_summary_is_by_question_however_verdicts_are_written(tmp_path: Path, texts: bool, part_rows: int | None):
+    rows = [
+        {"question": f"Town {i % 5}?", "reference": "a", "candidate": "a" if i % 5 > 1 else "b", "label": i % 2}
+        for i in range(30)
+    ]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    source = open_source(tmp_path / "rows.jsonl")
+    options = {"part_rows": part_rows} if part_rows else {}
+
+    def folder(name: str) -> ResultFolder:
+        return ResultFolder(tmp_path / name, Identity(Signature.of(Steady.signature), source.sha256, options))
+
+    list(score_source(source, Steady(), folder("whole"), texts=texts))
+    with pytest.raises(RuntimeError):
+        list(score_source(source, Steady(fail_at=17), folder("stopped"), texts=texts))
+    list(score_source(source, Steady(), folder("stopped"), texts=texts))
+    whole, resumed = (folder(name).run()["summary"] for name in ("whole", "stopped"))
+    assert whole == resumed
+    assert whole["questions"] == 5
+    assert whole["accuracy_interval"] == pytest.approx(wilson_interval(3, 5))

@@ -7,6 +7,7 @@ those it was trained on. `evidence` began with the same reading and goes its own
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -88,6 +89,15 @@ def question_key(question: str | None, references: Sequence[str]) -> str:
     """The key of a row's question; of its references where it has none. Empty if there is not a word in it."""
     text = " ".join(references) if question is None else question
     return _key_again(text) if len(text) <= _REMEMBERED else _key(text)
+
+
+def cluster_hash(question: str | None, references: Sequence[str], row: str | None) -> str:
+    """What rows of one question have in common, as 16 hexadecimal digits: 64 bits of `question_key`.
+
+    A row that has no key is alone; it is told by its id, `row`.
+    """
+    key = question_key(question, references) or f"id {row}"
+    return hashlib.blake2b(key.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
 
 
 def _key(text: str) -> str:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bert_judge.artifacts import ResultFolder
-from bert_judge.stats import Confusion, wilson_interval
+from bert_judge.artifacts import ResultFolder, record_cluster
+from bert_judge.stats import Confusion, Rate
+from bert_judge.stats.arrays import np
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a result says in a few numbers. Rates are in [0, 1], intervals are 95 % Wilson intervals.
+    """What a result says in a few numbers. Rates are in [0, 1]; intervals are at 95 %, by question (`Rate`).
 
     `failed` counts those of the `undecided` rows on which the judge itself failed. `mean_score` is over decided rows.
     `accuracy` is the rate of candidates that the judge labels correct among the decided rows; `accuracy_all` counts
     undecided rows as incorrect. Both are None where the judge gives scores without labels. `agreement` compares the
     judge's labels with the human labels of the input, where there are any. `outside` is there where rows are.
+    `questions` is how many questions the decided rows answer; None where each has one answer, so that the interval is
+    Wilson's over rows.
     """
 
     rows: int
@@ -32,6 +36,7 @@ class Summary:
     accuracy_all: float | None
     agreement: Agreement | None
     outside: Outside | None = None
+    questions: int | None = None
 
     @classmethod
     def of(cls, folder: ResultFolder) -> Summary:
@@ -65,7 +70,10 @@ class Outside:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far the judge agrees with the `labels` human labels of the input, over the `rows` rows that have both."""
+    """How far the judge agrees with the `labels` human labels of the input, over the `rows` rows that have both.
+
+    `questions` are theirs, as in `Summary`.
+    """
 
     rows: int
     labels: int
@@ -73,22 +81,30 @@ class Agreement:
     accuracy_interval: tuple[float, float]
     f1: float | None
     kappa: float | None
+    questions: int | None = None
 
     @classmethod
-    def of(cls, confusion: Confusion, labels: int) -> Agreement:
-        """That of counts with at least one row."""
-        interval = wilson_interval(confusion.correct, confusion.n)
-        return cls(confusion.n, labels, confusion.accuracy, interval, confusion.f1, confusion.kappa)
+    def of(cls, confusion: Confusion, labels: int, rate: Rate) -> Agreement:
+        """That of counts with at least one row; `rate` is their accuracy by question."""
+        measures = (confusion.accuracy, rate.interval, confusion.f1, confusion.kappa)
+        return cls(confusion.n, labels, *measures, _questions(rate))
 
 
 class Tally:
-    """Counts the records of a result (lines of `verdicts.jsonl`) as they pass; reads their `COLUMNS` alone."""
+    """Counts the records of a result (lines of `verdicts.jsonl`) as they pass; reads their `COLUMNS` alone.
 
-    COLUMNS = ("score", "label", "gold", "truncated", "failed", "outside")
+    Rows are not kept, only counts for each question: 24 bytes of memory, and twice that while counts are added up.
+    """
+
+    COLUMNS = (
+        *("id", "score", "label", "gold", "truncated", "failed", "outside"),
+        *("question", "question_hash", "references"),
+    )
 
     def __init__(self, records: Iterable[dict[str, Any]]) -> None:
         self._counts: Counter[str] = Counter()
         self._labels: Counter[_Labels] = Counter()
+        self._by_question = _ByQuestion()
         self._total = 0.0
         for record in records:
             self.counted(record)
@@ -102,6 +118,8 @@ class Tally:
             count[name] += name in record
         self._labels[record.get("outside"), record.get("gold"), record["label"]] += 1
         self._total += record["score"] or 0.0
+        if record["label"] is not None:
+            self._by_question.add(int(record_cluster(record), 16), record["label"], record.get("gold"))
         return record
 
     def summary(self) -> Summary:
@@ -109,6 +127,7 @@ class Tally:
         count = self._counts
         judged = count["rows"] - count["undecided"]
         labelled, correct, confusion = _rates(self._labels)
+        right, agreed = self._by_question.rates()
         return Summary(
             rows=count["rows"],
             judged=judged,
@@ -117,10 +136,11 @@ class Tally:
             truncated=count["truncated"],
             mean_score=self._total / judged if judged else None,
             accuracy=correct / labelled if labelled else None,
-            accuracy_interval=wilson_interval(correct, labelled) if labelled else None,
+            accuracy_interval=right.interval if right else None,
             accuracy_all=correct / (labelled + count["undecided"]) if labelled + count["undecided"] else None,
-            agreement=Agreement.of(confusion, count["gold"]) if confusion.n else None,
+            agreement=Agreement.of(confusion, count["gold"], agreed) if agreed else None,
             outside=self._outside(),
+            questions=_questions(right) if right else None,
         )
 
     def _outside(self) -> Outside | None:
@@ -133,6 +153,54 @@ class Tally:
         labelled, correct, confusion = _rates({key: rows for key, rows in self._labels.items() if key[0] is None})
         accuracy = correct / labelled if labelled else None
         return Outside(dict(reasons.most_common()), accuracy, confusion.accuracy if confusion.n else None)
+
+
+class _ByQuestion:
+    """For each question, by a number of 64 bits: how many answers are labelled, how many of them correct, how many have
+    a human label, too, and on how many of these both agree.
+
+    Questions are sorted in one array and their counts lie in another. Answers wait in a buffer, which may be as long as
+    there are questions, so that each question is sorted in only a few times.
+    """
+
+    _LEAST = 65_536  # answers that are worth sorting
+
+    def __init__(self) -> None:
+        self._questions = np.empty(0, np.uint64)
+        self._counts = np.empty((4, 0), np.uint32)
+        self._waiting, self._kinds = array("Q"), array("B")
+
+    def add(self, question: int, label: int, gold: int | None) -> None:
+        """Count an answer."""
+        self._waiting.append(question)
+        self._kinds.append((label == 1) | (gold is not None) << 1 | (label == gold) << 2)
+        if len(self._waiting) >= max(self._LEAST, len(self._questions)):
+            self._sort_in()
+
+    def rates(self) -> tuple[Rate | None, Rate | None]:
+        """The rate of correct answers, and that of agreement with human labels; None each without answers."""
+        self._sort_in()
+        labelled, correct, compared, agreed = self._counts
+        return Rate.of_counts(correct, labelled), Rate.of_counts(agreed, compared)
+
+    def _sort_in(self) -> None:
+        if not self._waiting:
+            return
+        asked, of_answer = np.unique(np.frombuffer(self._waiting, np.uint64), return_inverse=True)
+        kinds = np.frombuffer(self._kinds, np.uint8)
+        questions = np.union1d(self._questions, asked)
+        counts = np.zeros((4, len(questions)), np.uint32)
+        counts[:, np.searchsorted(questions, self._questions)] = self._counts
+        places = np.searchsorted(questions, asked)
+        for row, counted in enumerate((kinds >= 0, kinds & 1, kinds & 2, kinds & 4)):
+            counts[row, places] += np.bincount(of_answer[counted != 0], minlength=len(asked)).astype(np.uint32)
+        self._questions, self._counts = questions, counts
+        self._waiting, self._kinds = array("Q"), array("B")
+
+
+def _questions(rate: Rate) -> int | None:
+    """How many questions there are, where some have several answers."""
+    return rate.clusters if rate.clustered else None
 
 
 _Labels = tuple[str | None, int | None, int | None]

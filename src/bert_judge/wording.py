@@ -16,6 +16,9 @@ MOST_REASONS = 4
 LONGEST, LONGEST_LINE = 400, 120
 """The most characters of an answer's text in a file, and on a terminal."""
 
+INTERVALS = "in brackets: 95 % intervals, by question where questions have several answers"
+"""What tables say below rates that have an interval."""
+
 _MARKUP = re.compile(r"([\\`*_{}<>#|~&$]|\](?=[(\[:]))")
 
 
@@ -56,6 +59,13 @@ def bracketed(
         return shown(value)
     low, high = (shown(end).removesuffix("%") for end in ends)
     return f"{shown(value)} [{low}, {high}]"
+
+
+def interval_by(questions: int | None) -> str:
+    """How an interval was made: `95 % interval by question (6 questions)`, or over rows, each of its own question."""
+    if questions is None:
+        return "95 % Wilson interval"
+    return f"95 % interval by question ({questions:,} question{'s' * (questions > 1)})"
 
 
 def rows_outside(reasons: Mapping[str, int]) -> str:

@@ -28,7 +28,7 @@ from bert_judge.analysis.slices import MOST_LEVELS, is_small, slices
 from bert_judge.analysis.table import Part, VerdictTable, collect, tabulate
 from bert_judge.analysis.teacher import teacher_in_column, teacher_of_run
 from bert_judge.errors import InputError
-from bert_judge.stats import bootstrap_interval, expected_calibration_error
+from bert_judge.stats import Rate, bootstrap_interval, expected_calibration_error
 from bert_judge.stats.paired import Differences
 from bert_judge.types import Scale
 from conftest import Refused
@@ -102,20 +102,27 @@ def test_measures_are_those_of_scikit_learn():
     )
 
 
-def test_intervals_are_those_of_the_clustered_bootstrap():
+def test_rates_have_the_interval_of_a_rate_over_questions_and_others_that_of_the_bootstrap():
     rows = labelled(150)
     judge = judged(rows)
     golds = np.asarray([row.gold for row in rows])
     scores, labels = (np.asarray([getattr(row, name) for row in judge.rows]) for name in ("score", "label"))
     clusters = [row.cluster for row in rows]
-    found = measure(side_by_side(judge), BootstrapSettings(resamples=100)).estimates[0]
+    found = measure(side_by_side(judge), BootstrapSettings(resamples=100))[0]
     statistics = {
-        "accuracy": lambda w: accuracy_score(golds, labels, sample_weight=w),
         "f1": lambda w: f1_score(golds, labels, sample_weight=w),
         "kappa": lambda w: cohen_kappa_score(golds, labels, sample_weight=w),
         "brier": lambda w: brier_score_loss(golds, scores, sample_weight=w),
         "auroc": lambda w: roc_auc_score(golds, scores, sample_weight=w),
     }
+    called, right = labels == 1, labels == golds
+    for name, holds, among in (
+        ("accuracy", right, golds >= 0),
+        ("precision", right & called, called),
+        ("recall", right & called, golds == 1),
+    ):
+        rate = Rate.of(holds[among], [cluster for cluster, there in zip(clusters, among, strict=True) if there])
+        assert (found[name].low, found[name].high) == pytest.approx(rate.interval), name
     for name, statistic in statistics.items():
         expected = bootstrap_interval(statistic, clusters, resamples=100)
         assert (found[name].low, found[name].high) == pytest.approx(expected), name
@@ -124,7 +131,7 @@ def test_intervals_are_those_of_the_clustered_bootstrap():
 def test_rows_of_one_question_make_an_interval_wider():
     rows = [replace(row, label=int(len(row.candidate) % 3 > 0)) for row in labelled(40) for _ in range(6)]
     apart, together = (
-        measure(side_by_side(saying(each)), BootstrapSettings(resamples=400)).estimates[0]["accuracy"]
+        measure(side_by_side(saying(each)), BootstrapSettings(resamples=400))[0]["accuracy"]
         for each in (
             [replace(row, question=f"{i} of one") for i, row in enumerate(rows)],
             [replace(row, question=f"{row.id} of six") for row in rows],

@@ -14,6 +14,7 @@ import yaml
 
 from bert_judge.judges import Judge
 from bert_judge.sources import open_source
+from bert_judge.stats import rate_interval
 from bert_judge.types import Sample, Verdict
 from json_lines import read_rows, write_rows
 
@@ -59,8 +60,11 @@ def test_a_record_of_every_eval_ever_for_each_task_and_model(command: Command) -
     (result,) = record["evaluation_results"]
     assert (record["schema_version"], record["model_info"]["id"]) == ("0.3.0", "canned/m")
     assert (result["evaluation_name"], result["score_details"]["score"]) == ("local_graded", 0.5)
-    # The questions are asked twice: no interval by rows.
-    assert result["score_details"]["uncertainty"] == {"num_samples": 8}
+    uncertainty = result["score_details"]["uncertainty"]
+    assert uncertainty["num_samples"] == 8
+    interval = uncertainty["confidence_interval"]  # of four questions that are asked twice
+    assert (interval["lower"], interval["upper"]) == pytest.approx(rate_interval([2, 2, 0, 0], [2] * 4))
+    assert interval["method"] == "wilson, clustered by question"
     detailed = record["detailed_evaluation_results"]
     lines = Path("records", detailed["file_path"]).read_bytes()
     assert hashlib.sha256(lines).hexdigest() == detailed["checksum"]

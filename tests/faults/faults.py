@@ -370,7 +370,9 @@ if child == 0:
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 judge.predict(["q"], ["Rome"], ["Paris"])
 """
-    done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, timeout=PATIENCE)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(), capture_output=True, text=True, timeout=PATIENCE
+    )
     assert done.returncode == 0, done.stderr
     finished()
     return outcome(done.stdout.strip())
@@ -384,7 +386,9 @@ def reader_killed() -> Outcome:
     words = ("score", "many.jsonl", "--judge", "starter", "--workers", "1", "--output_dir", "many", "--no_report")
     with subprocess.Popen(command(*words), env=environment(), stderr=subprocess.PIPE, text=True) as run:
         readers: list[int] = []
-        wait_until(lambda: readers.extend(_children(run.pid, "bert_judge.processes")) or readers, "a process reads ahead")
+        wait_until(
+            lambda: readers.extend(_children(run.pid, "bert_judge.processes")) or readers, "a process reads ahead"
+        )
         os.kill(readers[0], signal.SIGKILL)
         error = run.communicate(timeout=PATIENCE)[1]
     assert run.returncode == 1, error
@@ -476,7 +480,10 @@ def killed_while_paying() -> Outcome:
     written()
     with endpoint(Answer()) as server:
         words = ("score", "rows.jsonl", *_paid(server), "--output_dir", "out", "--no_report", "--quiet")
-        with server.held_after(40), subprocess.Popen(command(*words), env=environment(), stderr=subprocess.DEVNULL) as run:
+        with (
+            server.held_after(40),
+            subprocess.Popen(command(*words), env=environment(), stderr=subprocess.DEVNULL) as run,
+        ):
             wait_until(lambda: server.busy == 4, "no more requests can be under way")
             run.kill()
             run.wait()

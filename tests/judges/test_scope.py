@@ -111,15 +111,15 @@ def test_the_starter_s_signature_does_not_know_its_scope(tmp_path: Path, starter
 def test_rows_outside_are_counted_with_the_accuracy_of_the_others() -> None:
     said = [("in German", 1, 0), ("in German", 0, 1), ("in Han script", 1, 1), (None, 1, 1), (None, 0, 0), (None, 1, 0)]
     records = [
-        {"score": 0.5, "label": label, "gold": gold} | ({"outside": reason} if reason else {})
-        for reason, gold, label in said
+        {"id": str(i), "score": 0.5, "label": label, "gold": gold} | ({"outside": reason} if reason else {})
+        for i, (reason, gold, label) in enumerate(said)
     ]
     found = Tally(records).summary().outside
     assert found is not None
     assert (found.rows, found.reasons) == (3, {"in German": 2, "in Han script": 1})
     assert (found.accuracy, found.agreement) == (1 / 3, 2 / 3)
     assert Tally(records[3:]).summary().outside is None
-    alone = Tally([{"score": 0.5, "label": None, "outside": "in German"}]).summary().outside
+    alone = Tally([{"id": "1", "score": 0.5, "label": None, "outside": "in German"}]).summary().outside
     assert alone is not None
     assert (alone.accuracy, alone.agreement) == (None, None)
 

@@ -10,7 +10,7 @@ from made_runs import LARGE, SIMILAR, answers, make_run, says
 from bert_judge import Sample
 from bert_judge.analysis.table import collect
 from bert_judge.report.figures import find_figures
-from bert_judge.stats import wilson_interval
+from bert_judge.stats import rate_interval
 from bert_judge.types import Signature, Verdict
 
 FIVE = answers("a", "b", "c", "d", "e", golds="1100 ")
@@ -24,7 +24,7 @@ def test_what_a_judge_says_on_the_whole(tmp_path: Path):
     assert (judge.rows, judge.judged, judge.undecided, judge.truncated, judge.bad_rows) == (5, 4, 1, 1, 3)
     assert judge.outside == {"in German": 1}
     assert judge.mean_score == pytest.approx(0.5)
-    assert (judge.right.value, judge.right.low, judge.right.high) == (0.5, *wilson_interval(2, 4))
+    assert (judge.right.value, judge.right.low, judge.right.high) == (0.5, *rate_interval([2], [4]))
     assert (judge.right_all.value, judge.right_all.rows) == (0.4, 5)
     assert (judge.seconds, judge.timed_rows, judge.commands) == (2.0, 5, [["bert-judge", "score", "my answers.jsonl"]])
     assert (found.gold.value, found.gold.rows, found.rows) == (0.5, 4, 5)

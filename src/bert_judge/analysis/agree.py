@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from bert_judge.analysis.measures import BootstrapSettings, Estimate
+from bert_judge.analysis.measures import BootstrapSettings, Estimate, rate
 from bert_judge.analysis.pairing import check_matched
 from bert_judge.analysis.results import Row
 from bert_judge.analysis.table import JudgeColumn, VerdictTable
@@ -194,23 +194,21 @@ def _pair(
         only_first=only_first,
         only_second=only_second,
         both_wrong=both_wrong,
-        agreement=_drawn(lambda counts: counts.accuracy, cells, clusters, settings),
-        kappa=_drawn(lambda counts: counts.kappa, cells, clusters, settings),
+        agreement=rate(labels[0] == labels[1], np.ones(len(clusters), bool), clusters),
+        kappa=_kappa(cells, clusters, settings),
         scores=kendall_tau(first.scores[both], second.scores[both]),
         dispute=_dispute(labels, table.golds[decided], clusters, settings),
     ), note
 
 
-def _drawn(
-    of: Callable[[Confusion], float | None], cells: Numbers, clusters: Integers, settings: BootstrapSettings
-) -> Estimate | None:
-    """A measure of two judges' labels with its interval by question; `cells` has a column for each way to label."""
+def _kappa(cells: Numbers, clusters: Integers, settings: BootstrapSettings) -> Estimate | None:
+    """Cohen's kappa with its interval by question; `cells` has a column for each way to label."""
 
     def drawn(weights: Numbers) -> float:
-        found = of(Confusion(*(weights @ cells)))
+        found = Confusion(*(weights @ cells)).kappa
         return math.nan if found is None else found
 
-    value = of(Confusion(*cells.sum(axis=0)))
+    value = Confusion(*cells.sum(axis=0)).kappa
     if value is None:
         return None
     return Estimate.of(value, bootstrap_interval(drawn, clusters, resamples=settings.resamples, seed=settings.seed))

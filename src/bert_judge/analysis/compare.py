@@ -19,8 +19,8 @@ from bert_judge.analysis.table import DIFFERENT, JudgeColumn, VerdictTable
 from bert_judge.errors import InputError
 from bert_judge.stats.agreement import RankCorrelation, kendall_tau
 from bert_judge.stats.arrays import Integers, Numbers, Truths, np
-from bert_judge.stats.labels import wilson_interval
 from bert_judge.stats.paired import LEVEL, Differences, holm, mcnemar
+from bert_judge.stats.rates import Rate
 from bert_judge.stats.resampling import bootstrap_interval
 from bert_judge.types import Signature
 
@@ -278,9 +278,9 @@ def _model(models: _Models, name: str, pairs: Sequence[PairFound], settings: Com
     everywhere = list(models.places[name].values())
     valued = [place for place in everywhere if math.isfinite(models.values[place])]
     values, clusters = models.values[valued], models.clusters[valued]
-    questions = len(set(clusters))
-    if models.measure.labels and (questions == len(valued) or np.ptp(values) == 0):
-        interval: tuple[float, float] | None = wilson_interval(round(float(values.mean()) * questions), questions)
+    rate = Rate.of(values, clusters) if models.measure.labels else None
+    if rate:
+        interval: tuple[float, float] | None = rate.interval
     else:
         interval = bootstrap_interval(
             lambda w: float(w @ values / w.sum()), clusters, resamples=settings.resamples, seed=settings.seed
@@ -325,7 +325,7 @@ def _pair(models: _Models, first: str, second: str, settings: ComparisonSettings
         second_value=float(twos.mean()),
         difference=difference,
         difference_all=float(np.diff(np.nan_to_num(models.values[matched])).mean()) if undecided else None,
-        interval="Bonett and Price, as few answers differ" if data.counted else "paired bootstrap",
+        interval="Bonett and Price, as the differences vary little" if data.counted else "paired bootstrap",
         only_first=only_first,
         only_second=only_second,
         p_value=p_value,
@@ -353,7 +353,7 @@ def _notes(models: _Models, pairs: Sequence[PairFound]) -> Iterator[str]:
         count = "is only 1 question" if few == 1 else f"are only {few} questions"
         yield f"there {count}: little can be said of so few."
     if any(pair.questions < pair.rows for pair in pairs):
-        yield "questions are repeated: intervals and p-values are by question (cluster bootstrap)."
+        yield "questions are repeated: intervals and p-values are by question."
     asked = [places.keys() for places in models.places.values()]
     if any(each != asked[0] for each in asked):
         everywhere = set(asked[0]).intersection(*asked)

@@ -10,7 +10,7 @@ import math
 from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from bert_judge.analysis.labels import Labels, check_votes
 from bert_judge.analysis.results import Row, Run
@@ -26,7 +26,9 @@ from bert_judge.stats.corrected import (
     rogan_gladen,
     suffices,
 )
+from bert_judge.stats.inputs import factorise
 from bert_judge.stats.labels import Confusion
+from bert_judge.stats.rates import rate_interval
 
 FEWEST_LABELS = 10
 
@@ -92,10 +94,8 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) ->
     _check_labels(found, run, labels, matched)
     said = np.maximum(verdicts, 0)
     sample = LabelledSample.of(said, found.rows, found.golds, found.probabilities, clusters)
-    alone = verdicts[decided]
-    by_judge = LabelledSample.of(alone, np.arange(len(alone)), alone, clusters=clusters[decided])
     by_ratio = rogan_gladen(sample, confidence)
-    undecided = len(said) - len(alone)
+    undecided = int((~decided).sum())
     mean = float(scores[scored].mean()) if scored.any() else 0.0
     return Corrected(
         len(said),
@@ -103,13 +103,22 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) ->
         found.drawn,
         Confusion.count(zip(found.golds.tolist(), said[found.rows].tolist(), strict=True)),
         labels_only(sample, confidence),
-        replace(labels_only(by_judge, confidence), method="the judge alone, Jeffreys' interval"),
+        _alone(verdicts[decided], clusters[decided], confidence),
         corrected(sample, np.where(scored, scores, mean), confidence),
         by_ratio,
         list(_notes(found, len(said), suffices(sample), undecided, by_ratio)),
         found.of_file,
         len(found.rows) - found.of_file,
     )
+
+
+def _alone(labels: Integers, clusters: Integers, confidence: float) -> AccuracyEstimate:
+    """The rate of rows that the judge calls correct."""
+    of_row, count = factorise(clusters)
+    rows = np.bincount(of_row, minlength=count)
+    ends = rate_interval(np.bincount(of_row, labels, count), rows, confidence)
+    way = "interval by question" if count < len(labels) else "Wilson interval"
+    return AccuracyEstimate(float(labels.mean()), *ends, f"the judge alone, {way}")
 
 
 def labelled_rows(run: Run, labels: Labels | None = None) -> LabelledRows:

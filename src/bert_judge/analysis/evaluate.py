@@ -17,6 +17,7 @@ from bert_judge.analysis.slices import Slice, is_small, slices
 from bert_judge.analysis.table import JudgeColumn, VerdictTable
 from bert_judge.analysis.teacher import Teacher, TeacherErrors, teacher_errors
 from bert_judge.errors import InputError
+from bert_judge.metrics import containment
 from bert_judge.stats.arrays import ArrayLike, Integers, Numbers, Truths, np
 from bert_judge.stats.calibration import Bin, reliability
 from bert_judge.stats.discrimination import (
@@ -32,8 +33,10 @@ from bert_judge.stats.discrimination import (
 from bert_judge.stats.labels import Confusion
 from bert_judge.stats.paired import Differences, holm
 from bert_judge.types import Scale, Signature
+from bert_judge.wording import interval, percent, points
 
 OWN_LABELS = "its own"
+MAJORITY, CONTAINMENT = "majority class", "containment"
 _MEANING: Mapping[Scale, str] = {
     "probability": "undecided",
     "score": "on a scale of their own",
@@ -94,6 +97,16 @@ class JudgeEvaluation:
 
 
 @dataclass(frozen=True, slots=True)
+class Baseline:
+    """What is reached without a judge on the same rows: by always saying the more frequent label (`MAJORITY`), and by
+    calling a candidate correct that contains a reference (`CONTAINMENT`).
+    """
+
+    name: str
+    estimates: Mapping[str, Estimate]
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """A judge against the first: how much higher its accuracy is, undecided rows counted as incorrect.
 
@@ -132,6 +145,7 @@ class Evaluation:
     questions: int
     right: float
     judges: Sequence[JudgeEvaluation]
+    baselines: Sequence[Baseline]
     comparisons: Sequence[Comparison]
     slices: Sequence[SliceFound]
     teacher: Sequence[TeacherErrors]
@@ -177,27 +191,31 @@ def labelled_part(table: VerdictTable) -> VerdictTable:
 def evaluate(
     table: VerdictTable, settings: EvaluationSettings | None = None, teacher: Teacher | None = None
 ) -> Evaluation:
-    """Compare judges with the human labels of a table, which is that of `labelled_part`.
+    """Compare judges with the human labels of a table, which is that of `labelled_part`, and with two baselines.
 
-    Raises InputError where a threshold is outside a judge's scores, or a column of `by` is not there.
+    There is no containment where the texts are missing, or one of the judges has its name. Raises InputError where a
+    threshold is outside a judge's scores, or a column of `by` is not there.
     """
     settings = settings or EvaluationSettings()
     labelled = [_labelling(judge, table, settings.threshold) for judge in table.judges]
     table = replace(table, judges=[judge for judge, _ in labelled])
-    whole = measure(table, settings)
+    baselines = _baselines(table)
+    estimates = measure(replace(table, judges=[*table.judges, *baselines]), settings)
+    of_baselines = estimates[len(labelled) :]
     parts = list(slices(table.rows, settings.by))
     return Evaluation(
         rows=len(table.rows),
         questions=len(set(table.clusters)),
         right=float(table.golds.mean()),
         judges=[
-            _judge(judge, labels, estimates, table, settings)
-            for (judge, labels), estimates in zip(labelled, whole.estimates, strict=True)
+            _judge(judge, labels, own, table, settings)
+            for (judge, labels), own in zip(labelled, estimates, strict=False)
         ],
-        comparisons=_comparisons(table, whole.differences),
+        baselines=[Baseline(each.name, own) for each, own in zip(baselines, of_baselines, strict=True)],
+        comparisons=_comparisons(table, settings),
         slices=[_slice(part, table, settings) for part in parts],
-        teacher=teacher_errors(teacher, table, parts, settings) if teacher else (),
-        notes=[*table.notes, *_notes(labelled)],
+        teacher=teacher_errors(teacher, table, parts) if teacher else (),
+        notes=[*table.notes, *_notes(labelled), *_against_majority(table, baselines[0], settings)],
     )
 
 
@@ -298,12 +316,57 @@ def _worst(judge: JudgeColumn, wrong: Truths, table: VerdictTable, confidence: N
     return list(found.values())
 
 
-def _comparisons(table: VerdictTable, differences: Sequence[Estimate]) -> list[Comparison]:
+def _baselines(table: VerdictTable) -> list[JudgeColumn]:
+    """The labels of the baselines, as those of judges without scores; the majority class is the first."""
+    labels = {MAJORITY: np.full(len(table.rows), int(table.golds.mean() >= 0.5))}
+    texts = all(row.candidate is not None and row.references for row in table.rows)
+    if texts and all(judge.name != CONTAINMENT for judge in table.judges):
+        labels[CONTAINMENT] = np.asarray([_contains(row) for row in table.rows], np.int64)
+    runs, nothing = table.judges[0].runs, [None] * len(table.rows)
+    return [JudgeColumn(name, runs, nothing, np.full(len(table.rows), np.nan), own) for name, own in labels.items()]
+
+
+def _contains(row: Row) -> int:
+    return int(any(containment(row.candidate or "", reference) for reference in row.references))
+
+
+def _against_majority(table: VerdictTable, majority: JudgeColumn, settings: EvaluationSettings) -> Iterator[str]:
+    """A sentence for each judge that is not better than the majority class, or not beyond chance."""
+    always = "correct" if majority.labels[0] else "incorrect"
+    for judge in table.judges:
+        ours, theirs = (each.labels == table.golds for each in (judge, majority))
+        data = Differences.of(theirs, ours, table.clusters)
+        found = Estimate.of(data.mean, data.interval(resamples=settings.resamples, seed=settings.seed))
+        if found.value <= 0:
+            yield (
+                f"{judge.name} is not better than the majority class: it is right on {percent(ours.mean())} of the "
+                f"rows, always saying {always} on {percent(theirs.mean())}."
+            )
+        elif found.low is not None and found.low <= 0:
+            yield (
+                f"{judge.name} may be no better than the majority class: it is right on {percent(ours.mean())} of the "
+                f"rows, always saying {always} on {percent(theirs.mean())}; the difference is "
+                f"{interval(found, points)} points."
+            )
+
+
+def _comparisons(table: VerdictTable, settings: EvaluationSettings) -> list[Comparison]:
     first, *others = [judge.labels == table.golds for judge in table.judges]
-    alone = [(int((first & ~other).sum()), int((~first & other).sum())) for other in others]
-    p_values = [Differences.of(first, other, table.clusters).p_value() for other in others]
-    found = zip(table.judges[1:], differences[1:], alone, p_values, holm(p_values), strict=True)
-    return [Comparison(judge.name, by, *counts, p, adjusted) for judge, by, counts, p, adjusted in found]
+    data = [Differences.of(first, other, table.clusters) for other in others]
+    p_values = [each.p_value() for each in data]
+    return [
+        Comparison(
+            judge.name,
+            Estimate.of(each.mean, each.interval(resamples=settings.resamples, seed=settings.seed)),
+            int((first & ~other).sum()),
+            int((~first & other).sum()),
+            p,
+            adjusted,
+        )
+        for judge, each, other, p, adjusted in zip(
+            table.judges[1:], data, others, p_values, holm(p_values), strict=True
+        )
+    ]
 
 
 def _slice(part: Slice, table: VerdictTable, settings: EvaluationSettings) -> SliceFound:
@@ -316,7 +379,7 @@ def _slice(part: Slice, table: VerdictTable, settings: EvaluationSettings) -> Sl
         right=float(own.golds.mean()),
         small=is_small(own.golds.tolist()),
         undecided=[int((judge.labels < 0).sum()) for judge in own.judges],
-        estimates=measure(own, settings).estimates,
+        estimates=measure(own, settings),
     )
 
 

@@ -6,7 +6,7 @@ checks = check_run(load_run("out"), Limits(min_accuracy=0.8), load_run("out-befo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, NamedTuple
 
@@ -14,8 +14,8 @@ from bert_judge.analysis.compare import ACCURACY, compare_models
 from bert_judge.analysis.results import Row, Run
 from bert_judge.analysis.table import comparison_table
 from bert_judge.errors import InputError
-from bert_judge.stats.labels import wilson_interval
-from bert_judge.wording import bracketed, interval, number, percent, points
+from bert_judge.stats.rates import Rate
+from bert_judge.wording import interval, number, percent, points
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,13 +78,13 @@ def _check(name: str, limit: float, found: _Found) -> Check:
 
 
 def _accuracy(run: Run) -> _Found:
-    labels = [row.label for row in run.rows if row.label is not None]
-    if not labels and any(row.score is not None for row in run.rows):
+    labelled = [row for row in run.rows if row.label is not None]
+    if not labelled and any(row.score is not None for row in run.rows):
         raise InputError(
             f"{run.folder} has no accuracy, as its judge gives scores without labels; ask for --min_score, or judge "
             "again with a --threshold."
         )
-    return _rate("accuracy", sum(labels), len(labels), "decided rows")
+    return _rate("accuracy", lambda row: row.label == 1, labelled, "decided rows")
 
 
 def _score(run: Run) -> _Found:
@@ -96,24 +96,23 @@ def _score(run: Run) -> _Found:
 def _agreement(run: Run) -> _Found:
     if all(row.gold is None for row in run.rows):
         raise InputError(f"{run.folder} has no human labels; --min_agreement needs a column of them in the input.")
-    pairs = [(row.label, row.gold) for row in run.rows if row.label is not None and row.gold is not None]
-    return _rate(
-        "agreement", sum(label == gold for label, gold in pairs), len(pairs), "decided rows with a human label"
-    )
+    both = [row for row in run.rows if row.label is not None and row.gold is not None]
+    return _rate("agreement", lambda row: row.label == row.gold, both, "decided rows with a human label")
 
 
 def _rows_with(what: str, holds: Callable[[Row], bool]) -> Callable[[Run], _Found]:
     def found(run: Run) -> _Found:
-        return _rate(what, sum(map(holds, run.rows)), len(run.rows), "rows")
+        return _rate(what, holds, run.rows, "rows")
 
     return found
 
 
-def _rate(what: str, count: int, rows: int, of: str) -> _Found:
-    if not rows:
+def _rate(what: str, holds: Callable[[Row], bool], rows: Collection[Row], of: str) -> _Found:
+    rate = Rate.of(list(map(holds, rows)), [row.cluster for row in rows])
+    if rate is None:
         return _Found(None, f"{what} unknown, as there are no {of}")
-    value = count / rows
-    return _Found(value, f"{what} {bracketed(value, wilson_interval(count, rows))} of {rows:,} {of}")
+    by = ", interval by question" if rate.clustered else ""
+    return _Found(rate.value, f"{what} {interval(rate)} of {rate.rows:,} {of}{by}")
 
 
 _MEASURES: Mapping[str, Callable[[Run], _Found]] = {

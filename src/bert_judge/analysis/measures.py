@@ -1,23 +1,25 @@
 """The measures of judges against human labels, with their intervals, for several judges on the same rows at once.
 
-All but AUROC follow from sums over rows: counts of labels, squared errors, excesses of bins. Drawing other questions
-changes the sums alone, so a bootstrap is a product of matrices, and 100,000 rows take seconds.
+All but AUROC follow from sums over rows: counts of labels, squared errors, excesses of bins. Rates of rows have the
+interval of a rate over questions; for the other measures a bootstrap draws questions. This changes the sums alone, so
+it is a product of matrices, and 100,000 rows take seconds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from bert_judge.errors import InputError
-from bert_judge.stats.arrays import Integers, Names, Numbers, Truths, np
+from bert_judge.stats.arrays import Integers, Numbers, Truths, np
 from bert_judge.stats.calibration import bin_of
 from bert_judge.stats.discrimination import Ranking
 from bert_judge.stats.inputs import factorise
 from bert_judge.stats.labels import Confusion
+from bert_judge.stats.rates import Rate
 from bert_judge.stats.resampling import RESAMPLES, draw_clusters, percentile_interval
 
 if TYPE_CHECKING:
@@ -44,11 +46,7 @@ class BootstrapSettings:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A measure with its 95 % bootstrap interval.
-
-    `low` and `high` are None where too few draws define the measure, and where all give the same, as for a slice
-    without an error: such an interval would claim a certainty that is not there.
-    """
+    """A measure with its 95 % interval; `low` and `high` are None where a bootstrap finds none."""
 
     value: float
     low: float | None = None
@@ -76,22 +74,34 @@ class Sums(NamedTuple):
         return cls(Confusion(*columns.T[:4]), undecided, scored, squared, columns[:, 7:])
 
 
+class _Rate(NamedTuple):
+    """A measure that is a rate of rows: what is counted, and among what; its title in tables."""
+
+    title: str
+    counted: Callable[[Sums], Any]
+    among: Callable[[Sums], Any]
+
+
 class _Measure(NamedTuple):
-    """How a measure follows from sums, NaN where undefined; its title in tables."""
+    """How another measure follows from sums, NaN where undefined; its title in tables."""
 
     title: str
     of: Callable[[Sums], Any]
     of_probabilities: bool = False
 
 
-MEASURES: Mapping[str, _Measure] = {
-    "accuracy": _Measure("accuracy", lambda s: s.counts.accuracy),
-    "accuracy_all": _Measure(
-        "accuracy, undecided as incorrect", lambda s: s.counts.correct / (s.counts.n + s.undecided)
+MEASURES: Mapping[str, _Rate | _Measure] = {
+    "accuracy": _Rate("accuracy", lambda s: s.counts.correct, lambda s: s.counts.n),
+    "accuracy_all": _Rate(
+        "accuracy, undecided as incorrect", lambda s: s.counts.correct, lambda s: s.counts.n + s.undecided
     ),
     "balanced_accuracy": _Measure("balanced accuracy", lambda s: s.counts.balanced_accuracy),
-    "precision": _Measure("precision", lambda s: s.counts.precision),
-    "recall": _Measure("recall", lambda s: s.counts.recall),
+    "precision": _Rate(
+        "precision", lambda s: s.counts.true_positive, lambda s: s.counts.true_positive + s.counts.false_positive
+    ),
+    "recall": _Rate(
+        "recall", lambda s: s.counts.true_positive, lambda s: s.counts.true_positive + s.counts.false_negative
+    ),
     "f1": _Measure("F1", lambda s: s.counts.f1),
     "kappa": _Measure("Cohen's kappa", lambda s: s.counts.kappa),
     "brier": _Measure("Brier score", lambda s: s.squared / s.scored, of_probabilities=True),
@@ -104,18 +114,8 @@ TITLES: Mapping[str, str] = {**{name: measure.title for name, measure in MEASURE
 """What each measure is called in tables, in their order."""
 
 
-class Measured(NamedTuple):
-    """The measures of judges on the same rows: `estimates[judge][measure]`; a measure that is undefined is not there.
-
-    `differences[judge]` is how much higher a judge's accuracy is than the first's, undecided rows as incorrect.
-    """
-
-    estimates: Sequence[Mapping[str, Estimate]]
-    differences: Sequence[Estimate]
-
-
-def measure(table: VerdictTable, settings: BootstrapSettings) -> Measured:
-    """All measures of the judges of labelled rows, with intervals of the cluster bootstrap.
+def measure(table: VerdictTable, settings: BootstrapSettings) -> list[Mapping[str, Estimate]]:
+    """All measures of each judge of labelled rows, by name, with intervals by question; undefined ones are not there.
 
     The draws are those of `stats.bootstrap_interval` with the same seed, and the same for all judges. AUROC takes fewer
     of them where there are over 2,000 rows (at least 200).
@@ -135,47 +135,35 @@ def measure(table: VerdictTable, settings: BootstrapSettings) -> Measured:
             areas.append([each.auroc(of_rows) for each in ranked])
     cuts = np.cumsum([each.shape[1] for each in columns])[:-1]
     drawn_sums = [Sums.of(part) for part in np.split(np.vstack(sums), cuts, axis=1)]
+    by_question = [Sums.of(part) for part in np.split(per_cluster, cuts, axis=1)]
     whole = [Sums.of(each.sum(axis=0, keepdims=True)) for each in columns]
     area_draws = np.asarray(areas).reshape(-1, len(judges))
-    estimates = []
+    estimates: list[Mapping[str, Estimate]] = []
     with np.errstate(invalid="ignore", divide="ignore"):
         for i, judge in enumerate(judges):
-            found = {
-                name: estimated(float(each.of(whole[i])[0]), each.of(drawn_sums[i]))
-                for name, each in MEASURES.items()
-                if judge.probable or not each.of_probabilities
-            }
+            found: dict[str, Estimate | None] = {}
+            for name, each in MEASURES.items():
+                if isinstance(each, _Rate):
+                    found[name] = _of_rate(Rate.of_counts(each.counted(by_question[i]), each.among(by_question[i])))
+                elif judge.probable or not each.of_probabilities:
+                    found[name] = estimated(float(each.of(whole[i])[0]), each.of(drawn_sums[i]))
             found[AUROC] = estimated(ranked[i].auroc(np.ones(len(golds))), area_draws[:, i])
             estimates.append({name: value for name in TITLES if (value := found.get(name))})
-        accuracy = MEASURES["accuracy_all"].of
-        first, first_draws = accuracy(whole[0]), accuracy(drawn_sums[0])
-        differences = [
-            Estimate.of(float((accuracy(one) - first)[0]), _interval(accuracy(drawn) - first_draws))
-            for one, drawn in zip(whole, drawn_sums, strict=True)
-        ]
-    return Measured(estimates, differences)
+    return estimates
 
 
-def rate(above: Truths, below: Truths, clusters: Names, settings: BootstrapSettings) -> Estimate | None:
+def rate(above: Truths, below: Truths, clusters: Integers) -> Estimate | None:
     """The fraction of the rows `below` that are `above`, too, with its interval; None where there are none."""
-    of_row, count = factorise(clusters)
-    columns = np.stack([above & below, below], axis=1).astype(float)
-    per_cluster = _by_cluster(columns, of_row, count)
-    sums = np.vstack([weights @ per_cluster for weights in _draws(count, settings.resamples, settings.seed)])
-    total = columns.sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return estimated(total[0] / total[1], sums[:, 0] / sums[:, 1])
+    return _of_rate(Rate.of(above[below], clusters[below]))
 
 
 def estimated(value: float, draws: Numbers) -> Estimate | None:
     """A value with the interval of its draws; None where it is undefined."""
-    return Estimate.of(float(value), _interval(draws)) if math.isfinite(value) else None
+    return Estimate.of(float(value), percentile_interval(draws)) if math.isfinite(value) else None
 
 
-def _interval(draws: Numbers) -> tuple[float, float] | None:
-    """The 95 % percentile interval; None where under a half of the draws are defined, or all are the same."""
-    found = percentile_interval(draws, 0.95)
-    return found if found and np.ptp(draws[np.isfinite(draws)]) > 0 else None
+def _of_rate(found: Rate | None) -> Estimate | None:
+    return Estimate(found.value, found.low, found.high) if found else None
 
 
 def _columns(golds: Integers, judge: JudgeColumn) -> Numbers:

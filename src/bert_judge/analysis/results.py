@@ -6,29 +6,37 @@ runs = find_runs(["out"])
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from bert_judge.artifacts import PARTIAL, PARTS, RUN, VERDICTS, has_verdicts, read_explanations, read_verdicts
+from bert_judge.artifacts import (
+    PARTIAL,
+    PARTS,
+    RUN,
+    VERDICTS,
+    has_verdicts,
+    read_explanations,
+    read_verdicts,
+    record_cluster,
+)
 from bert_judge.errors import InputError
 from bert_judge.memory import once, uncollected
 from bert_judge.questions import question_key
 from bert_judge.types import Explanation, Sample, Scale, Signature
 
 _OURS = frozenset(
-    "id score label gold explanation matched_reference truncated details failed outside left_out question references "
-    "candidate".split()
+    "id score label gold explanation matched_reference truncated details failed outside left_out question "
+    "question_hash references candidate".split()
 )
 _NOTHING: Mapping[str, Any] = {}  # one for all rows, which nobody changes
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An answer with one judge's verdict, as it is saved; the texts are missing in a run with `--no_texts`.
+    """An answer with one judge's verdict, as it is saved; a run with `--no_texts` has `question_hash` instead of texts.
 
     `score` and `label` are None where the judge could not decide, `gold` where there is no human label. `meta` holds
     the input's other columns. `why` is there where a row was explained.
@@ -49,6 +57,7 @@ class Row:
     failed: bool = False
     outside: str | None = None
     left_out: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    question_hash: str | None = None
     why: Explanation | None = None
 
     @property
@@ -62,7 +71,7 @@ class Row:
     @property
     def cluster(self) -> str:
         """The question as a cluster of rows: its words, without case and punctuation; else its references or its id."""
-        return question_key(self.question, self.references) or f"id {self.id}"
+        return self.question_hash or question_key(self.question, self.references) or f"id {self.id}"
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Row:
@@ -177,8 +186,7 @@ def _rows(folder: Path, rate: float) -> Iterator[Row]:
 
 def _is_drawn(record: Mapping[str, Any], rate: float) -> bool:
     """Whether a row's question is among those that are drawn at this rate: by its words alone."""
-    key = question_key(record.get("question"), tuple(record.get("references", ()))) or f"id {record['id']}"
-    return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest()) < rate * 2**64
+    return int(record_cluster(record), 16) < rate * 2**64
 
 
 def load_record(folder: Path) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import comb
 
 from bert_judge.analysis.results import Row
-from bert_judge.stats import bootstrap_interval
+from bert_judge.stats import rate_interval
 
 REPEATED = ("repeat", "epoch", "trial", "seed")
 """The columns that tell several answers of a model to one question apart."""
@@ -19,7 +19,7 @@ class SeveralLine:
     """A model's answers to the questions of a task, by one judge; undecided ones count as incorrect.
 
     `answers` is k, the number that each question has at least. `accuracy` is the mean over questions, with the 95 %
-    interval of a bootstrap of questions. `any_correct` is pass@k, the chance that one of k answers is correct (the
+    interval by question. `any_correct` is pass@k, the chance that one of k answers is correct (the
     unbiased estimate of Chen et al., 2021, where a question has more); `all_correct` the chance that all k are;
     `majority` the rate of questions of whose answers more than half are correct. `file` is empty where the task of a
     model lies in one file alone.
@@ -31,7 +31,7 @@ class SeveralLine:
     questions: int
     answers: int
     accuracy: float
-    interval: tuple[float, float] | None
+    interval: tuple[float, float]
     any_correct: float
     majority: float
     all_correct: float
@@ -66,7 +66,7 @@ def _line(model: str, task: str, file: str, questions: list[tuple[int, int]]) ->
         count,
         k,
         float(rates.mean()),
-        bootstrap_interval(lambda drawn: float(drawn @ rates / drawn.sum()), count),
+        rate_interval(rates * k, np.full(count, k)),
         sum(1 - comb(answers - correct, k) / comb(answers, k) for answers, correct in questions) / count,
         sum(2 * correct > answers for answers, correct in questions) / count,
         sum(comb(correct, k) / comb(answers, k) for answers, correct in questions) / count,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from bert_judge.analysis.measures import BootstrapSettings, Estimate, rate
+from bert_judge.analysis.measures import Estimate, rate
 from bert_judge.analysis.pairing import numbered
 from bert_judge.analysis.results import Row, Run
 from bert_judge.analysis.slices import Slice, is_small
@@ -67,9 +67,7 @@ def teacher_of_run(rows: Sequence[Row], run: Run) -> Teacher:
     return Teacher(run.name, [None if row is None else row.label for row in found])
 
 
-def teacher_errors(
-    teacher: Teacher, table: VerdictTable, parts: Sequence[Slice], settings: BootstrapSettings
-) -> list[TeacherErrors]:
+def teacher_errors(teacher: Teacher, table: VerdictTable, parts: Sequence[Slice]) -> list[TeacherErrors]:
     """Where each judge makes its teacher's errors, on all rows and slice by slice."""
     taught = np.asarray([-1 if label is None else label for label in teacher.labels], np.int64)
     found = []
@@ -84,9 +82,9 @@ def teacher_errors(
                     part.level,
                     judge.name,
                     teacher_wrong=int(wrong.sum()),
-                    repeated=rate(failed, wrong, own.clusters, settings),
+                    repeated=rate(failed, wrong, own.clusters),
                     teacher_right=int(right.sum()),
-                    broken=rate(failed, right, own.clusters, settings),
+                    broken=rate(failed, right, own.clusters),
                     small=is_small(wrong[both].astype(int).tolist()),
                 )
             )

@@ -38,7 +38,14 @@ from bert_judge.artifacts.files import (
 from bert_judge.artifacts.identity import Identity
 from bert_judge.artifacts.parts import PART_ROWS
 from bert_judge.artifacts.result import ResultFolder
-from bert_judge.artifacts.verdicts import ROW_COLUMNS, damage, has_verdicts, read_verdicts, verdict_record
+from bert_judge.artifacts.verdicts import (
+    ROW_COLUMNS,
+    damage,
+    has_verdicts,
+    read_verdicts,
+    record_cluster,
+    verdict_record,
+)
 
 __all__ = [
     "BAD_ROWS",
@@ -63,6 +70,7 @@ __all__ = [
     "read_explanations",
     "read_list",
     "read_verdicts",
+    "record_cluster",
     "verdict_record",
     "write_candidates",
     "write_explanations",

@@ -32,7 +32,7 @@ LIST = "_parts.jsonl"  # readers of parquet folders pass over names that begin s
 _GROUP_ROWS = 1_000
 _COLUMNS = (
     *("id", "score", "label", "gold", "explanation", "matched_reference", "truncated", "details", "failed", "outside"),
-    *("left_out", "columns", "question", "references", "candidate"),
+    *("left_out", "columns", "question", "question_hash", "references", "candidate"),
 )
 _AS_JSON = ("truncated", "details", "left_out", "columns")
 

@@ -10,6 +10,7 @@ from typing import Any
 from bert_judge.artifacts import parts
 from bert_judge.artifacts.files import PARTS, VERDICTS, facts
 from bert_judge.errors import InputError, OutputError
+from bert_judge.questions import cluster_hash
 from bert_judge.types import Sample, Verdict
 
 ROW_COLUMNS = (
@@ -22,7 +23,8 @@ ROW_COLUMNS = (
 def verdict_record(sample: Sample, verdict: Verdict, texts: bool = True) -> dict[str, Any]:
     """A line of `verdicts.jsonl`. Empty values are left out, but for score and label (null: undecided).
 
-    A column of the input with the name of one of our fields is written as `input_NAME`.
+    Without texts a hash tells which rows have the same question (`questions.cluster_hash`). A column
+    of the input with the name of one of our fields is written as `input_NAME`.
     """
     record: dict[str, Any] = {"id": sample.id, "score": verdict.score, "label": verdict.label}
     optional: dict[str, Any] = {
@@ -35,7 +37,7 @@ def verdict_record(sample: Sample, verdict: Verdict, texts: bool = True) -> dict
         "outside": verdict.outside,
         "left_out": dict(verdict.left_out) or None,
     }
-    ours = {*record, *optional, "question", "references", "candidate"}
+    ours = {*record, *optional, "question", "question_hash", "references", "candidate"}
     kept = {
         name: value
         for name, value in sample.meta.items()
@@ -44,8 +46,16 @@ def verdict_record(sample: Sample, verdict: Verdict, texts: bool = True) -> dict
     optional |= {f"input_{name}" if name in ours else name: value for name, value in kept.items()}
     if texts:
         optional |= {"question": sample.question, "references": list(sample.references)}
+    else:
+        optional["question_hash"] = cluster_hash(sample.question, sample.references, sample.id)
     record |= {name: value for name, value in optional.items() if value is not None}
     return record | ({"candidate": sample.candidate} if texts else {})
+
+
+def record_cluster(record: Mapping[str, Any]) -> str:
+    """The hash of a record's question, the same whether its texts are there or were left out."""
+    written: str | None = record.get("question_hash")
+    return written or cluster_hash(record.get("question"), tuple(record.get("references", ())), record["id"])
 
 
 def json_line(record: Mapping[str, Any]) -> str:

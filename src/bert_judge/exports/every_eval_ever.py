@@ -56,11 +56,10 @@ def export_every_eval_ever(run: Run, options: ExportOptions) -> Exported:
 def _aggregate(part: Part, run: Run, evaluation: str, options: ExportOptions) -> dict[str, Any]:
     """The record of a part, but for the reference to its answers."""
     developer, _, _ = part.model.partition("/")
-    interval = part.interval
-    bounds = (
-        {"lower": interval[0], "upper": interval[1], "confidence_level": 0.95, "method": "wilson"} if interval else {}
-    )
-    uncertainty = {**({"confidence_interval": bounds} if bounds else {}), "num_samples": len(part.rows)}
+    rate = part.rate
+    method = "wilson, clustered by question" if rate.clustered else "wilson"
+    bounds = {"lower": rate.low, "upper": rate.high, "confidence_level": 0.95, "method": method}
+    uncertainty = {"confidence_interval": bounds, "num_samples": rate.rows}
     where = {"source_type": "hf_dataset", "hf_repo": options.dataset} if options.dataset else {"source_type": "other"}
     return {
         "schema_version": _SCHEMA,
@@ -101,7 +100,7 @@ def _aggregate(part: Part, run: Run, evaluation: str, options: ExportOptions) ->
                     "additional_details": {"judge": judge_of(run)},
                 },
                 "score_details": {
-                    "score": part.accuracy,
+                    "score": rate.value,
                     "details": {"undecided": str(part.undecided)},
                     "uncertainty": uncertainty,
                 },

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from bert_judge.analysis.results import Row, Run
 from bert_judge.errors import InputError
 from bert_judge.exports.base import CANDIDATES_FORMAT, ExportOptions
-from bert_judge.stats import wilson_interval
+from bert_judge.stats import Rate
 
 _OTHER = re.compile(r"[^\w.+=-]+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
     """The verdicts on a model's answers to a task: `rows` have a label, `undecided` counts those without one.
 
-    `interval` is the 95 % Wilson interval of the accuracy; None where a question has several answers, which depend on
-    each other.
+    `rate` is the rate of answers that the judge calls correct, with its interval, by question.
     """
 
     task: str
@@ -29,17 +28,12 @@ class Part:
     rows: Sequence[Row]
     undecided: int
 
-    @property
-    def accuracy(self) -> float:
-        """The rate of answers that the judge calls correct."""
-        return sum(row.label == 1 for row in self.rows) / len(self.rows)
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """The interval of the accuracy."""
-        if max(Counter(row.cluster for row in self.rows).values()) > 1:
-            return None
-        return wilson_interval(sum(row.label == 1 for row in self.rows), len(self.rows))
+    @cached_property
+    def rate(self) -> Rate:
+        """The accuracy. A part has a row at least."""
+        found = Rate.of([row.label == 1 for row in self.rows], [row.cluster for row in self.rows])
+        assert found
+        return found
 
     def described(self) -> str:
         """How many rows there are: `98 answers, 2 undecided ones left out`."""

@@ -8,7 +8,6 @@ from html import escape
 
 from bert_judge.report.figures import Bar
 from bert_judge.stats.calibration import Bin
-from bert_judge.stats.labels import wilson_interval
 from bert_judge.wording import bracketed
 
 _WIDTH, _HEIGHT = 340, 200
@@ -49,7 +48,7 @@ def reliability(bins: Sequence[Bin], name: str) -> str:
     parts.append(f'<path class="line" d="M{line}"/>')
     most = max(each.rows for each in bins)
     for each in bins:
-        low, high = wilson_interval(round(each.right * each.rows), each.rows)
+        low, high = each.right_interval
         x, radius = _x(each.mean_score), 2.5 + 4 * math.sqrt(each.rows / most)
         parts.append(
             f'<g class="point"><title>{each.rows:,} rows with a mean score of {each.mean_score:.2f}: '

@@ -11,7 +11,7 @@ from bert_judge.analysis.compare import ACCURACY, TRUE_ACCURACY, Flip, ModelsFou
 from bert_judge.analysis.results import Row
 from bert_judge.document import Block, Content, Document, Example, Examples, Table
 from bert_judge.report.evaluation import exact_test
-from bert_judge.wording import SAID, interval, number, p_value, percent, points
+from bert_judge.wording import INTERVALS, SAID, interval, number, p_value, percent, points
 
 _MOST_PAIRS = 15
 _MOST_TURNED = 5
@@ -83,7 +83,7 @@ def _models(found: ModelsFound) -> Table:
     ]
     missing = ["no label" if by_labels else "undecided"] if labels_missing else []
     head = ["", "rows", *missing, title, *(["undecided as incorrect"] if as_incorrect else []), "rank"]
-    below = "in brackets: 95 % intervals; rank: the ranks that the differences between the models leave open"
+    below = f"{INTERVALS}; rank: the ranks that the differences between the models leave open"
     return Table(f"{title.capitalize()} by {found.judge}", head, body, below)
 
 
@@ -182,7 +182,7 @@ def _agreement(found: JudgesFound) -> Table:
     head += ["agreement", "Cohen's kappa", "tau of scores"]
     alpha = f"Krippendorff's alpha: {number(found.alpha)} of the labels"
     alpha += f", {number(found.score_alpha)} of the scores" if found.score_alpha is not None else ""
-    return Table("Agreement", head, body, f"{alpha}; in brackets: 95 % intervals of a cluster bootstrap by question")
+    return Table("Agreement", head, body, f"{alpha}; in brackets: 95 % intervals by question")
 
 
 def _disputes(pairs: Sequence[JudgePair]) -> Table:

@@ -28,6 +28,6 @@ def correction_document(found: Corrected, signature: Signature, confidence: floa
     if of_a_file:
         labels.append(("from", f"the file: {found.of_file:,}, the run itself: {found.of_run:,}"))
     labels.append(("errors", f"{counts.false_positive} false positives, {counts.false_negative} false negatives"))
-    below = f"in brackets: {level} intervals; width: theirs, in points"
+    below = f"in brackets: {level} intervals, by question where questions have several answers; width: in points"
     table = Table("", ["", "accuracy", "width", ""], body, below, left=(0, 3))
     return Document("Corrected accuracy", [table, Facts(labels)], found.notes, [("", signature)])

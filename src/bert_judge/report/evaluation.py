@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from bert_judge.analysis.evaluate import ChosenThreshold, Evaluation, JudgeEvaluation, SliceFound
+from bert_judge.analysis.evaluate import Baseline, ChosenThreshold, Evaluation, JudgeEvaluation, SliceFound
 from bert_judge.analysis.measures import AUROC, TITLES, Estimate
 from bert_judge.analysis.slices import SMALL_CLASS, SMALL_ROWS
 from bert_judge.analysis.teacher import TeacherErrors
@@ -27,7 +27,7 @@ def evaluation_document(found: Evaluation, title: str, figure: str = "") -> Docu
     """All tables and disagreements; `figure` is the file of the figure, if there is one."""
     judges = found.judges
     headline = f"{found.rows:,} rows of {found.questions:,} questions, {found.right:.1%} labelled correct"
-    parts: list[Block] = [headline, _overall(judges)]
+    parts: list[Block] = [headline, _overall(judges, found.baselines)]
     parts += [Chart("reliability and risk-coverage", file=figure)] if figure else []
     parts += [_comparisons(found)] if found.comparisons else []
     parts += [_thresholds(judge, len(judges)) for judge in judges if judge.thresholds]
@@ -53,16 +53,21 @@ def _shown(name: str, estimate: Estimate | None, brackets: bool = True) -> str:
     return form(estimate.value if estimate else None)
 
 
-def _overall(judges: Sequence[JudgeEvaluation]) -> Table:
+def _overall(judges: Sequence[JudgeEvaluation], baselines: Sequence[Baseline]) -> Table:
     undecided = any(judge.undecided for judge in judges)
-    body: list[list[Content]] = [["undecided", *(judge.undecided for judge in judges)]] if undecided else []
+    named: list[JudgeEvaluation | Baseline] = [*judges, *baselines]
+    columns = [each.estimates for each in named]
+    body: list[list[Content]] = (
+        [["undecided", *(judge.undecided for judge in judges), *([0] * len(baselines))]] if undecided else []
+    )
     body += [
-        [title, *(_shown(name, judge.estimates.get(name)) for judge in judges)]
+        [title, *(_shown(name, own.get(name)) for own in columns)]
         for name, title in TITLES.items()
-        if (name != "accuracy_all" or undecided) and any(name in judge.estimates for judge in judges)
+        if (name != "accuracy_all" or undecided) and any(name in own for own in columns)
     ]
-    below = "in brackets: 95 % intervals of a cluster bootstrap by question"
-    return Table("", ["", *(judge.name for judge in judges)], body, below)
+    names = " and ".join(each.name for each in baselines)
+    below = f"in brackets: 95 % intervals by question; without a judge: {names}"
+    return Table("", ["", *(each.name for each in named)], body, below)
 
 
 def _comparisons(found: Evaluation) -> Table:

@@ -15,7 +15,8 @@ from bert_judge.analysis.slices import Facet
 from bert_judge.analysis.table import JudgeColumn, VerdictTable
 from bert_judge.artifacts import BAD_ROWS
 from bert_judge.stats.calibration import Bin, brier, expected_calibration_error, reliability
-from bert_judge.stats.labels import Confusion, wilson_interval
+from bert_judge.stats.labels import Confusion
+from bert_judge.stats.rates import Rate
 from bert_judge.types import Signature
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _MODELS = ("model", "candidate_model")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A rate with its 95 % Wilson interval, or (without an interval) a mean score; None for no rows."""
+    """A rate with its 95 % interval, by question, or (without an interval) a mean score; None for no rows."""
 
     value: float | None
     rows: int
@@ -42,9 +43,10 @@ class Cell:
     high: float | None = None
 
     @classmethod
-    def rate(cls, correct: int, rows: int) -> Cell:
-        """The rate of `correct` among `rows`."""
-        return cls(correct / rows, rows, *wilson_interval(correct, rows)) if rows else cls(None, 0)
+    def rate(cls, holds: NDArray[np.bool_], questions: NDArray[np.int64]) -> Cell:
+        """The rate of rows for which something holds."""
+        found = Rate.of(holds, questions)
+        return cls(found.value, found.rows, found.low, found.high) if found else cls(None, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,19 +173,19 @@ def find_figures(table: VerdictTable, notes: Iterable[str] = ()) -> Figures:
     kinds = judge_kinds([judge.signature for judge in table.judges])
     task, model = named.get("task"), next((named[name] for name in _MODELS if name in named), None)
     pairs = [
-        Pair(first.name, second.name, Cell.rate(both.correct, both.n), both.kappa, both)
+        Pair(first.name, second.name, _same(first.labels, second.labels, table.clusters), both.kappa, both)
         for first, second in combinations(table.judges, 2)
         if (both := _confusion(first.labels, second.labels)).n
     ]
     return Figures(
         rows=len(table.rows),
         labels=table.labels,
-        gold=_rate(table.golds) if table.labels else None,
+        gold=_rate(table.golds, table.clusters) if table.labels else None,
         disagreements=int(table.disagree.sum()),
         judges=[_judge(judge, kind, table) for judge, kind in zip(table.judges, kinds, strict=True)],
         pairs=pairs,
         kinds=[_kind(facet, table) for facet in table.facets[:_TABLES]],
-        crosses=[_cross(judge, task, model) for judge in table.judges] if task and model else (),
+        crosses=[_cross(judge, task, model, table.clusters) for judge in table.judges] if task and model else (),
         notes=[*notes, *table.notes, *_notes(table)],
     )
 
@@ -193,7 +195,7 @@ def _judge(judge: JudgeColumn, kind: str, table: VerdictTable) -> JudgeFigures:
 
     rows = [row for row in judge.verdicts if row is not None]
     scores = judge.scores[np.isfinite(judge.scores)]
-    right, labelled, undecided = int((judge.labels == 1).sum()), int((judge.labels >= 0).sum()), len(rows) - len(scores)
+    labelled, undecided = bool((judge.labels >= 0).any()), judge.judged & ~np.isfinite(judge.scores)
     runs, last = judge.runs, judge.runs[-1].record
     timings = [run.record["timings"] for run in runs if "timings" in run.record]
     costs = [run.record["costs"]["money"] for run in runs if run.record.get("costs", {}).get("money") is not None]
@@ -203,15 +205,17 @@ def _judge(judge: JudgeColumn, kind: str, table: VerdictTable) -> JudgeFigures:
         signature=judge.signature,
         rows=len(rows),
         judged=len(scores),
-        undecided=undecided,
+        undecided=int(undecided.sum()),
         truncated=sum(bool(row.truncated) for row in rows),
         outside=dict(Counter(row.outside for row in rows if row.outside)),
         bad_rows=sum(map(_bad_rows, runs)),
         mean_score=math.fsum(scores) / len(scores) if len(scores) else None,
-        right=Cell.rate(right, labelled) if labelled else None,
-        right_all=Cell.rate(right, labelled + undecided) if labelled else None,
+        right=_rate(judge.labels, table.clusters) if labelled else None,
+        right_all=_rate(np.where(undecided & (judge.labels < 0), 0, judge.labels), table.clusters)
+        if labelled
+        else None,
         histogram=_histogram(judge, table.golds),
-        agreement=_agreement(judge, table.golds),
+        agreement=_agreement(judge, table.golds, table.clusters),
         seconds=math.fsum(each["seconds"] for each in timings) if timings else None,
         timed_rows=sum(each["rows"] for each in timings),
         tokens_in=_tokens(rows, "prompt_tokens"),
@@ -262,7 +266,7 @@ def _round_ends(low: float, high: float) -> tuple[float, float]:
     return low, high if high > low else low + step
 
 
-def _agreement(judge: JudgeColumn, golds: NDArray[np.int64]) -> AgreementFigures | None:
+def _agreement(judge: JudgeColumn, golds: NDArray[np.int64], questions: NDArray[np.int64]) -> AgreementFigures | None:
     import numpy as np
 
     confusion = _confusion(golds, judge.labels)
@@ -271,11 +275,11 @@ def _agreement(judge: JudgeColumn, golds: NDArray[np.int64]) -> AgreementFigures
     told = (golds >= 0) & (judge.labels >= 0) & np.isfinite(judge.scores) & (judge.scale == "probability")
     scores, labels = judge.scores[told], golds[told]
     return AgreementFigures(
-        share=Cell.rate(confusion.correct, confusion.n),
+        share=_same(golds, judge.labels, questions),
         confusion=confusion,
         f1=confusion.f1,
         kappa=confusion.kappa,
-        bins=reliability(scores, labels) if len(scores) else (),
+        bins=reliability(scores, labels, clusters=questions[told]) if len(scores) else (),
         brier=brier(scores, labels) if len(scores) else None,
         ece=expected_calibration_error(scores, labels) if len(scores) else None,
     )
@@ -287,9 +291,16 @@ def _confusion(golds: NDArray[np.int64], labels: NDArray[np.int64]) -> Confusion
     return Confusion.count(zip(golds[both].tolist(), labels[both].tolist(), strict=True))
 
 
-def _rate(labels: NDArray[np.int64]) -> Cell:
+def _same(first: NDArray[np.int64], second: NDArray[np.int64], questions: NDArray[np.int64]) -> Cell:
+    """The rate of equal labels among the rows that have both."""
+    both = (first >= 0) & (second >= 0)
+    return Cell.rate(first[both] == second[both], questions[both])
+
+
+def _rate(labels: NDArray[np.int64], questions: NDArray[np.int64]) -> Cell:
     """The rate of correct ones among labels, where -1 is none."""
-    return Cell.rate(int((labels == 1).sum()), int((labels >= 0).sum()))
+    there = labels >= 0
+    return Cell.rate(labels[there] == 1, questions[there])
 
 
 def _kind(facet: Facet, table: VerdictTable) -> Kind:
@@ -302,31 +313,31 @@ def _kind(facet: Facet, table: VerdictTable) -> Kind:
         Level(
             facet.levels[code] if code >= 0 else "(none)",
             counts[code],
-            _rate(table.golds[codes == code]) if table.labels else None,
-            [_cell(judge, codes == code) for judge in table.judges],
+            _rate(table.golds[codes == code], table.clusters[codes == code]) if table.labels else None,
+            [_cell(judge, codes == code, table.clusters) for judge in table.judges],
         )
         for code in sorted(largest, key=lambda code: (code < 0, code))
     ]
     return Kind(facet.name, levels, len(counts) - len(levels))
 
 
-def _cell(judge: JudgeColumn, chosen: NDArray[np.bool_]) -> Cell:
+def _cell(judge: JudgeColumn, chosen: NDArray[np.bool_], questions: NDArray[np.int64]) -> Cell:
     """The rate that a judge labels correct, of the rows with its labels; its mean score where there are none."""
     import numpy as np
 
     labels, scores = judge.labels[chosen], judge.scores[chosen]
     if (labels >= 0).any():
-        return _rate(labels)
+        return _rate(labels, questions[chosen])
     scores = scores[np.isfinite(scores)]
     return Cell(math.fsum(scores) / len(scores), len(scores)) if len(scores) else Cell(None, 0)
 
 
-def _cross(judge: JudgeColumn, task: Facet, model: Facet) -> Cross:
+def _cross(judge: JudgeColumn, task: Facet, model: Facet, questions: NDArray[np.int64]) -> Cross:
     import numpy as np
 
     lines, columns = np.asarray(task.codes), np.asarray(model.codes)
     tasks, models = (_most(facet) for facet in (task, model))
-    cells = [[_cell(judge, (lines == line) & (columns == column)) for column in models] for line in tasks]
+    cells = [[_cell(judge, (lines == line) & (columns == column), questions) for column in models] for line in tasks]
     return Cross(judge.name, [task.levels[i] for i in tasks], [model.levels[i] for i in models], cells)
 
 

@@ -9,11 +9,9 @@ from typing import NamedTuple
 from bert_judge.document import BarCell, Block, Chart, Content, Document, Facts, Table
 from bert_judge.report.charts import histogram, reliability
 from bert_judge.report.figures import AgreementFigures, Cell, Cross, Figures, JudgeFigures, Kind
-from bert_judge.wording import duration, interval, number, percent, rows_outside
+from bert_judge.wording import INTERVALS, duration, interval, number, percent, rows_outside
 
-INDEPENDENT = "in brackets: 95 % Wilson intervals, which take rows as independent"
 _MEANS = "of a judge without labels: its mean score"
-_REPEATED = "bert-judge evaluate has intervals that allow for repeated questions"
 _IN_CHARTS = ("precision", "recall", "F1", "Brier score", "ECE", "false positives", "false negatives")
 
 
@@ -50,7 +48,7 @@ def judges_table(found: Figures) -> Table:
     columns = [_facts(judge) for judge in found.judges]
     lines = [[name, *(column[name] for column in columns)] for name in columns[0]]
     body = [line for line in lines if any(said != "-" for said in line[1:])]
-    return Table("Judges", ["", *(judge.name for judge in found.judges)], body, f"{INDEPENDENT}; {_REPEATED}")
+    return Table("Judges", ["", *(judge.name for judge in found.judges)], body, INTERVALS)
 
 
 def cards(found: Figures) -> list[Card]:
@@ -165,7 +163,7 @@ def _kind(kind: Kind, found: Figures) -> Table:
     head = [kind.name, "rows", *(["human labels"] if gold else []), *(judge.name for judge in found.judges)]
     means = [_MEANS] if any(cell.value is not None and cell.low is None for cell in cells) else []
     left_out = [f"{kind.left_out} smaller ones are left out"] if kind.left_out else []
-    return Table(f"Rate correct by {kind.name}", head, body, "; ".join([INDEPENDENT, *means, *left_out]))
+    return Table(f"Rate correct by {kind.name}", head, body, "; ".join([INTERVALS, *means, *left_out]))
 
 
 def _cross(cross: Cross) -> Table:

@@ -65,6 +65,7 @@ def pack(table: VerdictTable, budget: int = BUDGET) -> Packed:
     }
     columns = {
         "gold": "".join(" " if row.gold is None else str(row.gold) for row in table.rows),
+        "question": table.clusters.tolist() if len(set(table.clusters.tolist())) < len(table.rows) else None,
         "facets": [facet.codes for facet in table.facets],
         "score": [
             [None if row is None or row.score is None else round(row.score, _DIGITS) for row in judge.verdicts]

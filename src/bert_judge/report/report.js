@@ -192,14 +192,43 @@ function sorted(rows) {
 
 // ---- what the rows that are shown have in common ----------------------------------------------------------------
 
-function wilson(correct, rows) {
-  const z2 = 1.959963984540054 ** 2, centre = (correct + z2 / 2) / (rows + z2);
-  const half = Math.sqrt(z2 * ((correct * (rows - correct)) / rows + z2 / 4)) / (rows + z2);
+// The interval of a rate, as `stats.rate_interval` of the package has it; `questions` has the successes and the rows of each.
+function interval(questions) {
+  const z = 1.959963984540054;
+  let correct = 0, rows = 0, squares = 0;
+  for (const [own, answers] of questions) [correct, rows, squares] = [correct + own, rows + answers, squares + answers ** 2];
+  const p = correct / rows, copies = rows ** 2 / squares;
+  let independent = copies;
+  if (correct && correct < rows && questions.length > 1 && questions.length < rows) {
+    const apart = questions.reduce((sum, [own, answers]) => sum + ((own - p * answers) / (rows - answers)) ** 2, 0);
+    const enough = (p * (1 - p)) / rows, variance = ((questions.length - 1) / questions.length) * apart;
+    const terms = [
+      (z ** 3 + z) / 4,
+      (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96,
+      (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384,
+      (79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) / 92160,
+    ];
+    const student = terms.reduce((sum, term, i) => sum + term / Math.max(copies - 1, 1) ** (i + 1), z);
+    independent = Math.max(copies, rows * Math.min(1, variance ? enough / variance : 1) * (z / student) ** 2);
+  }
+  const n = independent, centre = (p * n + z ** 2 / 2) / (n + z ** 2);
+  const half = (z * Math.sqrt(p * (1 - p) * n + z ** 2 / 4)) / (n + z ** 2);
   return [Math.max(0, centre - half), Math.min(1, centre + half)].map((value) => (100 * value).toFixed(1)).join(", ");
 }
 
-function rate(correct, rows) {
-  return rows ? `${((100 * correct) / rows).toFixed(1)}% [${wilson(correct, rows)}]` : "none";
+// The rate of `holds` among the rows, and how many answers and questions there are.
+function rate(rows, holds) {
+  const questions = new Map();
+  let correct = 0;
+  for (const row of rows) {
+    const question = columns.question ? columns.question[row] : row;
+    const counts = questions.get(question) ?? [0, 0];
+    counts[0] += holds(row);
+    counts[1]++;
+    correct += holds(row);
+    questions.set(question, counts);
+  }
+  return `${((100 * correct) / rows.length).toFixed(1)}% [${interval([...questions.values()])}]${questions.size < rows.length ? " by question" : ""}`;
 }
 
 function tell(filters) {
@@ -208,17 +237,13 @@ function tell(filters) {
   part("count").textContent = all ? `${number.format(facts.rows)} answers` : `${number.format(shown.length)} of ${number.format(facts.rows)} answers`;
   part("f-sort").value = state.sort && state.sort + (state.descending ? "+" : "-");
   part("active-filters").textContent = filters ? `(${filters} set)` : "";
-  let correct = 0, told = 0, same = 0, both = 0;
-  for (const row of shown) {
-    if (of[row] !== "0" && of[row] !== "1") continue;
-    told++;
-    correct += of[row] === "1";
-    if (columns.gold[row] === " ") continue;
-    both++;
-    same += columns.gold[row] === of[row];
-  }
+  const told = shown.filter((row) => of[row] === "0" || of[row] === "1");
+  const both = told.filter((row) => columns.gold[row] !== " ");
   const name = facts.judges.length > 1 ? `${facts.judges[judge].name}: ` : "";
-  const parts = [told ? `judged correct ${rate(correct, told)}` : "", both ? `agreement with human labels ${rate(same, both)}` : ""].filter(Boolean);
+  const parts = [
+    told.length ? `judged correct ${rate(told, (row) => of[row] === "1")}` : "",
+    both.length ? `agreement with human labels ${rate(both, (row) => of[row] === columns.gold[row])}` : "",
+  ].filter(Boolean);
   part("slice").textContent = parts.length ? name + parts.join(" · ") : "";
 }
 

@@ -9,10 +9,8 @@ from pathlib import Path
 
 from bert_judge.artifacts import BAD_ROWS, ResultFolder, write_files
 from bert_judge.document import Content, Facts, Table
-from bert_judge.summary import Summary
-from bert_judge.wording import bracketed, number, percent, rows_outside
-
-_WILSON = "in brackets: 95 % Wilson intervals"
+from bert_judge.summary import Agreement, Summary
+from bert_judge.wording import INTERVALS, bracketed, interval_by, number, percent, rows_outside
 
 
 def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
@@ -24,7 +22,7 @@ def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
         ("truncated", f"{summary.truncated}" + (", inputs longer than the judge reads" if summary.truncated else "")),
         *([("outside", rows_outside(summary.outside.reasons))] if summary.outside else []),
         ("mean score", number(summary.mean_score)),
-        ("accuracy", _with_wilson(summary.accuracy, summary.accuracy_interval)),
+        ("accuracy", _with_interval(summary)),
     ]
     if summary.undecided:
         facts.append(("", f"{percent(summary.accuracy_all)} with undecided rows as incorrect"))
@@ -38,7 +36,7 @@ def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
     if agreement.rows < agreement.labels:
         title = f"agreement with {agreement.rows} of the {labels}; the other rows are undecided"
     found = [
-        ("accuracy", _with_wilson(agreement.accuracy, agreement.accuracy_interval)),
+        ("accuracy", _with_interval(agreement)),
         *([("", f"{percent(summary.outside.agreement)} without rows outside")] if summary.outside else []),
         ("F1", number(agreement.f1)),
         ("Cohen's kappa", number(agreement.kappa)),
@@ -61,7 +59,7 @@ def task_table(results: Sequence[tuple[str, str, str, Summary]]) -> Table:
     """A line for each task, model and judge, with the judge's figures for the model's candidates."""
     body = [[task, model, judge, *_said(summary)] for task, model, judge, summary in results]
     labels = any(summary.accuracy is not None for *_, summary in results)
-    return Table("", ["task", "model", "judge", *_SAID], body, _WILSON if labels else "", left=(0, 1, 2))
+    return Table("", ["task", "model", "judge", *_SAID], body, INTERVALS if labels else "", left=(0, 1, 2))
 
 
 def write_columns(results: Mapping[str, ResultFolder], folder: Path, *, candidate: bool = True) -> Path:
@@ -87,16 +85,19 @@ def _said(summary: Summary) -> list[Content]:
 
 def _together(results: Sequence[ResultFolder]) -> str:
     if len(results) < 2:
-        return _WILSON if results else ""
+        return INTERVALS if results else ""
     rows = correct = 0
     for records in zip(*(result.records() for result in results), strict=True):
         rows += 1
         correct += all(record["label"] == 1 for record in records)
-    return f"{_WILSON}\ncorrect by all {len(results)} with labels: {correct} of {rows} rows ({percent(correct / rows)})"
+    return (
+        f"{INTERVALS}\ncorrect by all {len(results)} with labels: {correct} of {rows} rows ({percent(correct / rows)})"
+    )
 
 
-def _with_wilson(value: float | None, ends: tuple[float, float] | None) -> str:
-    return bracketed(value, ends) + (", 95 % Wilson interval" if value is not None and ends else "")
+def _with_interval(found: Summary | Agreement) -> str:
+    ends = found.accuracy_interval
+    return bracketed(found.accuracy, ends) + (f", {interval_by(found.questions)}" if ends else "")
 
 
 def _csv_lines(results: Mapping[str, ResultFolder], texts: Sequence[str]) -> Iterator[str]:

@@ -79,7 +79,7 @@ def harness_document(
         for line in found.lines
     ]
     below = "theirs: the mean of the tool's own scores; ours: the rate that the judge calls correct; in brackets: 95 % "
-    below += "intervals, in points, by questions"
+    below += "intervals, in points, by question"
     parts: list[Block] = []
     parts += [Table("The tool's own scores and the judge's", head, body, below, left=range(3 + files))] if body else []
     parts += [_disagreements(*disagreements, more)] if disagreements[1] else []
@@ -119,7 +119,7 @@ def _several_table(lines: Sequence[SeveralLine]) -> Table:
         ]
         for line in lines
     ]
-    below = "by the judge, over questions with k answers each; in brackets: 95 % bootstrap intervals, by questions; "
+    below = "by the judge, over questions with k answers each; in brackets: 95 % intervals by question; "
     below += "pass@k: one answer is correct, majority@k: more than half are, all k: all are"
     return Table("Several answers to a question", head, body, below, left=range(2 + files))
 

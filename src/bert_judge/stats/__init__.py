@@ -5,14 +5,17 @@
 
 from bert_judge.stats.calibration import TEMPERATURES, brier, expected_calibration_error, fit_temperature
 from bert_judge.stats.labels import Confusion, wilson_interval
+from bert_judge.stats.rates import Rate, rate_interval
 from bert_judge.stats.resampling import bootstrap_interval
 
 __all__ = [
     "TEMPERATURES",
     "Confusion",
+    "Rate",
     "bootstrap_interval",
     "brier",
     "expected_calibration_error",
     "fit_temperature",
+    "rate_interval",
     "wilson_interval",
 ]

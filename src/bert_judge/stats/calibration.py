@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bert_judge.errors import InputError
-from bert_judge.stats.arrays import ArrayLike, Integers, Numbers, np
-from bert_judge.stats.inputs import check_labelled
+from bert_judge.stats.arrays import ArrayLike, Integers, Names, Numbers, np
+from bert_judge.stats.inputs import check_labelled, factorise
+from bert_judge.stats.rates import Rate
 
 TEMPERATURES = (0.05, 20.0)
 """The range in which `fit_temperature` searches."""
@@ -14,13 +15,16 @@ TEMPERATURES = (0.05, 20.0)
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """The rows whose scores are in [`low`, `high`): how many, their mean score, and the rate of correct ones."""
+    """The rows whose scores are in [`low`, `high`): how many, their mean score, and the rate of correct ones with its
+    95 % interval, by cluster.
+    """
 
     low: float
     high: float
     rows: int
     mean_score: float
     right: float
+    right_interval: tuple[float, float]
 
 
 def brier(scores: ArrayLike, golds: ArrayLike) -> float:
@@ -41,20 +45,23 @@ def expected_calibration_error(scores: ArrayLike, golds: ArrayLike, bins: int = 
     return sum(each.rows * abs(each.mean_score - each.right) for each in found) / sum(each.rows for each in found)
 
 
-def reliability(scores: ArrayLike, golds: ArrayLike, bins: int = 10) -> list[Bin]:
+def reliability(scores: ArrayLike, golds: ArrayLike, bins: int = 10, clusters: Names | None = None) -> list[Bin]:
     """The bins of equal width on [0, 1] that hold rows: a calibrated judge's mean scores are the rates of correct rows.
 
-    A score on an edge belongs to the upper bin. Raises InputError as `brier` does, and for less than one bin.
+    `clusters` names the cluster of each row (None: each is its own). A score on an edge belongs to the upper bin.
+    Raises InputError as `brier` does, and for less than one bin.
     """
     values, labels = _probabilities(scores, golds)
     if bins < 1:
         raise InputError(f"{bins} bins were asked for; 1 or more was expected.")
     places = bin_of(values, bins)
-    rows, total, right = (np.bincount(places, weights, bins) for weights in (None, values, labels))
-    return [
-        Bin(i / bins, (i + 1) / bins, int(rows[i]), float(total[i] / rows[i]), float(right[i] / rows[i]))
-        for i in np.flatnonzero(rows).tolist()
-    ]
+    of_row = np.arange(len(values)) if clusters is None else factorise(clusters)[0]
+    found = []
+    for i in range(bins):
+        own = places == i
+        if rate := Rate.of(labels[own] == 1, of_row[own]):
+            found.append(Bin(i / bins, (i + 1) / bins, rate.rows, float(values[own].mean()), rate.value, rate.interval))
+    return found
 
 
 def bin_of(scores: Numbers, bins: int) -> Integers:

@@ -91,6 +91,11 @@ def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> tuple[f
     if not 0 <= successes <= n:
         raise InputError(f"{successes} successes of {n} were given; a number from 0 to {n} was expected.")
     check_fraction("the confidence", confidence, 0.95)
+    return score_interval(successes, n, confidence)
+
+
+def score_interval(successes: float, n: float, confidence: float) -> tuple[float, float]:
+    """Wilson's interval of numbers that need not be whole, such as an effective number of rows."""
     if n == 0:
         return 0.0, 1.0
     z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2

@@ -15,7 +15,7 @@ from bert_judge.stats.inputs import check_fraction, factorise
 from bert_judge.stats.resampling import RESAMPLES, bootstrap_interval
 
 FEW = 30
-"""With fewer questions that differ, the bootstrap of labels is too narrow; see `Differences.interval`."""
+"""With fewer questions of other differences than most have, the bootstrap is too narrow; see `Differences.interval`."""
 
 LEVEL, POWER = 0.05, 0.8
 
@@ -63,16 +63,22 @@ class Differences:
 
     @property
     def counted(self) -> bool:
-        """Whether too few labels differ for the bootstrap, so that `interval` is that of Bonett and Price."""
-        return self.labels and int((self.sums != 0).sum()) < FEW
+        """Whether the clusters' differences vary too little for the bootstrap, so that `interval` is that of Bonett and
+        Price: few (`FEW`) are other than the most frequent one, such as 0 where hardly any label differs.
+        """
+        if not self.labels:
+            return False
+        _, frequencies = np.unique(self.sums / self.rows, return_counts=True)
+        return self.clusters - int(frequencies.max()) < FEW
 
     def interval(
         self, confidence: float = 0.95, resamples: int = RESAMPLES, seed: int = 0
     ) -> tuple[float, float] | None:
         """The interval of the mean difference: the percentiles of a bootstrap that draws clusters (Efron, 1979).
 
-        Labels of which few (`FEW`) clusters differ have the adjusted interval of Bonett and Price (2012): that of the
-        mean with two more rows, one of each sign. None for values other than labels in a single cluster.
+        Labels whose differences vary little (`counted`) have the adjusted interval of Bonett and Price (2012): that of
+        the mean with two more clusters of mean size, one all of each sign. None for values other than labels in a
+        single cluster, or without variance.
         """
         from scipy.stats import t
 
@@ -107,8 +113,8 @@ class Differences:
     def equivalence(self, margin: float) -> float:
         """The p-value of the claim that the true mean difference is within ± `margin`, a number over 0.
 
-        Two one-sided tests (Schuirmann, 1987) with the clustered t; labels have two more rows, as in `interval`, and
-        no smaller p-value than the probability that differences of `margin`, all one way, show none.
+        Two one-sided tests (Schuirmann, 1987) with the clustered t; labels have two more clusters, as in `interval`,
+        and no smaller p-value than the probability that differences of `margin`, all one way, show none.
         """
         from scipy.stats import t
 
@@ -135,8 +141,9 @@ class Differences:
         return found if math.isfinite(found) and found > 0 and not (self.labels and found > 1) else None
 
     def _adjusted(self) -> Differences:
-        """With two more rows, one of each sign."""
-        return Differences(np.append(self.sums, [1.0, -1.0]), np.append(self.rows, [1.0, 1.0]), self.labels)
+        """With two more clusters of mean size, one all of each sign."""
+        size = float(self.rows.mean())
+        return Differences(np.append(self.sums, [size, -size]), np.append(self.rows, [size, size]), self.labels)
 
 
 def mcnemar(only_first: int, only_second: int) -> float:

@@ -23,7 +23,8 @@ def bootstrap_interval(
     `statistic` is called with how often each row was drawn, an array of shape (rows,), so `lambda w: w @ correct /
     w.sum()` is an accuracy; functions of scikit-learn take it as `sample_weight`. It returns NaN where it is undefined.
     `clusters` names the cluster of each row (its question, say), which is drawn as a whole (Field and Welsh, 2007); a
-    number of rows makes each its own. None where under half of the draws are defined. Raises InputError for no rows.
+    number of rows makes each its own. None where under half of the draws are defined, and where all are the same, as
+    that interval would claim a certainty that is not there. Raises InputError for no rows.
     """
     check_fraction("the confidence", confidence, 0.95)
     of_row, count = factorise(range(clusters) if isinstance(clusters, int) else clusters)
@@ -41,9 +42,9 @@ def draw_clusters(count: int, resamples: int = RESAMPLES, seed: int = 0) -> Iter
 
 
 def percentile_interval(draws: Numbers, confidence: float = 0.95) -> tuple[float, float] | None:
-    """The interval that leaves out as many draws on each side; None where under half of them are finite."""
+    """The interval that leaves out as many draws on each side; None where under half are finite, or all are equal."""
     defined = draws[np.isfinite(draws)]
-    if len(defined) < max(1, len(draws) / 2):
+    if len(defined) < max(1, len(draws) / 2) or np.ptp(defined) == 0:
         return None
     low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
