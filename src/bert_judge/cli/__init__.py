@@ -48,7 +48,7 @@ GROUPS = {
         "train": "train a judge of your own",
     },
     "a faster judge": {
-        "quantize": "an int8 copy of a judge: faster on many processors, and a quarter as large",
+        "quantize": "an int8 copy of a judge: faster on many processors, and half as large",
     },
     "BERTScore": {
         "bertscore": "BERTScore of two files of texts, as bert-score prints it",
