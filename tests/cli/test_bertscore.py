@@ -179,3 +179,22 @@ def test_bad_input_is_one_sentence(complaint: Callable[..., str], subtests: pyte
     ]:
         with subtests.test(line=line, said=said):
             assert said in complaint(*line.split())
+
+
+@pytest.mark.filterwarnings("default")
+def test_mistyped_file_names_are_not_compared_as_texts(capsys: pytest.CaptureFixture[str]) -> None:
+    for names in ("-r refs.txt -c cands.txt", "-r ./refs -c ../cands", "-r data/refs.jsonl -c data/cands.jsonl"):
+        assert main(["bertscore", *names.split()]) == 1
+        assert "look like files, and none of them is there" in capsys.readouterr().err
+    status, out, _ = run("bertscore -r refs.txt -c cands.txt --texts", capsys)
+    assert status == 0
+    assert len(out) == 1
+    assert run("bertscore -r km/h -c m/s", capsys)[0] == 0
+
+
+@pytest.mark.filterwarnings("default")
+def test_texts_that_the_model_does_not_know_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    _, _, err = run("bertscore -r 😂 -c 😢", capsys)
+    assert "the model knows no token of 1 of 1 pairs" in err
+    _, _, err = run("bertscore -r 😂 -c sad", capsys)
+    assert "knows no token" not in err

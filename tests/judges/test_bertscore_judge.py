@@ -72,3 +72,13 @@ def test_bad_options_are_told_in_a_sentence(refused: Refused) -> None:
     ]:
         with refused(match=said, options=options):
             BERTScore(**options)
+
+
+def test_a_pair_that_the_model_does_not_know_says_so() -> None:
+    rows = [Sample("😢", ("😂",)), Sample("Paris", ("Rome",)), Sample("", ("😂",))]
+    explanations = [verdict.explanation for verdict in BERTScore(dtype="float32").assess(rows)]
+    assert explanations == [
+        "the model knows no token of either text, and reads both as the same",
+        None,
+        "the candidate is empty",
+    ]

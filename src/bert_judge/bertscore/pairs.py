@@ -30,7 +30,7 @@ class PairScore:
     They are of the same reference, the one (by index) with the best F1; with all layers the best of each layer, and
     `reference` is the last layer's. `truncated` maps "candidate" and "reference", where they did not fit, to the number
     of characters that were cut (of all references). `empty` names the part that has no tokens; its scores are 0 before
-    rescaling.
+    rescaling. `unknown`: the model knows no token of either text, and all such texts are the same to it.
     """
 
     precision: Scores
@@ -39,6 +39,7 @@ class PairScore:
     reference: int
     truncated: Mapping[str, int]
     empty: str | None
+    unknown: bool = False
 
 
 class _Pair(NamedTuple):
@@ -166,4 +167,5 @@ class PairScorer:
             reference=int(best[-1]),
             truncated={name: count for name, count in cut.items() if count},
             empty=next((name for name, text in parts.items() if self._is_empty(text)), None),
+            unknown=candidate.unknown and reference.unknown,
         )

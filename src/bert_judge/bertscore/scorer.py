@@ -190,14 +190,21 @@ class BERTScorer:
 
         start = time.perf_counter()
         scores = self._weighed(batch_size).score_each(pairs, WINDOW)
-        rows, cut = [], 0
+        rows, cut, unknown = [], 0, 0
         for score in tqdm(scores, total=len(pairs), unit="pair", disable=not verbose, desc="BERTScore"):
             rows.append((score.precision, score.recall, score.f1))
             cut += bool(score.truncated)
+            unknown += score.unknown
         if cut:
             warnings.warn(
                 f"{cut} of {len(rows)} pairs hold a text of more than {self._model.max_tokens} tokens, whose end was "
                 "not read; score sentences or paragraphs of it, or take a model that reads more.",
+                stacklevel=3,
+            )
+        if unknown:
+            warnings.warn(
+                f"the model knows no token of {unknown} of {len(rows)} pairs (rare signs, say): it reads both texts as "
+                "the same, whatever they are; compare these by exact match.",
                 stacklevel=3,
             )
         found = torch.from_numpy(np.array(rows, np.float32).reshape(len(rows), 3, self._pairs.layers))

@@ -24,12 +24,14 @@ _PREFIXING_TYPES = frozenset(["roberta", "gpt2", "data2vec-text", "ibert", "robe
 class Text:
     """A tokenised text. `counted` is true for its own tokens and false for those that the tokenizer put around it.
 
-    `cut` is the number of characters that did not fit into the model's input.
+    `cut` is the number of characters that did not fit into the model's input. `unknown`: all its own tokens stand for
+    what the model does not know, so that it is the same to the model as any other such text.
     """
 
     tokens: Tokens
     counted: NDArray[np.bool_]
     cut: int
+    unknown: bool
 
 
 class TextReader:
@@ -45,6 +47,7 @@ class TextReader:
         tokenizer.encode_special_tokens = not parse_specials
         self._tokenizer = tokenizer
         self._prefix = " " if prefix_space else ""
+        self._unknown = _unknown_ids(tokenizer)
         self.vocabulary = max(tokenizer.get_vocab().values()) + 1  # ids may have gaps
 
     def read(self, texts: Sequence[str]) -> list[Text]:
@@ -66,7 +69,16 @@ class TextReader:
         cut = 0
         if encoding.overflowing:  # rare; encode_batch_fast gives no offsets
             cut = len(text) - max(end for _, end in self._tokenizer.encode(text).offsets)
-        return Text(Tokens(tuple(encoding.ids)), counted, cut)
+        tokens = [token for token, own in zip(encoding.ids, counted, strict=True) if own]
+        unknown = bool(tokens) and self._unknown.issuperset(tokens)
+        return Text(Tokens(tuple(encoding.ids)), counted, cut, unknown)
+
+
+def _unknown_ids(tokenizer: Tokenizer) -> frozenset[int]:
+    """The id of the token for what is not in the vocabulary; none where texts are read by their bytes."""
+    name = getattr(tokenizer.model, "unk_token", None)
+    number = tokenizer.token_to_id(name) if name else None
+    return frozenset() if number is None else frozenset((number,))
 
 
 def has_prefix_space(folder: Path, config: Mapping[str, Any]) -> bool:

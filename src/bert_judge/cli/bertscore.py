@@ -6,6 +6,7 @@ import argparse
 import inspect
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -138,6 +139,9 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
     return options
 
 
+_PATH = re.compile(r"(?:\.{0,2}|~)/\S+|\S*\w\.(?:txt|[ct]sv|jsonl?|md|refs?|hyps?|out)", re.IGNORECASE)
+
+
 def _read(options: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     """Candidates and their references: texts given as such, lines of files, or rows of JSON."""
     candidate, references = options["cand"], options["ref"]
@@ -150,6 +154,12 @@ def _read(options: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[Sequence[
         return [row[0] for row in rows], [row[1] for row in rows]
     names = [candidate, *references]
     files = any(name == "-" or os.path.isfile(name) for name in names)  # noqa: PTH113 - a text can be too long for Path
+    paths = [name for name in names if _PATH.fullmatch(name)]
+    if not options["texts"] and not files and len(paths) == len(names):
+        raise InputError(
+            f"{' and '.join(map(repr, names))} look like files, and none of them is there; check their names, or add "
+            "--texts to compare them as texts."
+        )
     if options["texts"] or not files:
         if not options["texts"]:
             warnings.warn(f"{' and '.join(map(repr, names))} are not files: compared as texts.", stacklevel=2)

@@ -137,6 +137,11 @@ class BERTScore(Judge):
         similarity = [[round(value, _DIGITS) for value in line] for line in found.similarity]
         return {"alignment": {**sides, "similarity": similarity, "f1": round(found.f1, _DIGITS)}}
 
+    def _note(self, score: PairScore) -> str | None:
+        if score.empty:
+            return f"the {score.empty} is empty"
+        return "the model knows no token of either text, and reads both as the same" if score.unknown else None
+
     def _verdict(self, score: PairScore, more: dict[str, Any]) -> Verdict:
         precision, recall, f1 = (float(values[0]) for values in (score.precision, score.recall, score.f1))
         if not all(map(math.isfinite, (precision, recall, f1))):
@@ -144,7 +149,7 @@ class BERTScore(Judge):
         return Verdict(
             f1,
             None if self.threshold is None else int(f1 >= self.threshold),
-            f"the {score.empty} is empty" if score.empty else None,
+            self._note(score),
             matched_reference=score.reference,
             truncated=score.truncated,
             details={"precision": precision, "recall": recall, **more},
