@@ -96,7 +96,12 @@ def said(done: subprocess.CompletedProcess[str]) -> str:
 def rows(count: int = ROWS) -> list[dict[str, object]]:
     places = ("Paris", "Rome", "Lima")
     return [
-        {"id": f"row-{n}", "question": f"Which city? {n}", "reference": places[n % 3], "candidate": places[n % 2]}
+        {
+            "id": f"row-{n}",
+            "question": f"Which city? {n}",
+            "reference": places[n % 3],
+            "candidate": f"It is {places[n % 2]}.",
+        }
         for n in range(count)
     ]
 
