@@ -22,7 +22,8 @@ class Summary:
     undecided rows as incorrect. Both are None where the judge gives scores without labels. `agreement` compares the
     judge's labels with the human labels of the input, where there are any. `outside` is there where rows are.
     `questions` is how many questions the decided rows answer; None where each has one answer, so that the interval is
-    Wilson's over rows.
+    Wilson's over rows. `left_out` counts the rows of which something is not the answer, by what that is (as in
+    `Verdict.left_out`); None where there are none.
     """
 
     rows: int
@@ -37,6 +38,7 @@ class Summary:
     agreement: Agreement | None
     outside: Outside | None = None
     questions: int | None = None
+    left_out: Mapping[str, int] | None = None
 
     @classmethod
     def of(cls, folder: ResultFolder) -> Summary:
@@ -97,7 +99,7 @@ class Tally:
     """
 
     COLUMNS = (
-        *("id", "score", "label", "gold", "truncated", "failed", "outside"),
+        *("id", "score", "label", "gold", "truncated", "failed", "outside", "left_out"),
         *("question", "question_hash", "references"),
     )
 
@@ -105,6 +107,7 @@ class Tally:
         self._counts: Counter[str] = Counter()
         self._labels: Counter[_Labels] = Counter()
         self._by_question = _ByQuestion()
+        self._left_out: Counter[str] = Counter()
         self._total = 0.0
         for record in records:
             self.counted(record)
@@ -118,6 +121,7 @@ class Tally:
             count[name] += name in record
         self._labels[record.get("outside"), record.get("gold"), record["label"]] += 1
         self._total += record["score"] or 0.0
+        self._left_out.update(list(record.get("left_out", ())))
         if record["label"] is not None:
             self._by_question.add(int(record_cluster(record), 16), record["label"], record.get("gold"))
         return record
@@ -141,6 +145,7 @@ class Tally:
             agreement=Agreement.of(confusion, count["gold"], agreed) if agreed else None,
             outside=self._outside(),
             questions=_questions(right) if right else None,
+            left_out=dict(self._left_out.most_common()) or None,
         )
 
     def _outside(self) -> Outside | None:

@@ -36,6 +36,7 @@ class Wanted:
     disagree: Annotated[bool, "rows where the judge's label and the human label differ"] = False
     theirs: Annotated[bool, "rows where the judge's label and a score of the tool that made the run differ"] = False
     truncated: Annotated[bool, "rows that were longer than the judge reads"] = False
+    left_out: Annotated[bool, "rows of which a part is not the answer: reasoning, run-on text, remarks"] = False
     outside: Annotated[bool, "rows beyond what the judge knows: in another language, say"] = False
     explained: Annotated[bool, "rows of which it is known which words carried the score"] = False
     id: Annotated[str | None, "the row with this id"] = None
@@ -48,6 +49,7 @@ _HOLDS: Mapping[str, Callable[[Row], bool]] = {
     "disagree": lambda row: None not in (row.label, row.gold) and row.label != row.gold,
     "theirs": lambda row: bool(differences_of(row)),
     "truncated": lambda row: bool(row.truncated),
+    "left_out": lambda row: bool(row.left_out),
     "outside": lambda row: row.outside is not None,
     "explained": lambda row: row.why is not None,
 }

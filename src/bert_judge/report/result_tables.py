@@ -20,6 +20,7 @@ def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
         ("judged", f"{summary.judged}"),
         ("undecided", f"{summary.undecided}" + (f", {summary.failed} as the judge failed" if summary.failed else "")),
         ("truncated", f"{summary.truncated}" + (", inputs longer than the judge reads" if summary.truncated else "")),
+        *([("left out", _left_out(summary.left_out))] if summary.left_out else []),
         *([("outside", rows_outside(summary.outside.reasons))] if summary.outside else []),
         ("mean score", number(summary.mean_score)),
         ("accuracy", _with_interval(summary)),
@@ -42,6 +43,11 @@ def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
         ("Cohen's kappa", number(agreement.kappa)),
     ]
     return [Facts(facts), Facts(found, title)]
+
+
+def _left_out(rows_by_part: Mapping[str, int]) -> str:
+    """What is not part of answers: `reasoning in 50 rows, remarks in 3 rows`."""
+    return ", ".join(f"{part} in {rows:,} row{'s' * (rows != 1)}" for part, rows in rows_by_part.items())
 
 
 def suite_table(results: Mapping[str, ResultFolder], what: str = "judge") -> Table:
