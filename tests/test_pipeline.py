@@ -233,8 +233,8 @@ def test_the_summary_is_by_question_however_verdicts_are_written(tmp_path: Path,
         for i in range(30)
     ]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    source = open_source(tmp_path / "rows.jsonl")
     options = {"part_rows": part_rows} if part_rows else {}
+    source = open_source(tmp_path / "rows.jsonl", **options)
 
     def folder(name: str) -> ResultFolder:
         return ResultFolder(tmp_path / name, Identity(Signature.of(Steady.signature), source.sha256, options))
