@@ -92,7 +92,7 @@ def question_key(question: str | None, references: Sequence[str]) -> str:
 
 
 def cluster(question: str | None, row: str | None) -> str:
-    """What rows of one question have in common: the words of the question; the id of the row, `row`, where there is none.
+    """What rows of one question have in common: its words, or where there is no question, `row`, the id of the row.
 
     Equal references do not make one question: thousands of rows have the reference "yes".
     """
