@@ -49,7 +49,7 @@ def report(page: Page, path: Path) -> None:
 
 def why(page: Page, path: Path) -> None:
     """An answer whose score is explained."""
-    page.goto(f"{path.as_uri()}#search=%22John+Adams+was+only%22")
+    page.goto(f"{path.as_uri()}#search=%22Percy+Bysshe%22")
     page.wait_for_selector(READ)
     page.locator("#table .open").first.click()
     page.wait_for_selector("#detail[open]")

@@ -234,9 +234,7 @@ def test_a_record_with_everything():
     more = {"model": "m", "input_score": 3, "input_gold": 1}
     texts = {"topic": "t", "input_candidate": "x", "question": "q", "references": ["r", "s"], "candidate": "c"}
     assert verdict_record(sample, verdict) == said | more | texts
-    assert verdict_record(sample, verdict, texts=False) == said | more | {
-        "question_hash": cluster_hash("q", ["r", "s"], "7")
-    }
+    assert verdict_record(sample, verdict, texts=False) == said | more | {"question_hash": cluster_hash("q", "7")}
 
 
 def test_the_folder_is_held_until_the_result_is_whole(tmp_path: Path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -33,8 +33,8 @@ class Steady(Judge):
         self.judged: list[str | None] = []
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        for number, sample in enumerate(samples):
-            if number == self.fail_at:
+        for sample in samples:
+            if len(self.judged) == self.fail_at:
                 raise RuntimeError("the judge broke")
             self.judged.append(sample.id)
             right = int(sample.candidate in sample.references)
@@ -217,12 +217,14 @@ def test_one_answer_a_question_has_wilsons_interval():
 
 def test_rows_of_any_order_have_one_summary(monkeypatch: pytest.MonkeyPatch):
     records = answered(300, 3) + [record(1, question="Which is number 2?"), record(1, references=["a", "b"])] * 2
-    expected = asdict(Tally(records).summary())
-    assert expected["questions"] == 301
+    expected = Tally(records).summary()
+    assert expected.questions == 301
     monkeypatch.setattr("bert_judge.summary._ByQuestion._LEAST", 7)  # counts are added up many times
     for seed in range(3):
         random.Random(seed).shuffle(records)
-        assert asdict(Tally(records).summary()) == pytest.approx(expected)
+        summary = Tally(records).summary()
+        assert summary.accuracy_interval == pytest.approx(expected.accuracy_interval)
+        assert replace(summary, accuracy_interval=expected.accuracy_interval) == expected
 
 
 @pytest.mark.parametrize("texts", [True, False])
@@ -233,8 +235,8 @@ def test_the_summary_is_by_question_however_verdicts_are_written(tmp_path: Path,
         for i in range(30)
     ]
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    source = open_source(tmp_path / "rows.jsonl")
     options = {"part_rows": part_rows} if part_rows else {}
+    source = open_source(tmp_path / "rows.jsonl", **options)
 
     def folder(name: str) -> ResultFolder:
         return ResultFolder(tmp_path / name, Identity(Signature.of(Steady.signature), source.sha256, options))

@@ -91,12 +91,17 @@ def question_key(question: str | None, references: Sequence[str]) -> str:
     return _key_again(text) if len(text) <= _REMEMBERED else _key(text)
 
 
-def cluster_hash(question: str | None, references: Sequence[str], row: str | None) -> str:
-    """What rows of one question have in common, as 16 hexadecimal digits: 64 bits of `question_key`.
+def cluster(question: str | None, row: str | None) -> str:
+    """What rows of one question have in common: its words, or where there is no question, `row`, the id of the row.
 
-    A row that has no key is alone; it is told by its id, `row`.
+    Equal references do not make one question: thousands of rows have the reference "yes".
     """
-    key = question_key(question, references) or f"id {row}"
+    return (question_key(question, ()) if question else "") or f"id {row}"
+
+
+def cluster_hash(question: str | None, row: str | None) -> str:
+    """64 bits of `cluster`, as 16 hexadecimal digits."""
+    key = cluster(question, row)
     return hashlib.blake2b(key.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
 
 

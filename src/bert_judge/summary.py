@@ -98,10 +98,7 @@ class Tally:
     Rows are not kept, only counts for each question: 24 bytes of memory, and twice that while counts are added up.
     """
 
-    COLUMNS = (
-        *("id", "score", "label", "gold", "truncated", "failed", "outside", "left_out"),
-        *("question", "question_hash", "references"),
-    )
+    COLUMNS = tuple("id score label gold truncated failed outside left_out question question_hash".split())
 
     def __init__(self, records: Iterable[dict[str, Any]]) -> None:
         self._counts: Counter[str] = Counter()

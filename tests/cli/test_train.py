@@ -164,7 +164,7 @@ def test_a_file_of_labelled_rows(make_judge: Callable[..., Path], capsys: pytest
     assert "judge in out" in out
     form = json.loads(Path("out/judge.json").read_text())["form"]
     assert (form["forms"], form["max_tokens"]) == (["cr"], 60)
-    assert form["marks"] and form["evidence"] == 2 and form["options"]
+    assert form["marks"] and form["evidence"] == 3 and form["options"]
     assert len(BERTJudge("out").predict(None, ["yes"], ["yes"])) == 1
 
 

@@ -315,15 +315,15 @@ def damaged_parquet() -> Outcome:
 
 @fault("an input that grows while it is read")
 def growing_input() -> Outcome:
-    whole()
+    whole(*PARTS)
     row = json.dumps(rows(1)[0]) + "\n"
     Path("growing.jsonl").write_text(row * 1000)
-    with held("score", "growing.jsonl", *JUDGE, "--output_dir", "out") as run:
+    with held("score", "growing.jsonl", *JUDGE, *PARTS, "--output_dir", "growing") as run:
         with Path("growing.jsonl").open("a") as file:
             file.write(row)
         error = released(run)
     assert run.returncode == 1
-    finished()
+    finished(*PARTS)
     return outcome(said(subprocess.CompletedProcess([], 1, "", error)))
 
 

@@ -90,8 +90,8 @@ def test_explanation_details_and_what_was_cut_are_there(written: Callable[..., P
     shares = "none of the reference's words, although it is judged correct"
     assert read(page, "texts-0")["said"] == [
         [
-            ["too short", 0, {"candidate": 9}, {**details, "logit": -1.2346}, "", 0, "in German"],
-            ["", 0, 0, 0, shares, 0, ""],
+            ["too short", 0, {"candidate": 9}, {**details, "logit": -1.2346}, "", 0, "in German", ""],
+            ["", 0, 0, 0, shares, 0, "", ""],
             0,
         ]
     ]
@@ -145,7 +145,7 @@ def test_the_page_tells_the_figures_without_a_script(tmp_path: Path):
     words = html.unescape(re.sub(r"<[^>]+>", " ", re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL)))
     for expected in (
         "4 answers, 2 judges; 3 with human labels, 66.7% of these correct",
-        "66.7% [16.6, 95.2]",
+        "66.7% [9.4, 97.5]",
         "judge: correct",
         "bert-judge score 'my answers.jsonl'",
         "model:large",
@@ -161,7 +161,7 @@ def test_markdown_and_json_have_the_same_figures(tmp_path: Path):
     found = write_report([run], tmp_path / "r.html")
     text, record = (tmp_path / "r.md").read_text(), json.loads((tmp_path / "r.json").read_text())
     assert found.judges[0].agreement.share.value == record["judges"][0]["agreement"]["share"]["value"] == 0.5
-    assert "| agreement with human labels | 50.0% [9.5, 90.5] |" in text
+    assert "| agreement with human labels | 50.0% [5.5, 94.5] |" in text
     assert "bert-judge score 'my answers.jsonl'" in text
     assert "95 % intervals, by question where questions have several answers" in text
 

@@ -198,7 +198,7 @@ def test_the_shown_rows_are_summed_up(fresh: Any, made: tuple[Path, VerdictTable
     labels = [row.label for row in made[1].judges[0].verdicts[1::3] if row and row.label is not None]
     text = fresh.inner_text("#slice")
     assert text.startswith(f"small: judged correct {sum(labels) / len(labels):.1%} [")
-    assert re.search(r"agreement with human labels \d\d\.\d% \[\d\d\.\d, \d\d\.\d\]$", text)
+    assert re.search(r"agreement with human labels \d\d\.\d% \[\d\d\.\d, \d\d\.\d\] by question$", text)
 
 
 def test_pages(fresh: Any):

@@ -100,7 +100,7 @@ def test_a_file_is_read_anew_after_a_change() -> None:
 @pytest.mark.parametrize(
     ("rows", "columns", "said"),
     [
-        (ROWS, None, "no column for the question: found q, gold; name it with --map question=COLUMN"),
+        (ROWS, None, "no column for the question: found q, gold; name it with columns={'question': 'COLUMN'}"),
         (ROWS, {"question": "q", "reference": "answer"}, "no column 'answer', which was named for the reference"),
         (ROWS, {"question": "q", "candidate": "gold"}, "names 'candidate'"),
         ([*ROWS, {"q": " ", "gold": "x"}], MAP, "a.jsonl line 3 has no question in the column 'q'"),

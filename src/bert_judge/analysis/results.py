@@ -24,7 +24,7 @@ from bert_judge.artifacts import (
 )
 from bert_judge.errors import InputError
 from bert_judge.memory import once, uncollected
-from bert_judge.questions import question_key
+from bert_judge.questions import cluster
 from bert_judge.types import Explanation, Sample, Scale, Signature
 
 _OURS = frozenset(
@@ -70,8 +70,8 @@ class Row:
 
     @property
     def cluster(self) -> str:
-        """The question as a cluster of rows: its words, without case and punctuation; else its references or its id."""
-        return self.question_hash or question_key(self.question, self.references) or f"id {self.id}"
+        """The question as a cluster of rows (`questions.cluster`)."""
+        return self.question_hash or cluster(self.question, self.id)
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Row:

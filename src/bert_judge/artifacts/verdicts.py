@@ -47,7 +47,7 @@ def verdict_record(sample: Sample, verdict: Verdict, texts: bool = True) -> dict
     if texts:
         optional |= {"question": sample.question, "references": list(sample.references)}
     else:
-        optional["question_hash"] = cluster_hash(sample.question, sample.references, sample.id)
+        optional["question_hash"] = cluster_hash(sample.question, sample.id)
     record |= {name: value for name, value in optional.items() if value is not None}
     return record | ({"candidate": sample.candidate} if texts else {})
 
@@ -55,7 +55,7 @@ def verdict_record(sample: Sample, verdict: Verdict, texts: bool = True) -> dict
 def record_cluster(record: Mapping[str, Any]) -> str:
     """The hash of a record's question, the same whether its texts are there or were left out."""
     written: str | None = record.get("question_hash")
-    return written or cluster_hash(record.get("question"), tuple(record.get("references", ())), record["id"])
+    return written or cluster_hash(record.get("question"), record["id"])
 
 
 def json_line(record: Mapping[str, Any]) -> str:

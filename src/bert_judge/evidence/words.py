@@ -105,10 +105,10 @@ def form_of(written: str) -> Form:
 
 
 def word_key(word: str) -> str:
-    """A word without what does not count: letter case, accents, the full stops of an acronym."""
+    """A word without what does not count: letter case, accents, the full stops of an acronym, the "v" of a version."""
     key = word.casefold()
-    if "." in key and not key[-1].isdigit():
-        key = key.replace(".", "")
+    if "." in key:
+        key = key.removeprefix("v") if key[-1].isdigit() else key.replace(".", "")
     if " " in key:
         for name, sign in _SIGN_WORDS.items():
             key = key.replace(name, sign)

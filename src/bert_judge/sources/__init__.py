@@ -129,6 +129,7 @@ class Source:
                 count += 1
                 yield result
                 if count == rows:
+                    self._check_unchanged()
                     return
             elif not self._skip_bad_rows:
                 raise self._changed()
