@@ -33,7 +33,7 @@ from served import Slow, ask, figure, served
 from waiting import PATIENCE, wait_until
 
 FRANCE = "What is the capital of France?"
-HEAD = b"POST /v1/judge HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+HEAD = b"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +199,7 @@ def test_a_slow_body_is_given_up() -> None:
 
 
 def test_half_a_head_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bert_judge.server.running.HEAD_SECONDS", 0.2)
+    monkeypatch.setattr("bert_judge.server.connections.HEAD_SECONDS", 0.2)
     with served({"slow": Slow()}) as url, connected(url) as half, connected(url) as silent:
         half.sendall(HEAD)
         assert (half.recv(1000), silent.recv(1000)) == (b"", b"")
