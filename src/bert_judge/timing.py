@@ -35,17 +35,26 @@ def time_limit(seconds: float) -> Iterator[Callable[[], None]]:
         _END.reset(before)
 
 
-def limited(seconds: float) -> float:
-    """So many seconds, or what is left where that is less. Raises OutOfTimeError where nothing is."""
+@contextmanager
+def limited(seconds: float) -> Iterator[float]:
+    """Gives so many seconds, or what is left where that is less.
+
+    Raises OutOfTimeError where nothing is left, and in place of a TimeoutError where less was.
+    """
     end = _END.get()
-    if end is None:
-        return seconds
-    left = end - time.monotonic()
+    left = seconds if end is None else end - time.monotonic()
     if left <= 0:
         raise OutOfTimeError
-    return min(seconds, left)
+    try:
+        yield min(seconds, left)
+    except TimeoutError as error:
+        if left < seconds:
+            raise OutOfTimeError from error
+        raise
 
 
 def check_time() -> None:
     """Raises OutOfTimeError where a limit was set and is over."""
-    limited(0.0)
+    end = _END.get()
+    if end is not None and time.monotonic() >= end:
+        raise OutOfTimeError

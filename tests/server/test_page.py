@@ -59,7 +59,7 @@ def test_a_file_gets_its_report(url: str) -> None:
     assert (status, body["rows"], body["set_aside"]) == (200, 98, {})
     page = ask(url, body["page"])[1]
     assert "answers.jsonl" in page
-    assert "84.7" in page
+    assert "agreement with human labels" in page
     assert "/bert-judge-" not in page  # where the file lay
     status, body, _ = ask(url, "/v1/report?name=rows.jsonl&judge=containment", json.dumps(ROW) + "\nnonsense\n")
     assert (status, body["rows"], body["set_aside"]) == (200, 1, {"that can't be read": 1})

@@ -140,7 +140,6 @@ class RegexJudge(Judge):
         try:
             answers = [answer for match in self._find(sample.candidate) if (answer := self._clean(match))]
         except TimeoutError:
-            check_time()
             return Verdict(None, None, f"the pattern took more than {self._timeout:g} s")
         if not answers:
             return Verdict(0.0, 0, "the pattern does not match", matched_reference=0)
@@ -183,8 +182,9 @@ def _finder(pattern: str, case_sensitive: bool, timeout: float) -> Callable[[str
         raise InputError(f"the pattern {pattern!r} has no group; put the part that is the answer into parentheses.")
 
     def find(text: str) -> list[str]:
-        groups = (match.groups() for match in compiled.finditer(text, timeout=limited(timeout)))
-        return [next((group for group in each if group is not None), "") for each in groups]
+        with limited(timeout) as seconds:
+            groups = (match.groups() for match in compiled.finditer(text, timeout=seconds))
+            return [next((group for group in each if group is not None), "") for each in groups]
 
     return find
 

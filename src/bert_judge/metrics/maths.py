@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from bert_judge.errors import MissingExtraError
 from bert_judge.metrics.extras import MATH_VERIFY
-from bert_judge.timing import check_time, limited
+from bert_judge.timing import limited
 
 MATH_TIMEOUT = 5.0
 """Seconds that a pair may take: what Math-Verify allows to each of its steps."""
@@ -48,9 +48,10 @@ def verify_math(candidate: str, reference: str, timeout: float = MATH_TIMEOUT) -
     """
     if candidate.strip() == reference.strip():
         return MetricResult(1.0)
-    result = _WORKER.ask(candidate, reference, limited(timeout))
-    if not result.finished:
-        check_time()
+    with limited(timeout) as seconds:
+        result = _WORKER.ask(candidate, reference, seconds)
+        if not result.finished and seconds < timeout:
+            raise TimeoutError
     return result
 
 

@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import accumulate, chain
 from typing import NamedTuple, TypeVar
 
 from bert_judge.errors import ModelError
@@ -75,9 +77,11 @@ class _Part(NamedTuple):
 class _Judged:
     """What came of a batch: verdicts on its first rows, with the seconds that each took; the other rows still wait.
 
-    `alone` says that one row of those that were under way took too long, and which one is not known.
+    `given` counts the parts of which all verdicts went to their jobs while others were judged. `alone` says that one
+    row of those that were under way took too long, and which one is not known.
     """
 
+    given: int = 0
     verdicts: list[Verdict] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     one_by_one: bool = True
@@ -213,15 +217,17 @@ class JudgeQueue:
             self.waiting -= job.waiting
 
     async def _judge(self, batch: Sequence[_Part]) -> None:
-        start = time.monotonic()
+        start, judged = time.monotonic(), _Judged()
+        assess = partial(self._assess, batch, judged, asyncio.get_running_loop())
         try:
-            judged = await self.run(lambda: self._assessed([sample for part in batch for sample in part.rows]))
+            await self.run(assess)
         except Exception as error:  # a user's own judge can raise anything
-            if len({id(part.job) for part in batch}) > 1:
-                for part in batch:
+            left = batch[judged.given :]
+            if len({id(part.job) for part in left}) > 1:
+                for part in left:
                     await self._judge([part])
                 return
-            self._fail(batch[0].job, error)
+            self._fail(batch[-1].job, error)
             return
         seconds = time.monotonic() - start
         if judged.verdicts:
@@ -229,8 +235,8 @@ class JudgeQueue:
             self._seconds_a_row += _NEWEST * (newest - self._seconds_a_row) if self._seconds_a_row else newest
             self._observe(judged.verdicts, seconds)
         self._charge(batch, judged, seconds)
-        at = 0
-        for job, rows in batch:
+        at = sum(len(part.rows) for part in batch[: judged.given])
+        for job, rows in batch[judged.given :]:
             verdicts = judged.verdicts[at : at + len(rows)]
             at += len(rows)
             job.add(verdicts)
@@ -247,15 +253,16 @@ class JudgeQueue:
             job.seconds += own
             self._shares.add(job.client, own, now)
 
-    def _assessed(self, samples: Sequence[Sample]) -> _Judged:
-        """The judge's verdicts, as far as it comes in time; in its thread."""
-        judged, asked = _Judged(), 0
+    def _assess(self, batch: Sequence[_Part], judged: _Judged, loop: asyncio.AbstractEventLoop) -> None:
+        """Note the judge's verdicts, as far as it comes in time; in its thread."""
+        asked = 0
+        ends = list(accumulate(len(part.rows) for part in batch))
         start = before = time.monotonic()
         end = math.inf if self.judge.paid else start + self._options.batch_seconds  # paid ones have several under way
 
         def rows() -> Iterator[Sample]:
             nonlocal asked
-            for sample in samples:
+            for sample in chain.from_iterable(part.rows for part in batch):
                 if asked and time.monotonic() > end:
                     return
                 restart()
@@ -270,15 +277,20 @@ class JudgeQueue:
                     now = time.monotonic()
                     judged.seconds.append(now - before)
                     before = now
+                    # Whose rows are done need not wait for the others; which verdict is whose is sure where each came
+                    # before the next row was taken.
+                    if judged.one_by_one and judged.given < len(batch) - 1 and ends[judged.given] == asked:
+                        part = batch[judged.given]
+                        judged.given += 1
+                        loop.call_soon_threadsafe(part.job.add, judged.verdicts[-len(part.rows) :])
         except OutOfTimeError:
             judged.alone = asked > len(judged.verdicts) + 1
             if not judged.alone:
                 judged.verdicts.append(self._late())
                 judged.seconds.append(time.monotonic() - before)
-            return judged
+            return
         if len(judged.verdicts) != asked or not asked:
-            raise ModelError(f"{self.name} gave {len(judged.verdicts)} verdicts for {asked or len(samples)} rows.")
-        return judged
+            raise ModelError(f"{self.name} gave {len(judged.verdicts)} verdicts for {asked or ends[-1]} rows.")
 
     def _late(self) -> Verdict:
         seconds = self._options.row_seconds

@@ -91,7 +91,9 @@ class Row(_Referenced):
 
     candidate: Text
     question: Text | None = None
-    id: Name | int | None = Field(None, description="Comes back with the verdict.")
+    id: Annotated[str | int | None, BeforeValidator(_named, json_schema_input_type=str | int | None)] = Field(
+        None, description="Comes back with the verdict."
+    )
 
 
 class OneRow(Row, _ForJudge):
