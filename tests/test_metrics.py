@@ -274,13 +274,16 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="th
 @needs_proc
 def test_one_worker_serves_all_and_is_replaced_when_it_dies() -> None:
     assert verify_math("4/2", "2").score == 1
-    (first,) = workers(os.getpid())
+    found = workers(os.getpid())
+    assert len(found) <= 2  # one waits in its place where another has ended before
     assert verify_math("8/2", "4").score == 1
-    assert workers(os.getpid()) == [first]
-    assert "4294967296" in Path(f"/proc/{first}/limits").read_text().partition("Max address space")[2].splitlines()[0]
-    os.kill(first, signal.SIGKILL)
+    assert workers(os.getpid()) == found
+    for process in found:
+        limits = Path(f"/proc/{process}/limits").read_text()
+        assert "4294967296" in limits.partition("Max address space")[2].splitlines()[0]
+        os.kill(process, signal.SIGKILL)
     assert verify_math("6/2", "3").score == 1
-    assert workers(os.getpid()) != [first]
+    assert not set(workers(os.getpid())) & set(found)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

@@ -27,7 +27,7 @@ from bert_judge.metrics import rouge_l
 from bert_judge.server.middleware import KEYS_VARIABLE, Keys
 from bert_judge.server.options import ServerOptions
 from conftest import Refused
-from served import Slow, ask, figure, served
+from served import Slow, ask, figure, served, started
 from waiting import PATIENCE, wait_until
 
 ROW = {"candidate": "It is Paris.", "reference": "Paris"}
@@ -286,6 +286,20 @@ def test_who_has_asked_for_less_comes_first() -> None:
     assert order.index("one") <= 2
 
 
+def test_a_judge_that_goes_on_does_not_outlive_the_drain(tmp_path: Path) -> None:
+    process, url = started(tmp_path, "--judge", "served:Slow", "--drain_seconds", "1")
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(ask_or_refused, url, "/v1/judge", ROW | {"candidate": "sleep"})
+            time.sleep(1)
+            process.terminate()
+            _, errors = process.communicate(timeout=PATIENCE / 2)
+    finally:
+        process.kill()
+    assert process.returncode == 0
+    assert "after 1 s Slow had not judged all rows" in errors
+
+
 def test_rouge_of_long_texts_takes_seconds() -> None:
     chance = random.Random(0)
     one, other = (" ".join(chance.choice("abcdefgh") for _ in range(20_000)) for _ in range(2))
@@ -326,9 +340,9 @@ def test_too_many_connections_are_closed(caplog: pytest.LogCaptureFixture) -> No
     assert sum(record.getMessage() == "too many connections" for record in caplog.records) == 1
 
 
-def ask_or_refused(url: str) -> int | None:
+def ask_or_refused(url: str, path: str = "/health", body: object = None) -> int | None:
     try:
-        return ask(url, "/health")[0]
+        return ask(url, path, body)[0]
     except OSError:
         return None
 

@@ -56,10 +56,11 @@ def warm_up(judges: Mapping[str, Judge]) -> None:
                 list(judge.assess([Sample("It is Paris.", ("Paris",), "What is the capital of France?")]))
 
 
-def run_server(app: FastAPI, options: ServerOptions, opened: socket.socket, say: Callable[[str], None]) -> None:
+def run_server(app: FastAPI, options: ServerOptions, opened: socket.socket, say: Callable[[str], None]) -> list[str]:
     """Serve what `make_app` made until SIGTERM or Ctrl-C; every request that was accepted before is answered.
 
-    `say` is told the address once requests can come.
+    `say` is told the address once requests can come. Returns the judges that did not come to an end in the seconds of
+    draining: they work on, and would keep the process alive.
     """
     server = make_server(app, options)
     _log_to_stderr(options.quiet)
@@ -73,6 +74,7 @@ def run_server(app: FastAPI, options: ServerOptions, opened: socket.socket, say:
         pass
     finally:
         signal.signal(signal.SIGTERM, before)
+    return [name for name, queue in app.state.service.queues.items() if queue.working]
 
 
 def make_server(app: FastAPI, options: ServerOptions) -> uvicorn.Server:
