@@ -60,10 +60,8 @@ def main(arguments: Sequence[str]) -> int:
 
         at_work = run_server(make_app(judges, options, keys, labelling), options, opened, serving)
     if at_work:
-        given_up = (
-            f"after {options.drain_seconds} s {', '.join(at_work)} had not judged all rows; the others are answered."
-        )
-        print(given_up, file=sys.stderr, flush=True)
+        given_up = f"after {options.drain_seconds} s {', '.join(at_work)} had not judged all rows"
+        print(f"{given_up}; the other requests are answered.", file=sys.stderr, flush=True)
         os._exit(0)  # a thread can't be ended, and Python would wait for it
     print("all requests are answered.", file=sys.stderr)
     return 0

@@ -23,6 +23,7 @@ from bert_judge.server.hosts import allowed_hosts, allows, host_name
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.refusing import RefusedError, failure, reason_of, shown
 from bert_judge.server.schema import MOST_ROWS
+from bert_judge.server.turns import Turns
 from bert_judge.types import Verdict
 
 KEYS_VARIABLE: Final = "BERT_JUDGE_API_KEYS"
@@ -32,6 +33,7 @@ OPEN_PATHS: Final = frozenset(["/health", "/ready", "/", "/page.css", "/page.js"
 PROBED: Final = frozenset(["/health", "/ready"])
 """What is answered by any name: a probe asks by address."""
 
+_LARGE = 1 << 17  # bytes of a body that takes a while to read
 _SLICE = 1 << 16  # bytes of an answer that are handed on together: the next ones wait until the client has taken them
 _SECRET = ("/pages/", "/label/")  # their addresses are secrets
 
@@ -139,6 +141,7 @@ class RequestMiddleware:
     held: int = field(default=0, init=False)  # bytes of all requests under way and their answers
 
     def __post_init__(self) -> None:
+        self._large = Turns()
         self._hosts = allowed_hosts(self.options.host, self.options.host_names, bool(self.keys))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -146,7 +149,7 @@ class RequestMiddleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        start, status = time.perf_counter(), 500
+        start, status = time.perf_counter(), 0
         notes: dict[str, Any] = {}
         held = _Held()
         headers = dict(scope["headers"])
@@ -180,9 +183,13 @@ class RequestMiddleware:
                 await failure(413, self._too_large())(scope, receive, counted)
             else:
                 await self.app(scope, self._bounded(receive, held), counted)
+        except asyncio.CancelledError:  # the seconds of draining are over
+            if not status:
+                said = "the server has ended before this was done; ask again."
+                await failure(503, said, {"Retry-After": "5"})(scope, receive, counted)
         finally:
             self.held -= held.size
-            self._record(scope, status, time.perf_counter() - start, notes)
+            self._record(scope, status or 500, time.perf_counter() - start, notes)
 
     def _client(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
         """Who asks, for the sake of fairness: whose key it is, or without keys the address."""
@@ -210,6 +217,8 @@ class RequestMiddleware:
                 raise RefusedError(408, said) from None
             self._hold(held, len(message.get("body", b"")))
             whole = not message.get("more_body", False)
+            if whole and held.size > _LARGE:
+                await self._large.turn()
             if held.size > self.options.max_body:
                 raise RefusedError(413, self._too_large(), "body")
             if self.held > self.options.max_bodies:
