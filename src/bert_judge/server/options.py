@@ -28,7 +28,7 @@ class ServerOptions:
     ] = None
     api_keys: Annotated[str | None, "file with a key a line (or BERT_JUDGE_API_KEYS=key,key): others get a 401"] = None
     batch_rows: Annotated[int, "the most rows that a judge is given together"] = 64
-    batch_characters: Annotated[int, "the most characters to read for them, or one row"] = 500_000
+    batch_characters: Annotated[int, "the most characters to read for them, or one row"] = 250_000
     batch_seconds: Annotated[float, "seconds after which a judge is given no more rows of a batch"] = 0.25
     batch_wait: Annotated[float, "milliseconds that an idle judge waits for more rows"] = 2.0
     queue_rows: Annotated[int, "the most rows that wait for a judge; what comes then gets a 429"] = 2048

@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate, chain
@@ -28,6 +29,8 @@ _log = logging.getLogger(__name__)
 
 _LONGEST_RETRY_AFTER = 60
 _NEWEST = 0.2  # of the speed that is remembered comes from the newest batch
+_PAUSE = 0.01  # seconds after which long rows ask for their turn again
+_LONG = 20_000  # characters of a row that takes many times as long as a usual one
 _FORGIVEN = 0.1  # seconds of work that a second of waiting makes up for, so that everybody's turn comes
 
 Observer = Callable[[Sequence[Verdict], float], None]
@@ -88,20 +91,45 @@ class _Judged:
     alone: bool = False
 
 
+def _is_long(sample: Sample) -> bool:
+    return characters_read(sample) > _LONG
+
+
+class LongTurn:
+    """One judge of a process at a time reads long rows, so that others have the processor for short ones."""
+
+    def __init__(self) -> None:
+        self.taken = False
+
+    @contextmanager
+    def taken_for(self, sample: Sample) -> Iterator[None]:
+        """Take the turn for a batch of rows like this one, if that is long."""
+        is_long = _is_long(sample)
+        self.taken = self.taken or is_long
+        try:
+            yield
+        finally:
+            if is_long:
+                self.taken = False
+
+
 class JudgeQueue:
     """The rows that wait for a judge, and the one thread in which it works; used within one event loop.
 
     What arrives while the judge works is judged together after that. A batch has up to `batch_rows` rows and
     `batch_characters` characters, from each request some, first from those whose clients have used the judge least of
     late; so neither a large request nor many slow ones hold up a small one. A judge that takes one row after the other
-    is given no more of them after `batch_seconds`. An idle judge waits `batch_wait` milliseconds for more. A row whose
-    patterns and formulas take more than `row_seconds` is failed. Where the judge raises on a batch, each request of it
-    is judged alone, so that only the one at fault fails.
+    is given no more of them after `batch_seconds`. Long rows are not judged together with short ones, and by one judge
+    of the process at a time. An idle judge waits `batch_wait` milliseconds for more. A row whose patterns and formulas
+    take more than `row_seconds` is failed. Where the judge raises on a batch, each request of it is judged alone, so
+    that only the one at fault fails.
     """
 
-    def __init__(self, name: str, judge: Judge, options: ServerOptions, observe: Observer) -> None:
+    def __init__(
+        self, name: str, judge: Judge, options: ServerOptions, observe: Observer, long: LongTurn | None = None
+    ) -> None:
         self.name, self.judge = name, judge
-        self._options, self._observe = options, observe
+        self._options, self._observe, self._long = options, observe, long or LongTurn()
         self._jobs: deque[Job] = deque()
         self._since = 0.0  # when the first of these rows came
         self._arrived = asyncio.Event()
@@ -144,7 +172,11 @@ class JudgeQueue:
             rest = self._since + self._options.batch_wait / 1000 - time.monotonic()
             if rest > 0 and self.waiting < self._options.batch_rows:
                 await asyncio.sleep(rest)
-            if batch := self._next_batch():
+            batch = self._next_batch()
+            if not batch:  # all that waits are long rows, and another judge reads one
+                await asyncio.sleep(_PAUSE)
+                continue
+            with self._long.taken_for(batch[0].rows[0]):
                 await self._judge(batch)
 
     async def run(self, function: Callable[[], T]) -> T:
@@ -166,12 +198,13 @@ class JudgeQueue:
     def _next_batch(self) -> list[_Part]:
         """Rows of the jobs whose turn it is; a job of which rows are left goes on waiting."""
         now = time.monotonic()
-        turns = deque(sorted(self._jobs, key=lambda job: self._due(job, now)))
+        fitting = [job for job in self._jobs if not self._long.taken or not _is_long(job.samples[job.begun])]
+        turns = deque(sorted(fitting, key=lambda job: self._due(job, now)))
         if turns and turns[0].alone:
             return [self._taken(turns[0], 1)]
         turns = deque(job for job in turns if not job.alone)
         rows, left = self._options.batch_rows, self._options.batch_characters
-        batch: list[_Part] = []
+        batch, is_long = list[_Part](), None
         self._since = 0.0  # what is left has waited long enough
         while turns and rows and left > 0:
             job = turns.popleft()
@@ -181,12 +214,16 @@ class JudgeQueue:
                 if size > left and (batch or count):
                     left = 0
                     break
+                if is_long is None:
+                    is_long = _is_long(sample)
+                if is_long != _is_long(sample):
+                    break
                 left, count = left - size, count + 1
             if count:
                 batch.append(self._taken(job, count))
                 rows -= count
-            if job.waiting:
-                turns.append(job)
+                if job.waiting:
+                    turns.append(job)
         return batch
 
     def _due(self, job: Job, now: float) -> float:

@@ -16,7 +16,7 @@ from bert_judge.judges.base import characters_read
 from bert_judge.judges.naming import distinct
 from bert_judge.server.middleware import Figures
 from bert_judge.server.options import ServerOptions
-from bert_judge.server.queueing import JudgeQueue
+from bert_judge.server.queueing import JudgeQueue, LongTurn
 from bert_judge.server.refusing import RefusedError, shown
 from bert_judge.server.schema import MOST_REFERENCES
 from bert_judge.types import Sample, Verdict
@@ -32,6 +32,7 @@ class Service:
         self.started = int(time.time())
         self._judges = judges
         self._tasks: list[asyncio.Task[None]] = []
+        self._long = LongTurn()
         self._loading = asyncio.Lock()
 
     @asynccontextmanager
@@ -48,7 +49,7 @@ class Service:
                 queue.close()
 
     def _add(self, name: str, judge: Judge) -> None:
-        queue = JudgeQueue(name, judge, self.options, partial(self.figures.count_batch, name))
+        queue = JudgeQueue(name, judge, self.options, partial(self.figures.count_batch, name), self._long)
         self.figures.queue_rows.labels(name).set_function(lambda: queue.waiting)
         self._tasks.append(asyncio.create_task(queue.work()))
         self.queues[name] = queue
