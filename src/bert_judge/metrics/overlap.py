@@ -72,14 +72,19 @@ def _common_length(one: Sequence[str], other: Sequence[str]) -> int:
     for number, word in enumerate(other):
         if number % _CHECKED == 0:
             check_time()
-        if matches := row & (frequent.get(word) or _bits(places[word])):
+        if matches := row & (frequent.get(word) or (_bits(places[word]) if places[word] else 0)):
             row = ((row + matches) | (row - matches)) & full
     return len(one) - row.bit_count()
 
 
 def _bits(places: Sequence[int]) -> int:
-    """The number with these bits."""
-    return sum(1 << place for place in places)
+    """The number with these bits, which are in order."""
+    if len(places) == 1:
+        return 1 << places[0]
+    held = bytearray(places[-1] // 8 + 1)
+    for place in places:
+        held[place // 8] |= 1 << place % 8
+    return int.from_bytes(held, "little")
 
 
 @lru_cache(maxsize=1)

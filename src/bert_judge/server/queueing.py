@@ -29,6 +29,7 @@ _log = logging.getLogger(__name__)
 
 _LONGEST_RETRY_AFTER = 60
 _NEWEST = 0.2  # of the speed that is remembered comes from the newest batch
+_FEWEST = 8  # rows that may be judged together, however slow the judge is
 _PAUSE = 0.01  # seconds after which long rows ask for their turn again
 _LONG = 20_000  # characters of a row that takes many times as long as a usual one
 _FORGIVEN = 0.1  # seconds of work that a second of waiting makes up for, so that everybody's turn comes
@@ -118,11 +119,11 @@ class JudgeQueue:
 
     What arrives while the judge works is judged together after that. A batch has up to `batch_rows` rows and
     `batch_characters` characters, from each request some, first from those whose clients have used the judge least of
-    late; so neither a large request nor many slow ones hold up a small one. A judge that takes one row after the other
-    is given no more of them after `batch_seconds`. Long rows are not judged together with short ones, and by one judge
-    of the process at a time. An idle judge waits `batch_wait` milliseconds for more. A row whose patterns and formulas
-    take more than `row_seconds` is failed. Where the judge raises on a batch, each request of it is judged alone, so
-    that only the one at fault fails.
+    late; so neither a large request nor many slow ones hold up a small one. It has as many rows as take about
+    `batch_seconds`; a judge that takes one row after the other is given no more of them after that. Long rows are not
+    judged together with short ones, and by one judge of the process at a time. An idle judge waits `batch_wait`
+    milliseconds for more. A row whose patterns and formulas take more than `row_seconds` is failed. Where the judge
+    raises on a batch, each request of it is judged alone, so that only the one at fault fails.
     """
 
     def __init__(
@@ -203,7 +204,7 @@ class JudgeQueue:
         if turns and turns[0].alone:
             return [self._taken(turns[0], 1)]
         turns = deque(job for job in turns if not job.alone)
-        rows, left = self._options.batch_rows, self._options.batch_characters
+        rows, left = self._rows_in_time(), self._options.batch_characters
         batch, is_long = list[_Part](), None
         self._since = 0.0  # what is left has waited long enough
         while turns and rows and left > 0:
@@ -225,6 +226,11 @@ class JudgeQueue:
                 if job.waiting:
                     turns.append(job)
         return batch
+
+    def _rows_in_time(self) -> int:
+        """How many rows a batch may have: as many as take about `batch_seconds`, but a few in any case."""
+        most, seconds = self._options.batch_rows, self._seconds_a_row
+        return min(most, max(_FEWEST, int(self._options.batch_seconds / seconds))) if seconds else most
 
     def _due(self, job: Job, now: float) -> float:
         """The lower, the sooner: seconds of the judge that the client has used, less for what it has waited."""

@@ -1,8 +1,10 @@
-"""Turns for work that holds up the event loop: one at a time, and as long for everybody else after each."""
+"""Turns for work that holds up the event loop: one at a time, and three times as long for everybody else after each."""
 
 from __future__ import annotations
 
 import asyncio
+
+_PAUSE = 3  # times as long as the work
 
 
 class Turns:
@@ -12,8 +14,8 @@ class Turns:
         self._lock = asyncio.Lock()
 
     async def turn(self) -> None:
-        """Wait for a turn; it ends by itself when the work is done and others had as much time."""
+        """Wait for a turn; it ends by itself when the work is done and others have had theirs."""
         await self._lock.acquire()
         loop = asyncio.get_running_loop()
         start = loop.time()
-        loop.call_soon(lambda: loop.call_later(loop.time() - start, self._lock.release))
+        loop.call_soon(lambda: loop.call_later(_PAUSE * (loop.time() - start), self._lock.release))
