@@ -263,7 +263,7 @@ def _add_page(app: FastAPI, service: Service, labelling: Labelling | None) -> No
         assert isinstance(judge, BERTScore)
         (verdict,) = await service.judged(request, queue, [sample])
         reference = sample.references[verdict.matched_reference or 0]
-        found = await queue.run(partial(judge.align, sample.candidate, reference))
+        found = await queue.run_for(sample, partial(judge.align, sample.candidate, reference))
         return SafeJSONResponse({"page": pages.add((await asyncio.to_thread(to_html, found)).encode())})
 
     @app.post(

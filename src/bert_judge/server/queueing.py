@@ -180,8 +180,14 @@ class JudgeQueue:
             with self._long.taken_for(batch[0].rows[0]):
                 await self._judge(batch)
 
-    async def run(self, function: Callable[[], T]) -> T:
-        """What else is asked of the judge, in its thread, which no two may use at once."""
+    async def run_for(self, sample: Sample, function: Callable[[], T]) -> T:
+        """What else is asked of the judge about a row, in its thread, which no two may use at once."""
+        while self._long.taken and _is_long(sample):
+            await asyncio.sleep(_PAUSE)
+        with self._long.taken_for(sample):
+            return await self._run(function)
+
+    async def _run(self, function: Callable[[], T]) -> T:
         self.working += 1
 
         def counted() -> T:
@@ -263,7 +269,7 @@ class JudgeQueue:
         start, judged = time.monotonic(), _Judged()
         assess = partial(self._assess, batch, judged, asyncio.get_running_loop())
         try:
-            await self.run(assess)
+            await self._run(assess)
         except Exception as error:  # a user's own judge can raise anything
             left = batch[judged.given :]
             if len({id(part.job) for part in left}) > 1:
