@@ -32,6 +32,7 @@ _NEWEST = 0.2  # of the speed that is remembered comes from the newest batch
 _FEWEST = 8  # rows that may be judged together, however slow the judge is
 _PAUSE = 0.01  # seconds after which long rows ask for their turn again
 _LONG = 20_000  # characters of a row that takes many times as long as a usual one
+_LATER = 1.0  # seconds that a long row seems to have used before it is judged
 _FORGIVEN = 0.1  # seconds of work that a second of waiting makes up for, so that everybody's turn comes
 
 Observer = Callable[[Sequence[Verdict], float], None]
@@ -240,7 +241,8 @@ class JudgeQueue:
 
     def _due(self, job: Job, now: float) -> float:
         """The lower, the sooner: seconds of the judge that the client has used, less for what it has waited."""
-        return self._shares.of(job.client, now) + job.seconds - _FORGIVEN * (now - job.since)
+        later = _LATER if _is_long(job.samples[job.begun]) else 0.0
+        return self._shares.of(job.client, now) + job.seconds + later - _FORGIVEN * (now - job.since)
 
     def _taken(self, job: Job, count: int) -> _Part:
         """The next rows of a job."""
