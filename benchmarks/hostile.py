@@ -76,8 +76,10 @@ def main() -> int:
         say("alone", alone)
         watch = Watch(server.pid)
         command = [sys.executable, __file__, "--hostile", url, "--only", *args.only]
-        with subprocess.Popen(command) as clients:
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as clients:
             try:
+                assert clients.stdout
+                clients.stdout.readline()  # it has made all that it sends
                 beside = honest_for(url, args.minutes * 60)
                 refused = refusals(url)
                 ended = ending(server)
@@ -247,6 +249,7 @@ def be_hostile(url: str, only: Sequence[str]) -> None:
     for number, (name, client) in enumerate(hostile_clients().items(), 1):
         if not only or any(word in name for word in only):
             threading.Thread(target=again, args=(client, number), daemon=True).start()
+    print("ready", flush=True)
     signal.pause()
 
 
