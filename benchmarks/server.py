@@ -167,7 +167,7 @@ async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *rows:
     """One request, as plainly as can be, so that the clients take little of the processor."""
     bodies = [{"question": s.question, "references": s.references, "candidate": s.candidate} for s in rows]
     text = json.dumps(bodies[0] if len(rows) == 1 else {"samples": bodies}).encode()
-    head = "POST /v1/judge HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head = "POST /v1/judge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     writer.write(f"{head}Content-Length: {len(text)}\r\n\r\n".encode() + text)
     answer = (await reader.readuntil(b"\r\n\r\n")).lower()
     length = int(answer.split(b"content-length: ")[1].split(b"\r\n")[0])

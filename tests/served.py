@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -61,8 +65,18 @@ def figure(url: str, name: str) -> float:
     return float(found[1]) if found else 0.0
 
 
+def started(folder: Path, *arguments: str) -> tuple[subprocess.Popen[str], str]:
+    """A `bert-judge serve` in a process of its own, and its address."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+    command = [sys.executable, "-m", "bert_judge.cli", "serve", "--port", "0", *arguments]
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, env=environment)
+    assert process.stdout
+    return process, process.stdout.readline().split(" at ")[1].split(";")[0]
+
+
 class Slow(Judge):
-    """Scores a candidate by its length, after some milliseconds a batch; raises where one says so.
+    """Scores a candidate by its length, after some milliseconds a batch; raises, or sleeps, where one says so.
 
     A judge that is `held` takes a batch and keeps it until `let_through`.
     """
@@ -84,6 +98,8 @@ class Slow(Judge):
         for sample in samples:
             if sample.candidate == "raise":
                 raise RuntimeError("this row is too much")
+            if sample.candidate == "sleep":
+                time.sleep(PATIENCE)
             if sample.candidate == "die":
                 from bert_judge.errors import ModelError
 

@@ -38,6 +38,7 @@ from bert_judge.metrics import (
 )
 from conftest import Refused
 from tables import table
+from waiting import wait_until
 
 MEASURES = [raw_match, exact_match, containment, token_f1, choice, rouge_l, bleu, chrf]
 PAIRS = [
@@ -262,6 +263,10 @@ def workers(parent: int) -> list[int]:
     return found
 
 
+def most_memory(process: int) -> str:
+    return Path(f"/proc/{process}/limits").read_text().partition("Max address space")[2].splitlines()[0]
+
+
 def runs(process: int) -> bool:
     with suppress(OSError):
         return b"math_worker" in Path(f"/proc/{process}/cmdline").read_bytes()
@@ -274,13 +279,15 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="th
 @needs_proc
 def test_one_worker_serves_all_and_is_replaced_when_it_dies() -> None:
     assert verify_math("4/2", "2").score == 1
-    (first,) = workers(os.getpid())
+    found = workers(os.getpid())
+    assert len(found) <= 2  # one waits in its place where another has ended before
     assert verify_math("8/2", "4").score == 1
-    assert workers(os.getpid()) == [first]
-    assert "4294967296" in Path(f"/proc/{first}/limits").read_text().partition("Max address space")[2].splitlines()[0]
-    os.kill(first, signal.SIGKILL)
+    assert workers(os.getpid()) == found
+    for process in found:
+        wait_until(lambda process=process: "4294967296" in most_memory(process), "its memory is limited")
+        os.kill(process, signal.SIGKILL)
     assert verify_math("6/2", "3").score == 1
-    assert workers(os.getpid()) != [first]
+    assert not set(workers(os.getpid())) & set(found)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

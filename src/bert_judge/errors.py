@@ -20,6 +20,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+_LONGEST_NAME = 100
+
 
 class BertJudgeError(Exception):
     """Base of all errors that bert-judge raises on purpose."""
@@ -70,6 +72,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The hint for an unknown name: the nearest known one, whatever its case, or else all of them."""
     import difflib
 
+    name = name[:_LONGEST_NAME]  # comparing takes time in proportion to the length
     folded = {each.casefold(): each for each in known}
     near = difflib.get_close_matches(name.casefold(), folded, n=1)
     return f"did you mean {folded[near[0]]}?" if near else f"there is {', '.join(folded.values())}."

@@ -9,6 +9,7 @@ has otherwise than a run without fault; *twice* are rows that are there twice, o
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import json
 import os
@@ -18,7 +19,10 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 import warnings
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir, closing
@@ -522,6 +526,59 @@ def damaged_store() -> Outcome:
         note = next((line.rpartition("\r")[2] for line in done.stderr.splitlines() if "damaged" in line), "nothing")
         found = _paid_outcome(server, note, Counter())
         return Outcome(found.seen, found.lost, found.twice, again)
+
+
+# a server
+
+
+def _served(judge: Sequence[str], path: str, body: bytes, kind: str = "application/json") -> Outcome:
+    """What a server says to a request, and whether it answers the next one."""
+    line = command("serve", "--port", "0", "--quiet", *judge)
+    with subprocess.Popen(line, env=environment(), stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout
+            url = server.stdout.readline().split(" at ")[1].split(";")[0]
+            seen = _posted(f"{url}{path}", body, kind)
+            row = json.dumps({"candidate": "Paris", "reference": "Paris"}).encode()
+            answered = json.loads(_posted(f"{url}/v1/judge", row))["label"] == 1
+        finally:
+            server.terminate()
+        assert server.wait(PATIENCE) == 0
+    return Outcome(seen, lost=int(not answered), twice=0)
+
+
+def _posted(url: str, body: bytes, kind: str = "application/json") -> str:
+    """The sentence of a refusal, or the whole answer."""
+    request = urllib.request.Request(url, body, {"Content-Type": kind})
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return str(answer.read().decode())
+    except urllib.error.HTTPError as refused:
+        return f"{refused.code}: {json.load(refused)['error']['message']}"
+
+
+@fault("a grader whose template grows, sent to a server")
+def growing_grader() -> Outcome:
+    grader = {"type": "text_similarity", "name": "n", "evaluation_metric": "containment", "reference": "Paris"}
+    body = {"grader": grader | {"input": "{{item.a}}" * 30_000}, "item": {"a": "x" * 130_000}, "model_sample": ""}
+    path = "/v1/fine_tuning/alpha/graders/run"
+    return _served(("--judge", "containment"), path, json.dumps(body).encode())
+
+
+@fault("a packed log that grows, sent to a server")
+def packed_log() -> Outcome:
+    with zipfile.ZipFile("log.eval", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", '{"version": 2, "a": [' + "0," * 10_000_000 + "0]}")
+    body = Path("log.eval").read_bytes()
+    return _served(("--judge", "containment"), "/v1/report?name=log.eval", body, "application/octet-stream")
+
+
+@fault("a row on which a pattern never ends, sent to a server")
+def endless_pattern() -> Outcome:
+    judge = ("--judge", "RegexJudge", "--pattern", "((a|a)*$|Paris)", "--timeout", "60")
+    body = {"candidate": "a" * 40 + "b", "reference": "Paris"}
+    found = _served(judge, "/v1/judge", json.dumps(body).encode())
+    return dataclasses.replace(found, seen=f"{json.loads(found.seen)['explanation']}; the verdict is failed")
 
 
 # the table

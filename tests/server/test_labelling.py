@@ -269,13 +269,17 @@ def test_it_lives_on_a_server_of_judges(draws: list[Draw], tmp_path: Path) -> No
         Labelling(draws, tmp_path / "labels.jsonl", 20) as labelling,
         served({"slow": Slow()}, keys=["secret"], labelling=labelling) as url,
     ):
-        assert ask(url, "/v1/models")[0] == 401
-        page = ask(url, "/v1/models", Authorization="Bearer secret")[1]["labelling"]
+        key, own = {"Authorization": "Bearer secret"}, {"Origin": url}
+        assert labelling.token not in json.dumps(ask(url, "/v1/models", **key)[1])
+        assert ask(url, "/v1/labelling", {}, **own)[0] == 401
+        for origin in ("http://evil.example", "", "null"):
+            assert ask(url, "/v1/labelling", {}, **key, Origin=origin)[0] == 403
+        page = ask(url, "/v1/labelling", {}, **key, **own)[1]["page"]
         browser = Browser(url, page)
         assert browser.decide(1, 1)["labelled"] == 1  # who has the address needs no key
         assert page not in ask(url, "/metrics", Authorization="Bearer secret")[1]
     with served({"slow": Slow()}) as url:
-        assert ask(url, "/v1/models")[1]["labelling"] is None
+        assert ask(url, "/v1/labelling", {}, Origin=url)[1] == {"page": None}
 
 
 def test_serve_has_it_beside_its_judges(run: Run, tmp_path: Path) -> None:

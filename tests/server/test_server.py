@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import os
 import random
 import signal
 import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -29,11 +27,11 @@ from bert_judge.server.middleware import JsonLines, Keys
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.running import open_socket
 from conftest import PARIS, Refused
-from served import Slow, ask, figure, served
+from served import Slow, ask, figure, served, started
 from waiting import PATIENCE, wait_until
 
 FRANCE = "What is the capital of France?"
-HEAD = b"POST /v1/judge HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+HEAD = b"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +197,7 @@ def test_a_slow_body_is_given_up() -> None:
 
 
 def test_half_a_head_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bert_judge.server.running.HEAD_SECONDS", 0.2)
+    monkeypatch.setattr("bert_judge.server.connections.HEAD_SECONDS", 0.2)
     with served({"slow": Slow()}) as url, connected(url) as half, connected(url) as silent:
         half.sendall(HEAD)
         assert (half.recv(1000), silent.recv(1000)) == (b"", b"")
@@ -424,16 +422,6 @@ def test_what_serve_refuses(complaint: Callable[..., str], tmp_path: Path, subte
     ]:
         with subtests.test(line=line):
             assert said in complaint("serve", *line.split())
-
-
-def started(folder: Path, *arguments: str) -> tuple[subprocess.Popen[str], str]:
-    """A `bert-judge serve` in a process of its own, and its address."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])}
-    command = [sys.executable, "-m", "bert_judge.cli", "serve", "--port", "0", *arguments]
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, env=environment)
-    assert process.stdout
-    return process, process.stdout.readline().split(" at ")[1].split(";")[0]
 
 
 def connected(url: str) -> socket.socket:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -57,7 +58,11 @@ def main(arguments: Sequence[str]) -> int:
                 say(f"label answers of {run} at {url}{labelling.page}")
             say(f"serving {', '.join(judges)} at {url}; Ctrl-C ends.")
 
-        run_server(make_app(judges, options, keys, labelling), options, opened, serving)
+        at_work = run_server(make_app(judges, options, keys, labelling), options, opened, serving)
+    if at_work:
+        given_up = f"after {options.drain_seconds} s {', '.join(at_work)} had not judged all rows"
+        print(f"{given_up}; the other requests are answered.", file=sys.stderr, flush=True)
+        os._exit(0)  # a thread can't be ended, and Python would wait for it
     print("all requests are answered.", file=sys.stderr)
     return 0
 

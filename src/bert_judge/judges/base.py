@@ -209,6 +209,12 @@ def make_samples(
     ]
 
 
+def characters_read(sample: Sample) -> int:
+    """How many characters a judge reads for a row: those of question and candidate again for each reference."""
+    again = len(sample.candidate) + len(sample.question or "")
+    return len(sample.references) * again + sum(map(len, sample.references))
+
+
 def windows_of(samples: Iterable[Sample], most: int, first: int = FIRST_WINDOW) -> Iterator[list[Sample]]:
     """The windows that are judged together: `first` samples, so that the first verdicts come soon, then more and more,
     up to `most` samples or eight million characters.

@@ -11,9 +11,10 @@ from typing import Annotated, Any, Literal, overload
 from bert_judge.errors import InputError
 from bert_judge.judges.base import WHOLE_CANDIDATE, Judge, make_samples
 from bert_judge.judges.patterns import PATTERN_TIMEOUT, check_seconds, compile_pattern
-from bert_judge.metrics import MATH_TIMEOUT, METRICS, find_boxed, find_metric, option_letter, strip_markup
+from bert_judge.metrics import MATH_TIMEOUT, METRICS, MetricResult, find_boxed, find_metric, option_letter, strip_markup
 from bert_judge.reading import THINK_TOKEN, find_answer
 from bert_judge.reading import VERSION as READING
+from bert_judge.timing import check_time, limited
 from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.version import __version__
 
@@ -143,8 +144,8 @@ class RegexJudge(Judge):
         if not answers:
             return Verdict(0.0, 0, "the pattern does not match", matched_reference=0)
         answer = answers[-1 if self._which == "last" else 0]
-        pairs = [self._compared(answer, reference) for reference in sample.references]
-        found = [self._metric.find(*pair, self._math_timeout) for pair in pairs]
+        pairs = (self._compared(answer, reference) for reference in sample.references)
+        found = list(self._results(pairs))
         scores = [-1.0 if result.score is None else result.score for result in found]
         best = max(range(len(scores)), key=scores.__getitem__)
         score, why, _ = found[best]
@@ -152,6 +153,15 @@ class RegexJudge(Judge):
         if score is None:
             return Verdict(None, None, why, details=details)
         return Verdict(score, int(score >= self._threshold), why, matched_reference=best, details=details)
+
+    def _results(self, pairs: Iterable[tuple[str, str]]) -> Iterator[MetricResult]:
+        """The metric of each pair, up to the first that is 1.0: none is better."""
+        for pair in pairs:
+            check_time()
+            result = self._metric.find(*pair, self._math_timeout)
+            yield result
+            if result.score == 1.0:
+                return
 
     def _compared(self, answer: str, reference: str) -> tuple[str, str]:
         """The two texts that the metric compares: of two options, their letters."""
@@ -172,8 +182,9 @@ def _finder(pattern: str, case_sensitive: bool, timeout: float) -> Callable[[str
         raise InputError(f"the pattern {pattern!r} has no group; put the part that is the answer into parentheses.")
 
     def find(text: str) -> list[str]:
-        groups = (match.groups() for match in compiled.finditer(text, timeout=timeout))
-        return [next((group for group in each if group is not None), "") for each in groups]
+        with limited(timeout) as seconds:
+            groups = (match.groups() for match in compiled.finditer(text, timeout=seconds))
+            return [next((group for group in each if group is not None), "") for each in groups]
 
     return find
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from bert_judge.addresses import public_text
 from bert_judge.endpoints import LONGEST_RETRY_AFTER, backoff, innermost, read_address, retry_after
 from bert_judge.errors import InputError, ModelError, did_you_mean, import_extra
-from bert_judge.judges.base import make_samples
+from bert_judge.judges.base import characters_read, make_samples
 from bert_judge.judges.stand_in import Description, StandIn
 from bert_judge.types import Sample, Verdict
 
@@ -81,6 +82,9 @@ class RemoteJudge(StandIn):
         super().__init__(described)
         self._most_text = int(limits["max_text"])
         self._request_rows = min(request_rows, int(limits["max_rows"]))
+        self._most_row = int(limits.get("max_row", sys.maxsize))  # servers of earlier versions have no such limits
+        together = int(limits.get("max_characters", sys.maxsize)) - self._most_row
+        self._most_characters = max(1, min(_CHARACTERS, together))  # the last row of a request may go beyond that
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in order; a few requests are under way at a time."""
@@ -129,7 +133,7 @@ class RemoteJudge(StandIn):
         from bert_judge.encoder import windows
 
         rows = self._request_rows
-        return windows(map(self._checked, samples), _characters, _CHARACTERS, rows, rows)
+        return windows(map(self._checked, samples), characters_read, self._most_characters, rows, rows)
 
     def _find(self, served: str | None) -> tuple[str, Description, Mapping[str, Any]]:
         """The name of a judge on the server, what that says of it, and its limits."""
@@ -151,6 +155,11 @@ class RemoteJudge(StandIn):
             raise InputError(
                 f"a row has a text of {longest:,} characters, and {self.server} takes up to {self._most_text:,}; "
                 "shorten it, or raise --max_text of the server."
+            )
+        if (count := characters_read(sample)) > self._most_row:
+            raise InputError(
+                f"a row has {count:,} characters to read, with the candidate again for each reference, and "
+                f"{self.server} takes up to {self._most_row:,}; shorten it, or raise --max_row of the server."
             )
         return sample
 
@@ -232,10 +241,6 @@ class RemoteJudge(StandIn):
         except ValueError as error:
             raise ModelError(f"{self.server} is not a bert-judge serve: what it sent is not JSON.") from error
         return answer if isinstance(answer, dict) else {}
-
-
-def _characters(sample: Sample) -> int:
-    return len(sample.candidate) + len(sample.question or "") + sum(map(len, sample.references))
 
 
 def _refusal(status: int, failed: str) -> InputError | ModelError:

@@ -14,6 +14,7 @@ from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge, read_yaml
 from bert_judge.judges.patterns import PATTERN_TIMEOUT, check_seconds, compile_pattern
 from bert_judge.reading import THINK_TOKEN, after_trace
+from bert_judge.timing import limited
 from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.version import __version__
 
@@ -174,7 +175,8 @@ def _pattern_kind(say: Callable[[Rule, Any], str | None]) -> RuleKind:
 
     def broken_by(rule: Rule, text: str, timeout: float) -> str | None:
         pattern = compile_pattern(rule.value, rule.case_sensitive, f"the rule {rule.name!r}: the pattern")
-        return say(rule, pattern.search(text, timeout=timeout))
+        with limited(timeout) as seconds:
+            return say(rule, pattern.search(text, timeout=seconds))
 
     return RuleKind(broken_by, _is_text, "a regular expression")
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from bert_judge.errors import MissingExtraError
 from bert_judge.metrics.extras import MATH_VERIFY
+from bert_judge.timing import limited
 
 MATH_TIMEOUT = 5.0
 """Seconds that a pair may take: what Math-Verify allows to each of its steps."""
@@ -47,15 +48,24 @@ def verify_math(candidate: str, reference: str, timeout: float = MATH_TIMEOUT) -
     """
     if candidate.strip() == reference.strip():
         return MetricResult(1.0)
-    return _WORKER.ask(candidate, reference, timeout)
+    with limited(timeout) as seconds:
+        result = _WORKER.ask(candidate, reference, seconds)
+        if not result.finished and seconds < timeout:
+            raise TimeoutError
+    return result
 
 
 class _Worker:
-    """A process that runs Math-Verify: started when first needed, and again after it has ended."""
+    """A process that runs Math-Verify: started when first needed, and again after it has ended.
+
+    Once one has ended, another one is always started ahead, so that the next pair does not wait for it.
+    """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._process: subprocess.Popen[str] | None = None
+        self._spare: subprocess.Popen[str] | None = None
+        self._needs_spare = False
 
     def ask(self, candidate: str, reference: str, timeout: float) -> MetricResult:
         """The worker's result; a pair that takes it too long, or at which it dies twice, is not equal."""
@@ -71,31 +81,29 @@ class _Worker:
         return MetricResult(0.0, "Math-Verify ended without an answer", finished=False)
 
     def close(self) -> None:
-        """End the process."""
-        if self._process:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
+        """End the processes."""
+        for process in (self._process, self._spare):
+            if process:
+                process.kill()
+                process.communicate()
+        self._process = self._spare = None
 
     def forget(self) -> None:
         """In a process that was forked: leave the parent's worker to the parent."""
-        if self._process:
-            self._process.returncode = 0  # not ours to wait for
-        self._lock, self._process = Lock(), None
+        for process in (self._process, self._spare):
+            if process:
+                process.returncode = 0  # not ours to wait for
+        self._lock, self._process, self._spare = Lock(), None, None
 
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None:
             MATH_VERIFY.require()
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", str(_SCRIPT)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                encoding="utf-8",
-                env={**os.environ, "PYTHONHASHSEED": "0"},
-            )
-            if not self._exchange(self._process, ""):
-                raise MissingExtraError("the metric Math-Verify", "math-verify", "lexical")
+            spare, self._spare = self._spare, _launched() if self._needs_spare else None
+            if spare is None or not self._exchange(spare, ""):
+                spare = _launched()
+                if not self._exchange(spare, ""):
+                    raise MissingExtraError("the metric Math-Verify", "math-verify", "lexical")
+            self._process = spare
         return self._process
 
     def _exchange(self, process: subprocess.Popen[str], request: str) -> str:
@@ -110,9 +118,22 @@ class _Worker:
             pass
         finally:  # also after Ctrl-C, so that a late answer is not taken for the next pair's
             if not line.endswith("\n"):
-                self.close()
+                process.kill()
+                process.communicate()
+                self._process, self._needs_spare = None, True
                 line = ""
         return line
+
+
+def _launched() -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-P", str(_SCRIPT)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONHASHSEED": "0"},
+    )
 
 
 _WORKER = _Worker()

@@ -12,23 +12,21 @@ import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from bert_judge.artifacts import verdict_record
 from bert_judge.bertscore.plot import to_html
 from bert_judge.errors import BertJudgeError, InputError
 from bert_judge.judges import BERTScore, Judge
-from bert_judge.judges.occlusion import explain
+from bert_judge.judges.occlusion import SENTENCES, WORDS, explain
 from bert_judge.judges.stand_in import Description
 from bert_judge.server.graders import grader_answer, grader_sample
-from bert_judge.server.labelling import Labelling, labelling_router
-from bert_judge.server.middleware import Figures, Keys, RequestMiddleware, failure
+from bert_judge.server.labelling import Labelling, check_origin, labelling_router
+from bert_judge.server.middleware import Figures, Keys, RequestMiddleware
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.page import (
     FILE_BODY,
@@ -37,12 +35,10 @@ from bert_judge.server.page import (
     Pages,
     QueuedJudge,
     check_kind,
-    open_upload,
-    report_of,
-    scratch,
-    set_aside,
 )
 from bert_judge.server.queueing import JudgeQueue, QueueFullError
+from bert_judge.server.refusing import RefusedError, SafeJSONResponse, failure, shown
+from bert_judge.server.reporting import Reporting
 from bert_judge.server.schema import (
     BertScoreRequest,
     BertScores,
@@ -62,7 +58,7 @@ from bert_judge.server.schema import (
     Row,
     sentence,
 )
-from bert_judge.server.service import RefusedError, Service
+from bert_judge.server.service import Service
 from bert_judge.server.static import HEADERS, static
 from bert_judge.types import Sample, Verdict
 from bert_judge.version import __version__
@@ -108,8 +104,8 @@ def make_app(
     if judges:
         _add_judging(app, service)
         _add_shapes_of_others(app, service)
-        _add_state(app, service, labelling)
-        _add_page(app, service)
+        _add_state(app, service)
+        _add_page(app, service, labelling)
     if labelling is not None:
         app.include_router(labelling_router(labelling))
     _add_failures(app)
@@ -127,9 +123,9 @@ def _add_judging(app: FastAPI, service: Service) -> None:
             samples = [_row(service, queue, f"samples[{place}] ", row) for place, row in enumerate(body.samples)]
             verdicts = await service.judged(request, queue, samples)
             bodies = [_body(row, verdict) for row, verdict in zip(body.samples, verdicts, strict=True)]
-            return JSONResponse({"judge": queue.name, "verdicts": bodies})
+            return SafeJSONResponse({"judge": queue.name, "verdicts": bodies})
         (verdict,) = await service.judged(request, queue, [_row(service, queue, "the body ", body)])
-        return JSONResponse({**_body(body, verdict), "judge": queue.name})
+        return SafeJSONResponse({**_body(body, verdict), "judge": queue.name})
 
     @app.post("/v1/bertscore", responses=_answers(BertScores), response_model=None, tags=["judge"])
     async def bertscore(body: BertScoreRequest, request: Request) -> Response:
@@ -147,7 +143,7 @@ def _add_judging(app: FastAPI, service: Service) -> None:
         verdicts = await service.judged(request, queue, samples)
         scores = {name: [each.details.get(name) for each in verdicts] for name in ("precision", "recall")}
         f1 = {"f1": [each.score for each in verdicts]}
-        return JSONResponse({"judge": queue.name, "signature": str(queue.judge.signature), **scores, **f1})
+        return SafeJSONResponse({"judge": queue.name, "signature": str(queue.judge.signature), **scores, **f1})
 
 
 def _add_shapes_of_others(app: FastAPI, service: Service) -> None:
@@ -162,7 +158,7 @@ def _add_shapes_of_others(app: FastAPI, service: Service) -> None:
         verdicts = await service.judged(request, queue, samples)
         ranked = sorted(enumerate(verdicts), key=lambda each: (each[1].score is None, -(each[1].score or 0.0), each[0]))
         texts = [{"text": text} if body.return_text else {} for text in body.texts]
-        return JSONResponse([{"index": n, **texts[n], "score": verdict.score} for n, verdict in ranked])
+        return SafeJSONResponse([{"index": n, **texts[n], "score": verdict.score} for n, verdict in ranked])
 
     @app.post(
         "/predict",
@@ -179,20 +175,20 @@ def _add_shapes_of_others(app: FastAPI, service: Service) -> None:
         samples = [_input(service, queue, *each) for each in zip(places, rows, strict=True)]
         verdicts = await service.judged(request, queue, samples)
         found = [_labels(queue.judge, verdict) for verdict in verdicts]
-        return JSONResponse(found[0] if single else found)
+        return SafeJSONResponse(found[0] if single else found)
 
     @app.post("/v1/fine_tuning/alpha/graders/run", responses=_answers(None), tags=["shapes of other servers"])
     async def run_grader(body: GraderRequest, request: Request) -> Response:
         """A text_similarity grader whose `evaluation_metric` is a served judge, as OpenAI's client asks."""
         start = time.perf_counter()
         queue = service.queue(body.grader.evaluation_metric)
-        filled = grader_sample(body)
+        filled = grader_sample(body, service.options.max_text)
         sample = service.sample(queue, "the sample ", filled.candidate, filled.references, filled.question)
         (verdict,) = await service.judged(request, queue, [sample])
-        return JSONResponse(grader_answer(body.grader, verdict, time.perf_counter() - start))
+        return SafeJSONResponse(grader_answer(body.grader, verdict, time.perf_counter() - start))
 
 
-def _add_state(app: FastAPI, service: Service, labelling: Labelling | None) -> None:
+def _add_state(app: FastAPI, service: Service) -> None:
     @app.get("/health", tags=["state"])
     async def health() -> dict[str, str]:
         """Whether the process answers."""
@@ -203,7 +199,7 @@ def _add_state(app: FastAPI, service: Service, labelling: Labelling | None) -> N
         """Whether to send requests here: its judges are loaded, and it is not about to end."""
         if service.draining:
             return failure(503, "the server is about to end; send requests elsewhere.", {"Retry-After": "5"})
-        return JSONResponse({"status": "ready", "judges": list(service.queues)})
+        return SafeJSONResponse({"status": "ready", "judges": list(service.queues)})
 
     @app.get("/metrics", tags=["state"], response_class=Response)
     async def metrics() -> Response:
@@ -212,14 +208,13 @@ def _add_state(app: FastAPI, service: Service, labelling: Labelling | None) -> N
 
     @app.get("/v1/models", tags=["state"])
     async def models() -> dict[str, Any]:
-        """The served judges, the first one first, what requests have to keep to, and where answers are labelled."""
+        """The served judges, the first one first, and what requests have to keep to."""
         data = [_model(service, queue) for queue in service.queues.values()]
-        page = labelling and labelling.page
-        return {"object": "list", "data": data, "limits": service.options.limits, "labelling": page}
+        return {"object": "list", "data": data, "limits": service.options.limits}
 
 
-def _add_page(app: FastAPI, service: Service) -> None:
-    pages, turn = Pages(), asyncio.Semaphore(1)  # one report at a time: it holds all of its rows
+def _add_page(app: FastAPI, service: Service, labelling: Labelling | None) -> None:
+    pages, reporting = Pages(), Reporting(service.options)
 
     async def file(request: Request) -> Response:
         content, kind = static(FILES[request.url.path])
@@ -234,12 +229,18 @@ def _add_page(app: FastAPI, service: Service) -> None:
             raise RefusedError(404, "this page is not kept any more; make it again.")
         return Response(html, media_type="text/html; charset=utf-8", headers=MADE_HEADERS)
 
+    @app.post("/v1/labelling", include_in_schema=False)
+    async def where_to_label(request: Request) -> dict[str, str | None]:
+        """Where answers are labelled, for the page at / alone: the address is a secret."""
+        check_origin(request)
+        return {"page": labelling.page if labelling else None}
+
     @app.post("/v1/explain", responses=_answers(ExplanationBody), response_model=None, tags=["page"])
     async def explained(body: OneRow, request: Request) -> Response:
         """The verdict on a candidate, and the parts of it that carried the score: up to 36 more verdicts."""
         queue = service.queue(body.judge, body.model)
         sample = _row(service, queue, "the body ", body)
-        (verdict,) = await service.judged(request, queue, [sample])
+        (verdict,) = await service.judged(request, queue, [sample], times=1 + SENTENCES + WORDS)
         judge = QueuedJudge(queue, partial(service.waited_for, request, queue))
         (found,) = await asyncio.to_thread(list, explain(judge, [(sample, verdict.score)]))
         parts = {
@@ -250,7 +251,7 @@ def _add_page(app: FastAPI, service: Service) -> None:
                 ("words", found.words),
             )
         }
-        return JSONResponse({**_body(body, verdict), "judge": queue.name, **parts})
+        return SafeJSONResponse({**_body(body, verdict), "judge": queue.name, **parts})
 
     @app.post("/v1/alignment", responses=_answers(PageMade), response_model=None, tags=["page"])
     async def alignment(body: OneRow, request: Request) -> Response:
@@ -262,8 +263,8 @@ def _add_page(app: FastAPI, service: Service) -> None:
         assert isinstance(judge, BERTScore)
         (verdict,) = await service.judged(request, queue, [sample])
         reference = sample.references[verdict.matched_reference or 0]
-        found = await queue.run(partial(judge.align, sample.candidate, reference))
-        return JSONResponse({"page": pages.add(await asyncio.to_thread(to_html, found))})
+        found = await queue.run_for(sample, partial(judge.align, sample.candidate, reference))
+        return SafeJSONResponse({"page": pages.add((await asyncio.to_thread(to_html, found)).encode())})
 
     @app.post(
         "/v1/report",
@@ -277,22 +278,21 @@ def _add_page(app: FastAPI, service: Service) -> None:
         queue = service.queue(judge)
         check_kind(request)
         body = await request.body()
-        asked = QueuedJudge(queue, partial(service.waited_for, request, queue))
-        async with turn:
-            with scratch() as folder:
-                source = await asyncio.to_thread(open_upload, body, name, Path(folder), service.options)
-                request.scope["state"]["log"] |= {"judge": queue.name, "rows": len(source)}
-                html = await asyncio.to_thread(report_of, source, asked, Path(folder))
-                return JSONResponse({"page": pages.add(html), "rows": len(source), "set_aside": set_aside(source)})
+        notes = request.scope["state"]["log"]
+        made = await reporting.make(body, name, queue, partial(service.waited_for, request, queue))
+        notes |= {"judge": queue.name, "rows": made.rows}
+        return SafeJSONResponse({"page": pages.add(made.html), "rows": made.rows, "set_aside": made.set_aside})
 
 
 def _add_failures(app: FastAPI) -> None:
-    async def refused(_: Request, error: Exception) -> Response:
+    async def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, RefusedError)
-        return failure(error.status, str(error))
+        request.scope["state"]["refused"] = error.reason
+        return failure(error.status_code, error.detail, error.headers)
 
-    async def full(_: Request, error: Exception) -> Response:
+    async def full(request: Request, error: Exception) -> Response:
         assert isinstance(error, QueueFullError)
+        request.scope["state"]["refused"] = "queue"
         return failure(429, str(error), {"Retry-After": str(error.seconds)})
 
     async def invalid(_: Request, error: Exception) -> Response:
@@ -356,7 +356,7 @@ def _body(row: Row, verdict: Verdict) -> dict[str, Any]:
 def _input(service: Service, queue: JudgeQueue, place: str, row: object) -> Sample:
     if not isinstance(row, list) or not 2 <= len(row) <= 3 or not all(isinstance(text, str) for text in row):
         expected = "[candidate, reference] or [question, candidate, reference] was expected"
-        raise RefusedError(422, f"{place}is {row!r:.60}; {expected}.")
+        raise RefusedError(422, f"{place}is {shown(row)}; {expected}.")
     question, candidate, reference = row if len(row) == 3 else (None, *row)
     return service.sample(queue, place, candidate, [reference], question)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bert_judge.errors import InputError
-from bert_judge.server.schema import Grader, GraderRequest
+from bert_judge.server.refusing import RefusedError, shortened, shown
+from bert_judge.server.schema import MOST_REFERENCES, Grader, GraderRequest
 from bert_judge.types import Sample, Verdict
 
 _VARIABLE = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
@@ -19,15 +20,16 @@ _ERRORS = (
 )
 
 
-def grader_sample(request: GraderRequest) -> Sample:
+def grader_sample(request: GraderRequest, most: int) -> Sample:
     """What a grader's request asks to judge: its templates, filled in. A reference may be a list of texts.
 
-    Raises InputError for a variable that the item and the answer do not have, or that is no text.
+    Raises InputError for a variable that the item and the answer do not have, or that is no text, and RefusedError
+    where a text would have more than `most` characters, before it has them, or there are too many references.
     """
     names = {"item": request.item or {}, "sample": _sample(request.model_sample)}
     grader = request.grader
-    question = None if grader.question is None else _filled(grader.question, names)
-    return Sample(_filled(grader.input, names), _references(grader.reference, names), question)
+    question = None if grader.question is None else _filled(grader.question, names, most)
+    return Sample(_filled(grader.input, names, most), _references(grader.reference, names, most), question)
 
 
 def grader_answer(grader: Grader, verdict: Verdict, seconds: float) -> dict[str, Any]:
@@ -58,30 +60,47 @@ def _sample(text: str) -> dict[str, Any]:
         return {"output_text": text}
 
 
-def _references(template: str, names: Mapping[str, Any]) -> tuple[str, ...]:
+def _references(template: str, names: Mapping[str, Any], most: int) -> tuple[str, ...]:
     whole = _VARIABLE.fullmatch(template.strip())
     value = _value(whole[1], names) if whole else None
+    if isinstance(value, list) and len(value) > MOST_REFERENCES:
+        raise RefusedError(413, f"the sample has {len(value):,} references; up to {MOST_REFERENCES:,} are taken.")
     if isinstance(value, list) and value and all(isinstance(text, str) for text in value):
         return tuple(value)
-    return (_filled(template, names),)
+    return (_filled(template, names, most),)
 
 
-def _filled(template: str, names: Mapping[str, Any]) -> str:
+def _filled(template: str, names: Mapping[str, Any], most: int) -> str:
     """The template with all variables filled in at once: what is filled in is text, and no template."""
+    length = 0
+    parts: list[str] = []
+    for part in _parts(template, names):
+        length += len(part)
+        if length > most:
+            raise RefusedError(
+                413, f"a text of the sample has over {most:,} characters, the most that are taken.", "text"
+            )
+        parts.append(part)
+    return "".join(parts)
 
-    def text(found: re.Match[str]) -> str:
+
+def _parts(template: str, names: Mapping[str, Any]) -> Iterator[str]:
+    """The text between the variables of a template, and theirs."""
+    end = 0
+    for found in _VARIABLE.finditer(template):
+        yield template[end : found.start()]
         value = _value(found[1], names)
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise InputError(f"{{{{{found[1]}}}}} is {json.dumps(value):.60}; a text was expected.")
-        return str(value)
-
-    return _VARIABLE.sub(text, template)
+            raise InputError(f"{{{{{shortened(found[1])}}}}} is {shown(value)}; a text was expected.")
+        yield str(value)
+        end = found.end()
+    yield template[end:]
 
 
 def _value(path: str, names: Mapping[str, Any]) -> Any:
     value: Any = names
     for part in path.split("."):
         if not isinstance(value, Mapping) or part not in value:
-            raise InputError(f"there is no {{{{{path}}}}}: neither the item nor the sample has it.")
+            raise InputError(f"there is no {{{{{shortened(path)}}}}}: neither the item nor the sample has it.")
         value = value[part]
     return value

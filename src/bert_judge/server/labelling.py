@@ -25,7 +25,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from bert_judge.analysis.sampling import Draw
 from bert_judge.errors import InputError, OutputError
 from bert_judge.locks import locked
-from bert_judge.server.service import RefusedError
+from bert_judge.server.hosts import is_same_origin
+from bert_judge.server.refusing import RefusedError
 from bert_judge.server.static import HEADERS, static
 
 _FILES: Final = {"": "label.html", "label.js": "label.js", "label.css": "label.css"}
@@ -206,6 +207,13 @@ class _Decision(_Shown):
     label: Annotated[int, Field(ge=0, le=1)] | None
 
 
+def check_origin(request: Request) -> None:
+    """Raises RefusedError where a page of another server, or none, asks to change something."""
+    origin, host = (request.headers.get(name, "") for name in ("origin", "host"))
+    if request.method == "POST" and not is_same_origin(origin, host):
+        raise RefusedError(403, "another page has asked.", "origin")
+
+
 def labelling_router(labelling: Labelling) -> APIRouter:
     """The routes of the page at `labelling.page`: its files, its state, and its two actions.
 
@@ -214,10 +222,8 @@ def labelling_router(labelling: Labelling) -> APIRouter:
 
     def check(request: Request, token: str) -> None:
         if not hmac.compare_digest(token.encode(), labelling.token.encode()):
-            raise RefusedError(403, "the address lacks its token; open the one that bert-judge printed.")
-        origin, host = (request.headers.get(name, "") for name in ("origin", "host"))
-        if request.method == "POST" and origin.partition("://")[2] != host:
-            raise RefusedError(403, "another page has asked.")
+            raise RefusedError(403, "the address lacks its token; open the one that bert-judge printed.", "token")
+        check_origin(request)
 
     def shown(with_judge: bool) -> Response:
         return JSONResponse(labelling.state(with_judge), headers=HEADERS)

@@ -164,8 +164,9 @@ async function start() {
     $("chosen").replaceChildren(...judges.map(({ id }) => new Option(id, id)));
     $("one").hidden = judges.length < 2;
     $("judges").textContent = `judges here: ${judges.map((judge) => judge.id).join(", ")}`;
-    $("label").hidden = !served.labelling;
-    if (served.labelling) $("label").href = served.labelling;
+    const labelling = (await ask("v1/labelling", {})).page;
+    $("label").hidden = !labelling;
+    if (labelling) $("label").href = labelling;
   } catch (error) {
     if (!(error instanceof KeyNeeded)) complain(error.message); // nobody has typed one yet: the form asks for it
   }

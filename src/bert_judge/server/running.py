@@ -7,7 +7,6 @@ import logging
 import signal
 import socket
 import sys
-import time
 from collections.abc import Callable, Mapping
 from types import FrameType
 
@@ -16,16 +15,14 @@ from fastapi import FastAPI
 
 from bert_judge.errors import OutputError, named_in_errors
 from bert_judge.judges import Judge
+from bert_judge.server.connections import BACKLOG, BURST, Connections, most_connections
 from bert_judge.server.middleware import JsonLines
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.service import Service
 from bert_judge.types import Sample
 
-HEAD_SECONDS = 15
-"""Within which the head of a request has to arrive, or the rest of a body that was refused."""
-
-_MOST_CONNECTIONS = 20_000
 _LAST_READ = 0.2  # seconds for requests that are on their way on open connections
+_WATCHED = 1.0  # seconds between two looks at the connections
 _SWITCH = 0.001  # seconds that a thread may keep others waiting, so that requests are answered while a judge reads
 
 
@@ -59,38 +56,46 @@ def warm_up(judges: Mapping[str, Judge]) -> None:
                 list(judge.assess([Sample("It is Paris.", ("Paris",), "What is the capital of France?")]))
 
 
-def run_server(app: FastAPI, options: ServerOptions, opened: socket.socket, say: Callable[[str], None]) -> None:
+def run_server(app: FastAPI, options: ServerOptions, opened: socket.socket, say: Callable[[str], None]) -> list[str]:
     """Serve what `make_app` made until SIGTERM or Ctrl-C; every request that was accepted before is answered.
 
-    `say` is told the address once requests can come.
+    `say` is told the address once requests can come. Returns the judges that did not come to an end in the seconds of
+    draining: they work on, and would keep the process alive.
     """
     server = make_server(app, options)
     _log_to_stderr(options.quiet)
     sys.setswitchinterval(_SWITCH)
     before = signal.signal(signal.SIGTERM, _stop)
     try:
-        opened.listen(server.config.backlog)
+        opened.listen(BACKLOG)
         say(url_of(opened))
         server.run([opened])
     except KeyboardInterrupt:  # uvicorn raises the signal again when all is done
         pass
     finally:
         signal.signal(signal.SIGTERM, before)
+    return [name for name, queue in app.state.service.queues.items() if queue.working]
 
 
 def make_server(app: FastAPI, options: ServerOptions) -> uvicorn.Server:
     """A server for a socket that listens: `server.run([opened])`, in any thread."""
+    service: Service = app.state.service
+    connections = Connections(
+        most_connections(options.max_connections), options.answer_seconds, service.figures.count_connection
+    )
     config = uvicorn.Config(
         app,
+        http=connections.protocol(),
         log_config=None,
         access_log=False,
         server_header=False,
         lifespan="on",
         ws="none",
-        limit_concurrency=_MOST_CONNECTIONS,
+        backlog=BURST,
+        limit_concurrency=connections.most,
         timeout_graceful_shutdown=options.drain_seconds,
     )
-    return _Server(config, app.state.service, options.drain_delay)
+    return _Server(config, service, connections, options.drain_delay)
 
 
 def _stop(*_: object) -> None:
@@ -100,16 +105,19 @@ def _stop(*_: object) -> None:
 class _Server(uvicorn.Server):
     """Uvicorn, which goes on for a while after SIGTERM if asked to, and closes connections that only take room."""
 
-    def __init__(self, config: uvicorn.Config, service: Service, drain_delay: float) -> None:
+    def __init__(self, config: uvicorn.Config, service: Service, connections: Connections, drain_delay: float) -> None:
         super().__init__(config)
-        self._service, self._drain_delay = service, drain_delay
+        self._service, self._connections, self._drain_delay = service, connections, drain_delay
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._stalled: dict[object, float] = {}
+        self._watching: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start as uvicorn does."""
+        """Start as uvicorn does, let connections wait in the system, and watch those that are open."""
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(BACKLOG)  # asyncio has set it to what is accepted at once
+        self._watching = asyncio.create_task(self._watch())
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """On the first SIGTERM say that requests should go elsewhere, and end after the delay."""
@@ -128,23 +136,14 @@ class _Server(uvicorn.Server):
             server.close()
         await asyncio.sleep(_LAST_READ)
         await super().shutdown(sockets)
+        if self._watching is not None:
+            self._watching.cancel()
 
-    async def on_tick(self, counter: int) -> bool:
-        """Once a second, close connections that have sent half a head, or nothing, for too long."""
-        if counter % 10 == 0:
-            now = time.monotonic()
-            idle = {each for each in self.server_state.connections if _stalls(each)}
-            self._stalled = {each: self._stalled.get(each, now) for each in idle}
-            for connection, since in self._stalled.items():
-                if now - since > HEAD_SECONDS:
-                    connection.transport.close()  # type: ignore[attr-defined]
-        return await super().on_tick(counter)
-
-
-def _stalls(connection: object) -> bool:
-    """Whether a connection is neither in a request nor in the pause after one, which uvicorn itself ends."""
-    cycle = getattr(connection, "cycle", None)
-    return (cycle is None or cycle.response_complete) and connection.timeout_keep_alive_task is None  # type: ignore[attr-defined]
+    async def _watch(self) -> None:
+        """Once a second, close connections that only take room."""
+        while True:
+            await asyncio.sleep(_WATCHED)
+            self._connections.close_stalled(set(self.server_state.connections))
 
 
 def _log_to_stderr(quiet: bool) -> None:

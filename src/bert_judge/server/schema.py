@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from contextvars import ContextVar
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from bert_judge.errors import did_you_mean
+from bert_judge.server.refusing import RefusedError, shortened, shown
 from bert_judge.types import whole_text
 
 MOST_REFERENCES = 1_000
 """Of one row."""
+
+MOST_ROWS: Final[ContextVar[int]] = ContextVar("most_rows", default=1_000_000)
+"""Of the request that is being read."""
 
 
 def _whole(value: object) -> object:
@@ -19,13 +34,30 @@ def _whole(value: object) -> object:
     return whole_text(value) if isinstance(value, str) else value
 
 
+def _named(value: object) -> object:
+    """A name as it is: another one in its place would be somebody else's."""
+    if isinstance(value, str) and whole_text(value) != value:
+        raise PydanticCustomError("half_character", "a name without half characters was expected")
+    return value
+
+
 def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+def _counted(value: object) -> object:
+    """Rows, unless there are too many, of which none is read."""
+    if isinstance(value, list) and len(value) > MOST_ROWS.get():
+        raise RefusedError(413, f"{len(value):,} rows were sent; up to {MOST_ROWS.get():,} are taken.", "rows")
+    return value
+
+
 Text = Annotated[str, BeforeValidator(_whole, json_schema_input_type=str)]
+Name = Annotated[str, BeforeValidator(_named, json_schema_input_type=str)]
+Rows = (Field(fail_fast=True), BeforeValidator(_counted))
+"""What lists of rows have besides their type: the first wrong row is said, and no other is read."""
 Texts = Annotated[
-    Annotated[list[Text], Field(min_length=1, max_length=MOST_REFERENCES)],
+    Annotated[list[Text], Field(min_length=1, max_length=MOST_REFERENCES, fail_fast=True)],
     BeforeValidator(_as_list, json_schema_input_type=str | Annotated[list[str], Field(min_length=1)]),
 ]
 """A text, or several."""
@@ -34,6 +66,15 @@ Texts = Annotated[
 class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _first_unknown(cls, value: object) -> object:
+        """All known fields, and the first unknown one: one is said, and there may be a million."""
+        if not isinstance(value, dict) or len(value) <= len(cls.model_fields):
+            return value
+        unknown = next((name for name in value if name not in cls.model_fields), None)
+        return {name: value[name] for name in (*cls.model_fields, unknown) if name in value}
+
 
 class _Referenced(_Request):
     reference: Texts | None = Field(None, description="A correct answer, or several.")
@@ -41,8 +82,8 @@ class _Referenced(_Request):
 
 
 class _ForJudge(_Request):
-    judge: str | None = Field(None, description="One of the served judges; without it, the first one.")
-    model: str | None = Field(None, description="The same, as OpenAI's clients call it.")
+    judge: Name | None = Field(None, description="One of the served judges; without it, the first one.")
+    model: Name | None = Field(None, description="The same, as OpenAI's clients call it.")
 
 
 class Row(_Referenced):
@@ -50,7 +91,9 @@ class Row(_Referenced):
 
     candidate: Text
     question: Text | None = None
-    id: str | int | None = Field(None, description="Comes back with the verdict.")
+    id: Annotated[str | int | None, BeforeValidator(_named, json_schema_input_type=str | int | None)] = Field(
+        None, description="Comes back with the verdict."
+    )
 
 
 class OneRow(Row, _ForJudge):
@@ -60,7 +103,7 @@ class OneRow(Row, _ForJudge):
 class ManyRows(_ForJudge):
     """Candidates, and which judge is asked."""
 
-    samples: list[Row]
+    samples: Annotated[list[Row], *Rows]
 
 
 def _one_or_many(value: object) -> str:
@@ -76,15 +119,15 @@ JudgeRequest = Annotated[
 class BertScoreRequest(_ForJudge):
     """Texts to compare, one with each entry of references, which may be several."""
 
-    candidates: list[Text]
-    references: list[Texts]
+    candidates: Annotated[list[Text], *Rows]
+    references: Annotated[list[Texts], *Rows]
 
 
 class RerankRequest(_Referenced, _ForJudge):
     """Candidates for a question, best first, in the shape of text-embeddings-inference."""
 
     query: Text
-    texts: list[Text]
+    texts: Annotated[list[Text], *Rows]
     return_text: bool = False
     raw_scores: Literal[False] = False
     truncate: bool = True
@@ -98,7 +141,7 @@ _INPUTS = {"anyOf": [_TUPLE, {"type": "array", "items": _TUPLE, "minItems": 1}]}
 class PredictRequest(_ForJudge):
     """Pairs of candidate and reference, or triples of question, candidate and reference."""
 
-    inputs: Annotated[list[Any], Field(min_length=1), WithJsonSchema(_INPUTS)]
+    inputs: Annotated[list[Any], Field(min_length=1), *Rows, WithJsonSchema(_INPUTS)]
     raw_scores: Literal[False] = False
     truncate: bool = True
     truncation_direction: Literal["left", "right", "Left", "Right"] = "right"
@@ -108,8 +151,8 @@ class Grader(_Request):
     """A text_similarity grader whose metric is a served judge; texts may hold {{item.…}} and {{sample.…}}."""
 
     type: Literal["text_similarity"]
-    name: str
-    evaluation_metric: str = Field(description="The name of a served judge.")
+    name: Name
+    evaluation_metric: Name = Field(description="The name of a served judge.")
     input: str = Field(description="The candidate: {{sample.output_text}}, say.")
     reference: str = Field(description="{{item.reference}}, say; that may be a list of texts.")
     question: str | None = Field(None, description="{{item.question}}, say; not of OpenAI.")
@@ -228,6 +271,7 @@ _EXPECTED = {
     "bool_type": "true or false was expected",
     "int_type": "a whole number was expected",
     "float_type": "a number was expected",
+    "half_character": "a name without half characters was expected",
 }
 _FIELDS = {name for model in (OneRow, ManyRows) for name in model.model_fields}
 
@@ -243,14 +287,13 @@ def sentence(errors: Sequence[Mapping[str, Any]]) -> str:
     if kind == "missing":
         return f"{place} is missing."
     if kind == "extra_forbidden":
-        return f"there is no field {place}; {did_you_mean(str(error['loc'][-1]), _FIELDS)}"
+        return f"there is no field {shortened(place)}; {did_you_mean(str(error['loc'][-1]), _FIELDS)}"
     if kind == "too_short":
         return f"{place} is empty; at least one entry was expected."
     if kind == "list_type" and str(error["loc"][-1]).startswith("reference"):
         kind = "texts_type"
     expected = _EXPECTED.get(kind) or error["msg"].lower().removeprefix("input should be ") + " was expected"
-    given = repr(error["input"])
-    return f"{place} is {given if len(given) <= 60 else given[:60] + '…'}; {expected}."
+    return f"{shortened(place)} is {shown(error['input'])}; {expected}."
 
 
 def _place(path: Sequence[str | int]) -> str:

@@ -1,0 +1,376 @@
+"""Hostile requests, files and connections: each is refused in a sentence or done in bounded time, and others go on."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import socket
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from bert_judge import Sample
+from bert_judge.errors import InputError
+from bert_judge.judges import Judge, RegexJudge, RemoteJudge, RuleJudge
+from bert_judge.metrics import rouge_l
+from bert_judge.server.middleware import KEYS_VARIABLE, Keys
+from bert_judge.server.options import ServerOptions
+from conftest import Refused
+from served import Slow, ask, figure, served, started
+from waiting import PATIENCE, wait_until
+
+ROW = {"candidate": "It is Paris.", "reference": "Paris"}
+GRADER = {"type": "text_similarity", "name": "right", "evaluation_metric": "rules", "input": "x", "reference": "Paris"}
+RUN_GRADER = "/v1/fine_tuning/alpha/graders/run"
+SLOW_PATTERN = "((a|a)*$)"
+SLOW_TEXT = "a" * 40 + "b"
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with served({"rules": RuleJudge(max_words=3)}) as address:
+        yield address
+
+
+def grader(item: dict[str, Any], sample: str = "x", **fields: str) -> dict[str, Any]:
+    return {"grader": GRADER | fields, "item": item, "model_sample": sample}
+
+
+# requests
+
+
+def test_what_is_too_much_is_refused_before_it_is_done(url: str, subtests: pytest.Subtests) -> None:
+    start = time.monotonic()
+    for path, body, status, said in [
+        (RUN_GRADER, grader({"a": "x" * 130_000}, input="{{item.a}}" * 30_000), 413, "over 500,000 characters"),
+        (RUN_GRADER, grader({"a": "x" * 130_000}, reference="{{item.a}}" * 30_000), 413, "over 500,000 characters"),
+        (RUN_GRADER, grader({"a": [""] * 100_000}, reference="{{item.a}}"), 413, "100,000 references"),
+        (RUN_GRADER, grader({"a": [0] * 1_000_000}, input="{{item.a}}"), 422, "is a list of 1,000,000; a text was"),
+        (RUN_GRADER, grader({}, input="{{" + "a" * 1_000_000 + "}}"), 422, "aaa…}}"),
+        ("/v1/judge", '{"samples": [' + "0," * 3_900_000 + "0]}", 413, "3,900,001 rows were sent"),
+        ("/v1/judge", '{"samples": [' + "0," * 1_000 + "0]}", 422, "samples[0] is 0; an object was expected"),
+        ("/v1/bertscore", '{"references": [], "candidates": [' + "0," * 3_900_000 + "0]}", 413, "rows were sent"),
+        ("/rerank", '{"query": "", "texts": [' + "0," * 3_900_000 + "0]}", 413, "rows were sent"),
+        ("/predict", '{"inputs": [' + "0," * 3_900_000 + "0]}", 413, "rows were sent"),
+        ("/v1/judge", "{" + ",".join(f'"{n}": 0' for n in range(600_000)) + "}", 422, "there is no field 0"),
+        ("/v1/judge", {"a" * 7_000_000: 0}, 422, "aaa…; there is"),
+        ("/v1/judge", ROW | {"judge": "a" * 7_000_000}, 404, "aaa… here; there is rules."),
+        ("/v1/judge", ROW | {"reference": ["x"] * 1001}, 422, "reference"),
+        ("/v1/judge", ROW | {"candidate": "x" * 100_000, "reference": ["x"] * 11}, 413, "up to 1,000,000 are taken"),
+        ("/v1/judge", {"samples": [ROW | {"candidate": "x" * 9_000, "reference": ["x"] * 10}] * 100}, 413, "9,001,000"),
+        ("/v1/explain", ROW | {"candidate": "x" * 300_000}, 413, "as each row is judged up to 37 times"),
+    ]:
+        with subtests.test(path=path, said=said):
+            found, answer, _ = ask(url, path, body)
+            assert (found, said in answer["error"]["message"]) == (status, True), answer["error"]["message"][:300]
+            assert len(answer["error"]["message"]) < 300
+    assert time.monotonic() - start < 60  # a runaway takes minutes
+
+
+def test_half_a_character_is_never_a_failure(url: str, subtests: pytest.Subtests) -> None:
+    half, named = "\ud800", "a name without half characters was expected"
+    for path, body, status, said in [
+        (RUN_GRADER, grader({}, name=half), 422, f"grader.name is '\\ud800'; {named}"),
+        (RUN_GRADER, grader({}, evaluation_metric=half), 422, named),
+        (RUN_GRADER, grader({half: half}, half, input="{{item.a}}" + half), 422, "there is no {{item.a}}"),
+        (RUN_GRADER, grader({"a": half}, input="{{item.a}}"), 200, "reward"),
+        (RUN_GRADER, grader({}, json.dumps({"a": half}), input="{{sample.output_json.a}}"), 200, "reward"),
+        ("/v1/judge", ROW | {"id": half}, 422, f"id is '\\ud800'; {named}"),
+        ("/v1/judge", ROW | {"judge": half}, 422, f"judge is '\\ud800'; {named}"),
+        ("/v1/judge", ROW | {half: 1}, 422, "the body"),
+        ("/predict", {"inputs": [half, half]}, 200, "label"),
+        ("/predict", {"inputs": [[half]]}, 422, "a list of 1"),
+        ("/rerank", {"query": half, "texts": [half], "reference": half, "return_text": True}, 200, "score"),
+        ("/v1/explain", ROW | {"candidate": half + " a. b c."}, 200, "carrying"),
+        ("/v1/report?name=%ED%A0%80.jsonl", json.dumps(ROW | {"candidate": half}), 200, "page"),
+    ]:
+        with subtests.test(path=path, body=body):
+            found, answer, _ = ask(url, path, body)
+            assert (found, said.replace("\\", "\\\\") in json.dumps(answer)) == (status, True), answer
+
+
+def test_refusals_are_counted_by_reason(url: str) -> None:
+    for path, body, reason, status in [
+        ("/v1/judge", ROW | {"candidate": "x" * 500_001}, "text", 413),
+        ("/v1/judge", b" " * 8_000_001, "body", 413),
+        ("/v1/judge", {}, "invalid", 422),
+        ("/v1/judge", ROW | {"judge": "other"}, "name", 404),
+        ("/health", {}, "method", 405),
+    ]:
+        name = f'bert_judge_refusals_total{{reason="{reason}",status="{status}"}}'
+        before = figure(url, name)
+        assert ask(url, path, body)[0] == status
+        assert figure(url, name) == before + 1, reason
+
+
+def test_a_remote_judge_keeps_to_the_limits() -> None:
+    with served({"rules": RuleJudge(max_words=3)}, max_row=5_000, max_characters=10_000) as url:
+        remote = RemoteJudge(url)
+        rows = [Sample("x" * 400, ("y", "z")) for _ in range(60)]
+        assert [each.score for each in remote.assess(rows)] == [1.0] * 60
+        with pytest.raises(InputError, match="6,000 characters to read"):
+            list(remote.assess([Sample("x" * 1_999, ("y", "y", "y"))]))
+
+
+# who may ask
+
+
+def test_a_name_that_leads_here_is_not_enough(subtests: pytest.Subtests) -> None:
+    rebound, own = "evil.example", "127.0.0.1:8000"
+    for options, keys, host, status in [
+        ({}, (), rebound, 403),
+        ({}, (), f"{rebound}:8000", 403),
+        ({}, (), "", 403),
+        ({}, (), "127.0.0.1.evil.example", 403),
+        ({}, (), "localhost@evil.example", 403),
+        ({}, (), own, 200),
+        ({}, (), "LOCALHOST", 200),
+        ({}, (), "[::1]:9", 200),
+        ({"allowed_hosts": "judge.example, *.inside.example"}, (), "judge.example:443", 200),
+        ({"allowed_hosts": "judge.example, *.inside.example"}, (), "a.inside.example", 200),
+        ({"allowed_hosts": "judge.example, *.inside.example"}, (), own, 200),
+        ({"allowed_hosts": "judge.example, *.inside.example"}, (), rebound, 403),
+        ({"allowed_hosts": "judge.example"}, ("secret",), rebound, 403),
+        ({"allowed_hosts": "*"}, (), rebound, 200),
+        ({}, ("secret",), rebound, 200),
+    ]:
+        with subtests.test(host=host, **options), served({"slow": Slow(0)}, keys=keys, **options) as url:
+            found, answer, _ = ask(url, "/v1/models", Host=host, Authorization="Bearer secret")
+            assert found == status
+            assert status == 200 or "does not answer to the host" in answer["error"]["message"]
+            assert ask(url, "/health", Host=host)[0] == 200  # probes ask by address
+
+
+def test_empty_keys_do_not_open_the_server(monkeypatch: pytest.MonkeyPatch, refused: Refused) -> None:
+    for value in (" , ", "", "\n"):
+        monkeypatch.setenv(KEYS_VARIABLE, value)
+        with refused(f"{KEYS_VARIABLE} holds no keys", value=value):
+            Keys.read(None)
+    monkeypatch.delenv(KEYS_VARIABLE)
+    assert not Keys.read(None)
+
+
+# files
+
+
+def packed_log() -> bytes:
+    """A log of inspect that unpacks to 20 MB."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", '{"version": 2, "a": [' + "0," * 10_000_000 + "0]}")
+    return file.getvalue()
+
+
+def parquet(characters: int, rows: int) -> bytes:
+    """A file of a few hundred bytes with so many texts of so many characters, which are all the same."""
+    texts = {"question": "q", "reference": "Paris", "candidate": "x" * characters}
+    file = io.BytesIO()
+    pq.write_table(pa.table({name: [text] * rows for name, text in texts.items()}), file, compression="zstd")
+    return file.getvalue()
+
+
+def test_files_that_grow_get_no_report(url: str, subtests: pytest.Subtests) -> None:
+    for name, body, status, said in [
+        ("a.eval", packed_log(), 422, "a.eval is compressed, and could be of any size; unpack it first."),
+        ("a.jsonl", b"#!/bin/sh\n" + packed_log(), 422, "is compressed"),
+        ("a.parquet", parquet(400_000, 1_000), 413, "over 8,000,000 characters"),
+        ("a.parquet", parquet(600_000, 1), 413, "a text of 600,000 characters"),
+    ]:
+        with subtests.test(name=name, said=said):
+            found, answer, _ = ask(url, f"/v1/report?name={name}", body)
+            assert (found, said in answer["error"]["message"]) == (status, True), answer
+
+
+def test_a_report_has_a_deadline() -> None:
+    with served({"slow": Slow()}, report_seconds=0.01) as url:
+        found, answer, _ = ask(url, "/v1/report?name=a.jsonl", json.dumps(ROW))
+        assert (found, "more than 0.01 s of work" in answer["error"]["message"]) == (413, True)
+        assert figure(url, 'bert_judge_refusals_total{reason="report_seconds",status="413"}') == 1
+
+
+# fairness
+
+
+class Windowed(Judge):
+    """Asks another judge for all rows together, as cascades do."""
+
+    variant, signature, scale, threshold = "windowed", "Windowed", "decision", 0.5
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    def assess(self, samples):
+        yield from list(self._judge.assess(list(samples)))
+
+
+@pytest.mark.parametrize("windowed", [False, True])
+def test_slow_rows_do_not_hold_up_a_short_one(windowed: bool) -> None:
+    judge: Judge = RegexJudge(SLOW_PATTERN, "EM")
+    many = {"samples": [{"candidate": SLOW_TEXT, "reference": "r"}] * 40}
+    with (
+        served({"regex": Windowed(judge) if windowed else judge}, row_seconds=0.1) as url,
+        ThreadPoolExecutor(3) as pool,
+    ):
+        waiting = [pool.submit(ask, url, "/v1/judge", many) for _ in range(2)]
+        wait_until(lambda: figure(url, 'bert_judge_queue_rows{judge="regex"}') > 40, "slow rows wait")
+        status, found, _ = ask(url, "/v1/judge", {"candidate": "aaa", "reference": "aa"})
+        assert (status, found["score"]) == (200, 0.0)
+        assert not any(each.done() for each in waiting)
+        for each in waiting:
+            status, found, _ = each.result()
+            assert status == 200
+            assert {verdict["explanation"] for verdict in found["verdicts"]} == {
+                "the patterns and formulas of regex took more than 0.1 s"
+            }
+            assert all(verdict["failed"] for verdict in found["verdicts"])
+
+
+def test_a_slow_row_fails_alone() -> None:
+    rows = ["aaa", SLOW_TEXT, "aa", SLOW_TEXT, "a"]
+    judge = RegexJudge(SLOW_PATTERN, "EM")
+    for served_judge in (judge, Windowed(judge)):
+        with served({"regex": served_judge}, row_seconds=0.2) as url:
+            samples = [{"candidate": text, "reference": "aaaa"} for text in rows]
+            found = ask(url, "/v1/judge", {"samples": samples})[1]["verdicts"]
+            assert [each["score"] for each in found] == [0.0, None, 0.0, None, 0.0]
+            assert [each.get("failed", False) for each in found] == [False, True, False, True, False]
+
+
+def test_patterns_keep_their_own_timeout() -> None:
+    with served({"regex": RegexJudge(SLOW_PATTERN, "EM", timeout=0.05)}) as url:
+        found = ask(url, "/v1/judge", {"candidate": SLOW_TEXT, "reference": "r"})[1]
+        assert (found["explanation"], "failed" in found) == ("the pattern took more than 0.05 s", False)
+
+
+def test_batches_are_sized_by_characters() -> None:
+    slow = Slow(0)
+    with served({"slow": slow}, batch_characters=1_000) as url:
+        samples = [{"candidate": "x" * length, "reference": ""} for length in (400, 400, 400, 2_000, 10, 10)]
+        found = ask(url, "/v1/judge", {"samples": samples})[1]["verdicts"]
+        assert [each["score"] for each in found] == [400, 400, 400, 2_000, 10, 10]
+        assert slow.batches == [2, 1, 1, 2]
+
+
+def test_who_has_asked_for_less_comes_first() -> None:
+    """Behind a client that keeps the judge busy with one request after the other, another one waits for one batch."""
+    slow, order = Slow(held=True), list[str]()
+
+    def asked(key: str, url: str) -> None:
+        ask(url, "/v1/judge", {"candidate": "x" * 600, "reference": ""}, Authorization=f"Bearer {key}")
+        order.append(key)
+
+    def waiting(url: str) -> float:
+        found = ask(url, "/metrics", Authorization="Bearer one")[1]
+        return float(found.split('bert_judge_queue_rows{judge="slow"} ')[1].split()[0])
+
+    with served({"slow": slow}, keys=["busy", "one"], batch_characters=1_000) as url, ThreadPoolExecutor(9) as pool:
+        pool.submit(asked, "busy", url)
+        wait_until(lambda: slow.batches, "the first row is judged")
+        for count in range(7):
+            pool.submit(asked, "busy", url)
+            wait_until(lambda count=count: waiting(url) == count + 1, "its next one waits")
+        pool.submit(asked, "one", url)
+        wait_until(lambda: waiting(url) == 8, "the other one waits, too")
+        slow.let_through()
+    assert order.index("one") <= 2
+
+
+def test_a_judge_that_goes_on_does_not_outlive_the_drain(tmp_path: Path) -> None:
+    process, url = started(tmp_path, "--judge", "served:Slow", "--drain_seconds", "1")
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(ask_or_refused, url, "/v1/judge", ROW | {"candidate": "sleep"})
+            time.sleep(1)
+            process.terminate()
+            _, errors = process.communicate(timeout=PATIENCE / 2)
+    finally:
+        process.kill()
+    assert process.returncode == 0
+    assert "after 1 s Slow had not judged all rows" in errors
+
+
+def test_rouge_of_long_texts_takes_seconds() -> None:
+    chance = random.Random(0)
+    one, other = (" ".join(chance.choice("abcdefgh") for _ in range(20_000)) for _ in range(2))
+    start = time.monotonic()
+    assert 0.5 < rouge_l(one, other) < 0.8
+    assert time.monotonic() - start < 30
+
+
+# connections
+
+
+def test_an_answer_that_nobody_takes_is_given_up() -> None:
+    texts = ["x" * 400_000] * 18
+    body = json.dumps({"query": "q", "texts": texts, "reference": "r", "return_text": True}).encode()
+    fields = ["Host: localhost", "Content-Type: application/json", f"Content-Length: {len(body)}", "", ""]
+    head = "\r\n".join(["POST /rerank HTTP/1.1", *fields])
+    with served({"slow": Slow(0)}, answer_seconds=0.5) as url, socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.settimeout(PATIENCE)
+        client.connect(("127.0.0.1", urlsplit(url).port or 0))
+        client.sendall(head.encode() + body)
+        name = 'bert_judge_refusals_total{reason="answer_seconds",status="none"}'
+        wait_until(lambda: figure(url, name) == 1, "the connection is closed")
+        assert ask(url, "/v1/judge", ROW)[0] == 200
+
+
+def test_too_many_connections_are_closed(caplog: pytest.LogCaptureFixture) -> None:
+    with served({"slow": Slow(0)}, max_connections=4) as url:
+        clients = [socket.create_connection(("127.0.0.1", urlsplit(url).port or 0)) for _ in range(120)]
+        for client in clients:
+            client.settimeout(0.01)
+        assert ask_or_refused(url) in (503, None)
+        wait_until(lambda: sum(map(closed, clients)) >= 40, "most of them are closed")
+        for client in clients:
+            client.close()
+        wait_until(lambda: ask_or_refused(url) == 200, "there is room again")
+        assert figure(url, 'bert_judge_refusals_total{reason="connections",status="none"}') >= 40
+    assert sum(record.getMessage() == "too many connections" for record in caplog.records) == 1
+
+
+def ask_or_refused(url: str, path: str = "/health", body: object = None) -> int | None:
+    try:
+        return ask(url, path, body)[0]
+    except OSError:
+        return None
+
+
+def closed(client: socket.socket) -> bool:
+    try:
+        return client.recv(1) == b""
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
+def test_a_process_that_may_open_few_files_says_so(tmp_path: Path) -> None:
+    line = f'ulimit -n 200; exec "{sys.executable}" -m bert_judge.cli serve --judge containment --port 0'
+    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 1
+    assert "this process may open 200 files, too few to serve; allow 272 or more" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_options_that_make_no_sense(refused: Refused) -> None:
+    for values, said in [
+        ({"max_characters": 0}, "max_characters is 0"),
+        ({"row_seconds": 0}, "row_seconds is 0; a number over 0"),
+        ({"answer_seconds": float("inf")}, "answer_seconds is inf"),
+        ({"max_row": 9_000_000}, "the largest rows would never be taken"),
+    ]:
+        with refused(said, values=values):
+            ServerOptions(**values)
