@@ -7,6 +7,7 @@ import logging
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Mapping
 from types import FrameType
 
@@ -21,6 +22,7 @@ from bert_judge.server.options import ServerOptions
 from bert_judge.server.service import Service
 from bert_judge.types import Sample
 
+_ENDING = 1.0  # seconds of draining that are kept for what comes after the last request
 _LAST_READ = 0.2  # seconds for requests that are on their way on open connections
 _WATCHED = 1.0  # seconds between two looks at the connections
 _SWITCH = 0.001  # seconds that a thread may keep others waiting, so that requests are answered while a judge reads
@@ -93,9 +95,8 @@ def make_server(app: FastAPI, options: ServerOptions) -> uvicorn.Server:
         ws="none",
         backlog=BURST,
         limit_concurrency=connections.most,
-        timeout_graceful_shutdown=options.drain_seconds,
     )
-    return _Server(config, service, connections, options.drain_delay)
+    return _Server(config, service, connections, options)
 
 
 def _stop(*_: object) -> None:
@@ -105,9 +106,12 @@ def _stop(*_: object) -> None:
 class _Server(uvicorn.Server):
     """Uvicorn, which goes on for a while after SIGTERM if asked to, and closes connections that only take room."""
 
-    def __init__(self, config: uvicorn.Config, service: Service, connections: Connections, drain_delay: float) -> None:
+    def __init__(
+        self, config: uvicorn.Config, service: Service, connections: Connections, options: ServerOptions
+    ) -> None:
         super().__init__(config)
-        self._service, self._connections, self._drain_delay = service, connections, drain_delay
+        self._service, self._connections = service, connections
+        self._drain_delay, self._drain_seconds, self._asked_to_end = options.drain_delay, options.drain_seconds, 0.0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._watching: asyncio.Task[None] | None = None
 
@@ -122,19 +126,24 @@ class _Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """On the first SIGTERM say that requests should go elsewhere, and end after the delay."""
         if sig != signal.SIGTERM or self._service.draining or not self._drain_delay or self._loop is None:
-            self._service.draining = True
-            super().handle_exit(sig, frame)
+            self._exit(sig, frame)
             return
         self._service.draining = True
-        self._loop.call_soon_threadsafe(
-            self._loop.call_later, self._drain_delay, lambda: uvicorn.Server.handle_exit(self, sig, frame)
-        )
+        self._loop.call_soon_threadsafe(self._loop.call_later, self._drain_delay, lambda: self._exit(sig, frame))
+
+    def _exit(self, sig: int, frame: FrameType | None) -> None:
+        self._service.draining, self._asked_to_end = True, self._asked_to_end or time.monotonic()
+        super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Take no more connections, read what was sent already, and end as uvicorn does."""
         for server in self.servers:
             server.close()
         await asyncio.sleep(_LAST_READ)
+        # The loop may have been busy since the signal came.
+        now = time.monotonic()
+        left = self._drain_seconds - (now - (self._asked_to_end or now))
+        self.config.timeout_graceful_shutdown = max(0, round(left - min(_ENDING, left / 4)))
         await super().shutdown(sockets)
         if self._watching is not None:
             self._watching.cancel()
