@@ -184,8 +184,8 @@ def test_files_that_grow_get_no_report(url: str, subtests: pytest.Subtests) -> N
     for name, body, status, said in [
         ("a.eval", packed_log(), 422, "a.eval is compressed, and could be of any size; unpack it first."),
         ("a.jsonl", b"#!/bin/sh\n" + packed_log(), 422, "is compressed"),
-        ("a.parquet", parquet(400_000, 1_000), 413, "over 8,000,000 characters"),
-        ("a.parquet", parquet(600_000, 1), 413, "a text of 600,000 characters"),
+        ("a.parquet", parquet(400_000, 1_000), 413, "characters in its texts so far; up to 8,000,000 are taken"),
+        ("a.parquet", parquet(600_000, 1), 413, "a.parquet row 1 has 600,000 characters in a text"),
     ]:
         with subtests.test(name=name, said=said):
             found, answer, _ = ask(url, f"/v1/report?name={name}", body)

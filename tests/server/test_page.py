@@ -75,7 +75,7 @@ def test_rows_of_a_saved_run_that_no_judge_can_judge_are_counted(url: str) -> No
 
 
 def test_files_that_get_no_report(starter: BERTJudge) -> None:
-    with served({"starter": starter}, max_file_rows=50, max_text=1000) as url:
+    with served({"starter": starter}, max_file_rows=50, max_text=2000) as url:
         for body, status, said in [
             (
                 EXAMPLES.read_bytes(),
@@ -85,7 +85,11 @@ def test_files_that_get_no_report(starter: BERTJudge) -> None:
             ("nonsense", 422, "a.jsonl"),
             ('{"question": "Where?", "candidate": "Here."}', 422, "has no column for the reference"),
             ("", 422, "a.jsonl"),
-            (json.dumps({**ROW, "candidate": "x" * 1001}), 413, "a text of 1,001 characters; up to 1,000 are taken"),
+            (
+                json.dumps({**ROW, "candidate": "x" * 2001}),
+                413,
+                "a.jsonl row 1 has 2,001 characters in a text; up to 2,000 are taken",
+            ),
             (gzip.compress(json.dumps(ROW).encode()), 422, "a.jsonl is compressed"),
         ]:
             found, answer, _ = ask(url, "/v1/report?name=a.jsonl", body)

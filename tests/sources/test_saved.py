@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bert_judge.errors import InputError
+from bert_judge.limits import Limits
 from bert_judge.sources import Source, open_source
 from bert_judge.sources.saved.archives import members
 from bert_judge.types import Sample
@@ -182,11 +183,16 @@ def test_samples_of_inspect_in_all_their_forms(tmp_path: Path, subtests: pytest.
 
 def test_members_of_an_archive_are_limited_and_checked(tmp_path: Path) -> None:
     path = archive(tmp_path / "log", [inspected(), inspected(id=2, output={"completion": "x" * 5000})], {})
-    small = {name: problem for name, _, problem in members(path, lambda name: name != "header.json", largest=3000)}
-    assert small == {"samples/1_epoch_1.json": "", "samples/2_epoch_1.json": "is larger than 0 MB when it is unpacked"}
+    small = {
+        name: problem for name, _, problem in members(path, lambda name: name != "header.json", Limits(whole=3000))
+    }
+    assert small == {
+        "samples/1_epoch_1.json": "",
+        "samples/2_epoch_1.json": "has over 0 MiB when it is unpacked, too much to be read",
+    }
     packed = shutil.copy(LOGS / "inspect" / "graded.eval", tmp_path / "zstd.eval")
-    (first, *_) = members(packed, lambda name: name.startswith("samples/"), largest=3000)
-    assert first[1:] == (None, "is larger than 0 MB when it is unpacked")
+    (first, *_) = members(packed, lambda name: name.startswith("samples/"), Limits(whole=3000))
+    assert first[1:] == (None, "has over 0 MiB when it is unpacked, too much to be read")
     with zipfile.ZipFile(packed) as file:
         info = file.getinfo("samples/1_epoch_1.json")
     data = bytearray(packed.read_bytes())

@@ -91,12 +91,8 @@ class ServerOptions:
         return Limits(
             text=self.max_text,
             characters=self.max_characters,
-            line=self.max_body,
+            whole=self.max_body,
             columns=self.max_columns,
-            unpacked=self.max_body,
-            ratio=1,
-            small=self.max_body,
-            seconds=self.report_seconds,
         )
 
     @property

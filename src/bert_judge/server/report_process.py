@@ -25,6 +25,7 @@ from bert_judge.errors import BertJudgeError, InputError
 from bert_judge.judges import Judge
 from bert_judge.judges.base import windows_of
 from bert_judge.judges.stand_in import Description, StandIn
+from bert_judge.limits import LimitError
 from bert_judge.report import write_report
 from bert_judge.scoring import open_result, score_source
 from bert_judge.server.options import ServerOptions
@@ -61,14 +62,6 @@ class Order:
         return self.folder / "given" / self.name
 
 
-class TooLargeError(Exception):
-    """A file is beyond the server's limits; `reason` is that in its figures."""
-
-    def __init__(self, message: str, reason: str) -> None:
-        super().__init__(message)
-        self.reason = reason
-
-
 class _AskedJudge(StandIn):
     """The judge of the server, which is asked through the pipes."""
 
@@ -92,28 +85,18 @@ def file_name(name: str) -> str:
 def opened(order: Order) -> Source:
     """The file, checked; rows that can't be read are set aside.
 
-    Raises InputError as `open_source` does and for a packed file, TooLargeError for one beyond the limits.
+    Raises InputError as `open_source` does and for a packed file, LimitError for one beyond the server's limits.
     """
-    name, options = order.name, order.options
+    name, rows = order.name, order.options.max_file_rows
     with order.path.open("rb") as file:
         start = file.read(MAGIC_BYTES)
     if any(packing.magic.match(start) for packing in PACKINGS) or zipfile.is_zipfile(order.path):
         raise InputError(f"{name} is compressed, and could be of any size; unpack it first.")
-    rows, text, together = options.max_file_rows, options.max_text, options.max_characters
-    source = open_source(order.path, skip_bad_rows=True, limit=rows + 1)
+    source = open_source(order.path, skip_bad_rows=True, limit=rows + 1, limits=order.options.file_limits)
     if len(source) > rows:
-        said = f"{name} has more than {rows:,} rows, the most that are taken here"
-        raise TooLargeError(f"{said}; bert-judge score {name} takes any number.", "rows")
+        message = f"{name} has more than {rows:,} rows, the most that are taken here"
+        raise LimitError(f"{message}; bert-judge score {name} takes any number.", "rows")
     source.path = name
-    count = 0
-    for row in source:
-        texts = (row.candidate, row.question or "", *row.references)
-        if (longest := max(map(len, texts))) > text:
-            said = f"{name} has a text of {longest:,} characters; up to {text:,} are taken here."
-            raise TooLargeError(said, "text")
-        count += sum(map(len, texts))
-        if count > together:
-            raise TooLargeError(f"{name} has over {together:,} characters, the most that are taken here.", "characters")
     return source
 
 
@@ -146,11 +129,10 @@ def main() -> None:
         _send(results, kind="opened", rows=len(source), set_aside=set_aside(source))
         write_page(source, _AskedJudge(order.judge, results), order.folder)
         _send(results, kind="made")
-    except TooLargeError as error:
-        _send(results, kind="refused", status=413, message=str(error), reason=error.reason)
-    except BertJudgeError as error:  # where the file lies here is nobody's concern
-        said = str(error).replace(f"{order.path.parent}/", "")
-        _send(results, kind="refused", status=422, message=said, reason="invalid")
+    except BertJudgeError as error:
+        status, reason = (413, error.limit) if isinstance(error, LimitError) else (422, "invalid")
+        message = str(error).replace(f"{order.path.parent}/", "")  # where the file lies here is nobody's concern
+        _send(results, kind="refused", status=status, message=message, reason=reason)
     except MemoryError:
         _send(results, kind="refused", status=413, message=out_of_memory(order.name), reason="memory")
     except (EOFError, BrokenPipeError):  # the server has ended

@@ -24,6 +24,7 @@ from typing import Any, Final, NamedTuple
 from bert_judge.addresses import public_text
 from bert_judge.artifacts import PART_ROWS
 from bert_judge.errors import InputError
+from bert_judge.limits import FILES, Limits, check
 from bert_judge.sources.columns import (
     COLUMN_NAMES,
     REQUIRED,
@@ -87,10 +88,11 @@ class Source:
         remedy: str,
         part_rows: int,
         notices_separators: bool,
+        limits: Limits,
     ) -> None:
         self._input, self._reader, self._limit, self._skip_bad_rows = found, reader, limit, skip_bad_rows
         self._remedy, self.part_rows = remedy, part_rows
-        self._notices_separators = notices_separators
+        self._notices_separators, self._limits = notices_separators, limits
         self._read, self._marks = Counter[str](), list[_Mark]()
         self._stamp = found.stamp()
         self.path, self.format = path, found.format
@@ -155,7 +157,7 @@ class Source:
     def _check(self, columns: Columns, held_bytes: int) -> tuple[int, tuple[BadRow, ...], list[Sample] | None]:
         """Read everything once; returns the number of samples, the bad rows, and the samples if small enough."""
         name, where = self._input.name, self._input.where
-        good, bad, kept = 0, 0, list[BadRow]()
+        good, bad, characters, kept = 0, 0, 0, list[BadRow]()
         # What is larger on the disk is larger in memory, too.
         held: list[Sample] | None = [] if sum(size for size, _ in self._stamp) <= held_bytes else None
         separators = SeparatorCount()
@@ -169,6 +171,8 @@ class Source:
                 label = next(reversed(self._read))
                 self._marks.append(_Mark(label, self._read[label] - 1, good + bad))
             good += 1
+            characters += self._checked_characters(result)
+            check(characters, self._limits.characters, "characters", name, "characters in its texts so far")
             if self._notices_separators:
                 separators.add(result.references)
             if held is not None:
@@ -194,6 +198,12 @@ class Source:
             )
         separators.warn(name)
         return good, tuple(kept), self._reader.settled(held) if held else None
+
+    def _checked_characters(self, sample: Sample) -> int:
+        """How many characters the texts of a sample have. Raises LimitError for a text that is too long."""
+        sizes = [len(text) for text in (sample.candidate, sample.question or "", *sample.references)]
+        check(max(sizes), self._limits.text, "text", f"{self._input.name} row {sample.id}", "characters in a text")
+        return sum(sizes)
 
     def _results(self, columns: Columns | None = None, mark: _Mark | None = None) -> Iterator[Sample | BadRow]:
         """Each row, from `mark` on, as a sample or a bad row; `columns`, if given, learn from it first."""
@@ -261,6 +271,7 @@ def open_source(
     soft_labels: bool = False,
     held_bytes: int = HELD_BYTES,
     part_rows: int = PART_ROWS,
+    limits: Limits = FILES,
 ) -> Source:
     """Check a whole file of answers, and return it as a stream of samples that can be read again and again.
 
@@ -297,6 +308,7 @@ def open_source(
     samples have an empty candidate and an empty reference.
 
     `part_rows` are the samples of `source.part(0)`, `source.part(1)` …, which are read without those before them.
+    Raises LimitError, which is an InputError, for a file beyond the `limits`.
     """
     if limit is not None and limit < 1:
         raise InputError(f"the limit is {limit}; the number of rows to read, at least 1, was expected.")
@@ -304,7 +316,7 @@ def open_source(
     if is_judged and columns and not columns.get("reference", True):
         required = ("candidate",)
     asked = asked_columns(columns, required)
-    found = find_input(path, input_format)
+    found = find_input(path, input_format, limits)
     advises = is_judged and not soft_labels
     remedy = "fix it" + (", or set such rows aside with skip_bad_rows=True" if advises else "")
     if not required:
@@ -328,7 +340,7 @@ def open_source(
     # Saved runs say by themselves which texts are references.
     notices = is_judged and reference_separator is None and not any(file.reader for file in found.files)
     given = public_text(str(path) if isinstance(path, str | Path) else ", ".join(map(str, path)))
-    return Source(given, found, chosen, reader, limit, skip_bad_rows, held_bytes, remedy, part_rows, notices)
+    return Source(given, found, chosen, reader, limit, skip_bad_rows, held_bytes, remedy, part_rows, notices, limits)
 
 
 def _bytes(sample: Sample) -> int:

@@ -19,6 +19,7 @@ from typing import BinaryIO, Final
 from bert_judge.addresses import public_text
 from bert_judge.artifacts import RUN
 from bert_judge.errors import InputError
+from bert_judge.limits import FILES, Limits
 from bert_judge.sources.remote import Spool, addresses_in, fetched, is_remote
 from bert_judge.sources.saved import ARCHIVE, Reader, SavedFile, files_below, recognised
 from bert_judge.sources.streams import CHUNK, MAGIC_BYTES, PACKINGS, Packing, opened, packing_of, readable
@@ -64,6 +65,7 @@ class InputFile:
     spool: Spool | None = None
     reader: Reader | None = None
     address: str = ""
+    limits: Limits = FILES
     # Filled when the file is first read to its end.
     _sha256: list[str] = field(default_factory=list)
 
@@ -106,13 +108,14 @@ class InputFile:
 
     def _in_text(self, stream: BinaryIO, skip: int) -> Iterator[RawRow]:
         if self.format == "jsonl":
-            return read_jsonl(stream, skip)
+            return read_jsonl(stream, self.name, skip, self.limits)
         if self.format == "json":
-            return islice(read_json_list(stream, self.name), skip, None)
-        return islice(read_csv(stream, self.name, "\t" if self.format == "tsv" else None), skip, None)
+            return islice(read_json_list(stream, self.name, self.limits), skip, None)
+        delimiter = "\t" if self.format == "tsv" else None
+        return islice(read_csv(stream, self.name, delimiter, self.limits), skip, None)
 
     def _saved(self) -> SavedFile:
-        return SavedFile(self.name, Path(self.name), self.here, self.packing)
+        return SavedFile(self.name, Path(self.name), self.here, self.packing, self.limits)
 
     def paths(self) -> list[Path]:
         """All files whose bytes are read."""
@@ -173,12 +176,12 @@ class Input:
         return f"{file.name} {unit} {bad.line} {bad.reason}"
 
 
-def find_input(path: str | Path | Sequence[str | Path], input_format: str | None) -> Input:
+def find_input(path: str | Path | Sequence[str | Path], input_format: str | None, limits: Limits = FILES) -> Input:
     """Find what `path` names: a file, a folder, or several of these. A stream is copied to a temporary file."""
     if input_format is not None and input_format not in FORMATS:
         raise InputError(f"{input_format!r} is not a format that can be read; expected one of {', '.join(FORMATS)}.")
     paths = [path] if isinstance(path, str | Path) else path
-    files = [file for each in paths for file in _found(str(each), input_format)]
+    files = [replace(file, limits=limits) for each in paths for file in _found(str(each), input_format)]
     if not files:
         raise InputError("no file was given; the path of a file with answers was expected.")
     if len(files) > 1:

@@ -5,20 +5,22 @@ from __future__ import annotations
 import codecs
 import csv
 import json
-import math
 import re
-from collections import deque
+import sys
+from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from itertools import chain
 from typing import BinaryIO, Final, Literal
 
 from bert_judge.errors import InputError
+from bert_judge.limits import FILES, Limits, check, check_whole
 from bert_judge.sources.values import NumberText, RawRow, as_json
 
-_DECODER: Final = json.JSONDecoder(parse_float=NumberText, parse_int=NumberText, parse_constant=NumberText)
+_number = lru_cache(maxsize=4096)(NumberText)  # long lists of numbers repeat them
+_DECODER: Final = json.JSONDecoder(parse_float=_number, parse_int=_number, parse_constant=_number)
 _CHUNK = 1 << 18
 _FIRST_BYTES = 4 << 20  # which show what wrote a file
-_LARGEST_CELL = 1 << 30
 # A JSON error so close to the end of what is read may come from the cut, not from the file.
 _LONGEST_TOKEN = 16
 _BOM = "\ufeff"  # some programs write two; JSON lines of files that were put together have one in their middle
@@ -32,9 +34,9 @@ _SAVE_AS_UTF8 = 'save it as UTF-8, in Excel as "CSV UTF-8", or convert it with i
 _EXCELS_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 
 
-def read_jsonl(stream: BinaryIO, skip: int = 0) -> Iterator[RawRow]:
+def read_jsonl(stream: BinaryIO, name: str, skip: int = 0, limits: Limits = FILES) -> Iterator[RawRow]:
     """Yield one row for each line that is not blank, after the first `skip` of these."""
-    for line, data in enumerate(stream, 1):
+    for line, data in enumerate(_lines(stream, name, limits), 1):
         if skip and data.startswith(b"{"):  # skipped without reading it, as it can't be blank
             skip -= 1
             continue
@@ -59,9 +61,16 @@ def read_jsonl(stream: BinaryIO, skip: int = 0) -> Iterator[RawRow]:
             yield _object_row(line, value, text)
 
 
-def read_json_list(stream: BinaryIO, name: str) -> Iterator[RawRow]:
+def _lines(stream: BinaryIO, name: str, limits: Limits) -> Iterator[bytes]:
+    """The lines of a stream. Raises LimitError before a line that is too long is held in memory."""
+    for number, line in enumerate(iter(lambda: stream.readline(limits.whole + 1), b""), 1):
+        check_whole(len(line), limits, f"{name} line {number:,}")
+        yield line
+
+
+def read_json_list(stream: BinaryIO, name: str, limits: Limits = FILES) -> Iterator[RawRow]:
     """Yield one row for each element of a JSON list; only that element is held in memory."""
-    buffer = _JsonBuffer(stream, name)
+    buffer = _JsonBuffer(stream, name, limits)
     if buffer.peek() != "[":
         raise buffer.broken("a list of objects was expected")
     for number, (value, text) in enumerate(_elements(buffer), 1):
@@ -70,12 +79,14 @@ def read_json_list(stream: BinaryIO, name: str) -> Iterator[RawRow]:
         raise buffer.broken("there is more after the end of the list")
 
 
-def read_members(stream: BinaryIO, name: str, lists: Collection[str] = ()) -> Iterator[tuple[str, object]]:
+def read_members(
+    stream: BinaryIO, name: str, lists: Collection[str] = (), limits: Limits = FILES
+) -> Iterator[tuple[str, object]]:
     """Yield name and value of each member of a JSON object; only that value is held in memory.
 
     Of a list whose name is in `lists` each element is yielded by itself, with the name of the list.
     """
-    buffer = _JsonBuffer(stream, name)
+    buffer = _JsonBuffer(stream, name, limits)
     if buffer.peek() != "{":
         raise buffer.broken("an object was expected")
     yield from _members(buffer, lists)
@@ -89,7 +100,7 @@ def first_values(stream: BinaryIO, name: str) -> Iterator[tuple[Literal["{", "["
     A first element that is no object is called "". Nothing where it is not JSON. Raises InputError where it is broken,
     and where the object is too large to show what wrote it.
     """
-    buffer = _JsonBuffer(stream, name, most=_FIRST_BYTES)
+    buffer = _JsonBuffer(stream, name, FILES, most=_FIRST_BYTES)
     mark = buffer.peek()
     if mark == "{":
         found: dict[str, object] = {}
@@ -145,15 +156,15 @@ def _elements(buffer: _JsonBuffer) -> Iterator[tuple[object, str]]:
         buffer.take()
 
 
-def read_csv(stream: BinaryIO, name: str, delimiter: str | None) -> Iterator[RawRow]:
+def read_csv(stream: BinaryIO, name: str, delimiter: str | None, limits: Limits = FILES) -> Iterator[RawRow]:
     """Yield one row for each record below the header, which may span many lines.
 
     The default delimiter is the most frequent one of the header (a comma, a semicolon or a tab), or that of a first
     line `sep=;`, as Excel writes it. Blank lines and records of blank cells are passed over.
     """
     # The limit is that of the whole process; it is never lowered.
-    csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
-    lines = _TextLines(stream)
+    csv.field_size_limit(max(csv.field_size_limit(), limits.whole))
+    lines = _TextLines(stream, name, limits)
     kind = "CSV" if delimiter is None else "TSV"
     head: list[str] = []
     if delimiter is None:
@@ -176,10 +187,11 @@ def read_csv(stream: BinaryIO, name: str, delimiter: str | None) -> Iterator[Raw
         if problem:
             yield RawRow(line, None, problem, as_json(cells))
         elif cells and not header:
-            header = _header(cells, name)
+            header = _header(cells, name, limits)
         elif any(cells):
             yield _cells_row(line, header, cells)
-        line, lines.problem = reader.line_num + 1, ""
+        line = reader.line_num + 1
+        lines.start_record()
 
 
 def _head(lines: Iterator[str]) -> list[str]:
@@ -206,8 +218,9 @@ def _delimited(head: list[str]) -> tuple[list[str], str]:
     return head, max(_DELIMITERS, key=_unquoted(head).count)
 
 
-def _header(cells: list[str], name: str) -> list[str]:
-    twice = next((cell for cell in cells if cell and cells.count(cell) > 1), None)
+def _header(cells: list[str], name: str, limits: Limits) -> list[str]:
+    check(len(cells), limits.columns, "columns", f"the header of {name}", "columns")
+    twice = next((cell for cell, count in Counter(cells).items() if cell and count > 1), None)
     if twice is not None:
         raise InputError(f"{name} has more than one column {twice!r} in its header; rename all but one of them.")
     return cells
@@ -245,18 +258,27 @@ def _cause(error: ValueError | RecursionError) -> str:
 class _TextLines:
     """The lines of a stream as text; `problem` says what was wrong with those that were not UTF-8."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: BinaryIO, name: str, limits: Limits) -> None:
+        self._lines = _lines(stream, name, limits)
+        self._name, self._limits = name, limits
         self._first = True
         self._parts = deque[str]()
+        self._line = self._size = 0
         self.problem = ""
+
+    def start_record(self) -> None:
+        """What comes next belongs to another record, which has no problem yet."""
+        self.problem, self._size = "", 0
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
         if not self._parts:
-            text = self._decoded(next(self._stream))
+            data = next(self._lines)
+            self._line, self._size = self._line + 1, self._size + len(data)
+            check_whole(self._size, self._limits, f"the record at line {self._line:,} of {self._name}")
+            text = self._decoded(data)
             if self._first:
                 self._first, text = False, text.lstrip(_BOM)
             # Outside quotes a lone carriage return ends a record; the csv module accepts it only at the end of a line.
@@ -272,12 +294,12 @@ class _TextLines:
 
 
 class _JsonBuffer:
-    """A window on a JSON text that grows until the value at its start is complete; it ends after `most` bytes."""
+    """A window on a JSON text that grows until the value at its start is complete; the text ends after `most` bytes."""
 
-    def __init__(self, stream: BinaryIO, name: str, most: float = math.inf) -> None:
+    def __init__(self, stream: BinaryIO, name: str, limits: Limits, most: int = sys.maxsize) -> None:
         self._stream = stream
         self._left = most
-        self._name = name
+        self._name, self._limits = name, limits
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._started = False
         self._text = ""
@@ -287,8 +309,9 @@ class _JsonBuffer:
     def _more(self) -> bool:
         """Drop what was used and read on; returns whether there was more."""
         kept = self._text[self._at :]
+        check_whole(len(kept), self._limits, f"the value at line {self._line:,} of {self._name}")
         # The window doubles, so that a large value is not parsed over and over.
-        data = self._stream.read(int(min(max(_CHUNK, len(kept)), self._left)))
+        data = self._stream.read(min(max(_CHUNK, len(kept)), self._left))
         self._left -= len(data)
         try:
             read = self._decoder.decode(data, final=not data)

@@ -8,21 +8,17 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Final
+from typing import IO
 
 from bert_judge.errors import first_line
+from bert_judge.limits import FILES, Limits
 from bert_judge.sources.streams import CHUNK, unpack_zstd
 from bert_judge.sources.texts import parsed
-
-LARGEST_MEMBER: Final = 256 << 20
-"""The most bytes that a member may have when it is unpacked."""
 
 _ZSTD = 93  # which zipfile reads only from Python 3.14 on
 
 
-def members(
-    location: Path, wanted: Callable[[str], bool], largest: int = LARGEST_MEMBER
-) -> Iterator[tuple[str, object, str]]:
+def members(location: Path, wanted: Callable[[str], bool], limits: Limits = FILES) -> Iterator[tuple[str, object, str]]:
     """The name and the JSON value of each wanted member, in the order of the file; of members of one name the last.
 
     One that can't be read has no value, and a third element that says why. Raises zipfile.BadZipFile where the file
@@ -31,9 +27,13 @@ def members(
     with zipfile.ZipFile(location) as archive:
         for info in {info.filename: info for info in archive.infolist() if wanted(info.filename)}.values():
             try:
-                data = unpacked(archive, info, largest)
-                if len(data) > largest:
-                    yield info.filename, None, f"is larger than {largest >> 20:,} MB when it is unpacked"
+                data = unpacked(archive, info, limits)
+                if len(data) > (largest := _most(info, limits)):
+                    yield (
+                        info.filename,
+                        None,
+                        f"has over {largest >> 20:,} MiB when it is unpacked, too much to be read",
+                    )
                 else:
                     yield info.filename, parsed(data.decode("utf-8")), ""
             except (ValueError, RecursionError) as error:
@@ -44,8 +44,14 @@ def members(
                 yield info.filename, None, f"can't be unpacked ({first_line(error)})"
 
 
-def unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, largest: int = LARGEST_MEMBER) -> bytes:
+def _most(info: zipfile.ZipInfo, limits: Limits) -> int:
+    """The most bytes that a member may have when it is unpacked."""
+    return min(limits.whole, max(limits.small, limits.ratio * info.compress_size))
+
+
+def unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limits: Limits = FILES) -> bytes:
     """The content of a member; a larger one is cut, as what the archive says of its size is not trusted."""
+    largest = _most(info, limits)
     if info.compress_type != _ZSTD:
         with archive.open(info) as stream:
             return _read(stream, largest)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from bert_judge.errors import InputError
+from bert_judge.limits import FILES, Limits
 from bert_judge.sources.streams import Packing, opened, readable
 
 LARGEST_BESIDE: Final = 256 << 20
@@ -25,6 +26,7 @@ class SavedFile:
     place: Path
     location: Path
     packing: Packing | None = None
+    limits: Limits = FILES
 
     @contextmanager
     def stream(self) -> Iterator[BinaryIO]:

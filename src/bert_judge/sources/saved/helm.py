@@ -55,7 +55,7 @@ def read(file: SavedFile) -> Iterator[RawRow]:
     whose = Whose(_MODEL.sub("", run) or None, model)
     method = str(adapter.get("method", ""))
     with file.stream() as stream:
-        for raw in read_json_list(stream, file.name):
+        for raw in read_json_list(stream, file.name, file.limits):
             if raw.values is None:
                 yield raw
             elif method.startswith("multiple_choice_separate"):

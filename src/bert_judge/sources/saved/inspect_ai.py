@@ -43,11 +43,13 @@ def read_archive(file: SavedFile) -> Iterator[RawRow]:
     """The samples of an `.eval` file, in the order in which they were finished."""
     head: Mapping[str, object] = {}
     with file.readable():
-        for _, value, _ in members(file.location, lambda name: name in HEADS):
+        for _, value, _ in members(file.location, lambda name: name in HEADS, file.limits):
             head = mapping(value)
             if head:
                 break
-        samples = members(file.location, lambda name: name.startswith("samples/") and name.endswith(".json"))
+        samples = members(
+            file.location, lambda name: name.startswith("samples/") and name.endswith(".json"), file.limits
+        )
         for number, (name, value, problem) in enumerate(samples, 1):
             if isinstance(value, Mapping):
                 yield _row(number, value, mapping(head.get("eval")))
@@ -60,7 +62,7 @@ def read_object(file: SavedFile) -> Iterator[RawRow]:
     head: Mapping[str, object] = {}
     number = 0
     with file.stream() as stream:
-        for name, value in read_members(stream, file.name, lists=("samples",)):
+        for name, value in read_members(stream, file.name, ("samples",), file.limits):
             if name == "eval":
                 head = mapping(value)
             elif name == "samples":

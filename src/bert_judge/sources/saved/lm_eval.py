@@ -59,7 +59,7 @@ def read(file: SavedFile) -> Iterator[RawRow]:
 
 def _entries(file: SavedFile, whose: Whose) -> Iterator[Entry]:
     with file.stream() as stream:
-        for raw in read_jsonl(stream):
+        for raw in read_jsonl(stream, file.name, limits=file.limits):
             yield Entry(None, "", {}, [raw]) if raw.values is None else _entry(raw, raw.values, whose)
 
 

@@ -39,7 +39,7 @@ def read(file: SavedFile) -> Iterator[RawRow]:
     judged = dict(enumerate(details)) if isinstance(details, list) else mapping(details)
     by_index = {str(index): mapping(each) for index, each in judged.items()}
     with file.stream() as stream:
-        for number, (index, value) in enumerate(read_members(stream, file.name), 1):
+        for number, (index, value) in enumerate(read_members(stream, file.name, limits=file.limits), 1):
             if isinstance(value, Mapping) and "prediction" in value:
                 yield from _rows(number, index, value, whose, by_index.get(index, {}))
             else:
