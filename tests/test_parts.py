@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from bert_judge import BERTJudge
 from bert_judge.artifacts import Identity, ResultFolder, read_verdicts
 from bert_judge.errors import InputError, OutputError
 from bert_judge.judges import Judge
 from bert_judge.scoring import score_source
 from bert_judge.sources import Source, open_source
 from bert_judge.types import Sample, Signature, Verdict
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ROWS = [
@@ -237,3 +241,16 @@ def test_every_command_reads_parts(command: Command, folder: Path) -> None:
 )
 def test_flags_that_do_not_fit_are_refused(complaint: Callable[..., str], flags: list[object], said: str) -> None:
     assert said in complaint("score", EXAMPLES / "answers.jsonl", "--judge", "containment", *flags)
+
+
+def test_the_bytes_of_a_part_do_not_depend_on_other_parts(tmp_path: Path, starter: BERTJudge) -> None:
+    """The last bits of a score depend on the batch that it was computed in, so no part takes scores of another."""
+    rows = [json.loads(line) for line in (EXAMPLES / "answers.jsonl").read_text().splitlines()]
+    source = open_source(write_rows(tmp_path / "rows.jsonl", rows * 2), part_rows=37)
+    identity = Identity(Signature.of(starter.signature), source.sha256, {"part_rows": 37})
+    list(score_source(source, starter, ResultFolder(tmp_path / "whole", identity)))
+    next(islice(score_source(source, starter, ResultFolder(tmp_path / "stopped", identity)), 37 * 3, None))
+    starter.forget()  # as a process that goes on with the other parts
+    list(score_source(source, starter, ResultFolder(tmp_path / "stopped", identity)))
+    for part in sorted((tmp_path / "whole/verdicts").glob("*.parquet")):
+        assert part.read_bytes() == (tmp_path / "stopped/verdicts" / part.name).read_bytes()

@@ -142,6 +142,7 @@ class _Actor:
         with warnings.catch_warnings(record=True) as said:
             try:
                 self._check_same()
+                self._judge.forget()
                 samples = map(pickle.loads, batch["sample"].to_pylist())
                 records += (json.dumps(record) for record in judged_rows(samples, self._judge, self._texts))
             except BertJudgeError as error:

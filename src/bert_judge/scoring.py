@@ -190,6 +190,7 @@ def _score_parts(source: Rows, judge: Judge, folder: ResultFolder, parts: Parts,
 def _judged_here(source: Rows, judge: Judge, todo: Todo, texts: bool) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """As `PartsJudge.judged_parts`, by a judge of this process: each part by itself, wherever a run stopped before."""
     for number, rows in todo.items():
+        judge.forget()
         for row, record in zip(rows, judged_rows(rows_of_part(source, number, rows), judge, texts), strict=True):
             yield number, row, record
 

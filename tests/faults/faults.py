@@ -42,7 +42,7 @@ from waiting import PATIENCE, restore_signals, wait_until  # noqa: E402
 
 ROWS = 120
 JUDGE = ("--judge", "counted:Counted")
-PARTS = ("--output_format", "parquet", "--part_rows", "25")
+PARTS = ("--output_format", "parquet", "--part_rows", "40")
 
 
 @dataclass(frozen=True)

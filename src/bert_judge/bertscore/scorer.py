@@ -265,6 +265,10 @@ class BERTScorer:
         shown = layers if self.all_layers else 1
         return PairScorer(engine, reader, weights, shown, baseline, self.batch_size, defects=self._compat)
 
+    def forget(self) -> None:
+        """Drop the outputs that are kept."""
+        self._pairs.engine.forget()
+
     def _ids(self, sentences: Iterable[str]) -> Iterator[Iterable[int]]:
         """The ids of each sentence that count: with `compat` special tokens, too."""
         for window in windows(map(_checked_sentence, sentences), len, 1 << 20, 1024, 1024):
