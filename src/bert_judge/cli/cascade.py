@@ -12,6 +12,7 @@ from bert_judge.analysis.thresholds import CascadeSettings
 from bert_judge.cli import log_shown, progress_bar, run, say
 from bert_judge.cli.flags import Parser, add_flags, made
 from bert_judge.cli.inputs import InputOptions, open_input
+from bert_judge.cli.judging import trusts_files
 from bert_judge.errors import InputError, OutputError
 from bert_judge.judges.naming import read_judges
 from bert_judge.report.cascades import calibration_document
@@ -35,6 +36,7 @@ class CascadeOptions(InputOptions):
 
     stages: Annotated[tuple[str, ...], "the judges, cheapest first; the last one decides what is left"] = ()
     calibration: Annotated[str, "file of labelled answers"]
+    trust_remote_code: Annotated[bool, "import the classes that a file of judges names as module:Class"] = False
     quiet: Annotated[bool, "no progress bar and no table"] = False
 
 
@@ -44,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     if not options.stages:
         raise InputError("no stages were named; judges were expected, such as --stages containment,starter,llm.yaml.")
     _check_place(output)
-    specs = read_judges(options.stages)
+    specs = read_judges(options.stages, trusts_files(arguments))
     source = open_input(options.calibration, options)
     origin = {"file": Path(source.path).name, "sha256": source.sha256}
     with log_shown(not options.quiet):

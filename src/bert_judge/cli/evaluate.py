@@ -20,7 +20,7 @@ from bert_judge.artifacts import ResultFolder, check_folder, write_files
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.inputs import InputOptions, open_input
-from bert_judge.cli.judging import judge_rows, say_failed
+from bert_judge.cli.judging import judge_rows, say_failed, trusts_files
 from bert_judge.cli.outputs import OutputOptions, checked_sample
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
@@ -54,6 +54,7 @@ class EvaluateOptions(OutputOptions, InputOptions):
     teacher: Annotated[str | None, "column or saved result with the labels that the judges learnt from"] = None
     output_dir: Annotated[str, "folder for evaluation.json, .md and the figure"] = "bert-judge-evaluation"
     sample: Annotated[int, "rows that are drawn, whole questions at random, of results with more; 0: all"] = 500_000
+    trust_remote_code: Annotated[bool, "import the classes that a file of judges names as module:Class"] = False
     figure: Annotated[
         Literal["svg", "png", "pdf", "none"] | None, "format of the figure (default: svg if matplotlib is installed)"
     ] = None
@@ -69,7 +70,8 @@ def main(arguments: Sequence[str]) -> int:
     sample = checked_sample(options.sample)
     saved = [load_run(path, sample) for path in folders]
     teacher = load_run(options.teacher, sample) if options.teacher and Path(options.teacher).is_dir() else None
-    specs = read_judges(options.judges or ([STARTER] if files and not saved else []))
+    trusted = trusts_files(arguments)
+    specs = read_judges(options.judges or ([STARTER] if files and not saved else []), trusted)
     sources = [open_input(path, options) for path in files]
     labels = read_labels(options.labels, options.map if files else None) if options.labels else None
     _check(sources, saved, labels, options, settings)

@@ -150,7 +150,7 @@ def as_flags(message: str, of: str = "") -> str:
 
     `of`: the command that has those which not every command has; empty where this one does.
     """
-    message = _COLUMNS.sub(_as_map, message)
+    message = _COLUMNS.sub(_as_map, message).replace("trust_remote_code=True", "--trust_remote_code")
     return _SETTING.sub(lambda found: " ".join(part for part in (f"--{found[1]}", found[2], of) if part), message)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import inspect
 import sys
 from collections import Counter
@@ -17,7 +18,7 @@ from bert_judge.cli.outputs import VerdictOptions
 from bert_judge.errors import InputError
 from bert_judge.judges import JUDGES
 from bert_judge.judges.base import SECRETS, Judge
-from bert_judge.judges.naming import JudgeSpec, read_name, read_values, renamed, with_flags
+from bert_judge.judges.naming import JudgeSpec, check_no_class, read_name, read_values, renamed, with_flags
 from bert_judge.metrics import METRICS
 from bert_judge.models import SHIPPED, STARTER, STARTER_SMALL
 from bert_judge.scoring import Rows, explain_result, score_source, uncertain_rows
@@ -34,8 +35,12 @@ def chosen_judges(arguments: Sequence[str]) -> list[JudgeSpec]:
 
     With `--server` the names are those of judges that run there.
     """
-    asked = peek(arguments, "judge", "judge_type", "server")
+    asked, trusted = peek(arguments, "judge", "judge_type", "server"), trusts_files(arguments)
     names, kinds = names_in(asked["judge"] or ()), names_in(asked["judge_type"] or ())
+    if not trusted:
+        for name in {*names, *kinds}:
+            if not any(name in argument for argument in arguments):
+                check_no_class(name, "the file of --config")
     if asked["server"] and kinds and set(kinds) != {_REMOTE}:
         raise InputError(
             "--server names judges that run elsewhere by --judge; --judge_type is for those that run here."
@@ -51,7 +56,12 @@ def chosen_judges(arguments: Sequence[str]) -> list[JudgeSpec]:
             raise InputError(f"--judge_type takes the class of a judge, which {kind} is not; write --judge {kind}.")
     if kinds:
         return renamed(read_values({"judge_type": kind}, kind.rpartition(":")[2]) for kind in kinds)
-    return renamed(map(read_name, names or [STARTER]))
+    return renamed(read_name(name, trusted) for name in names or [STARTER])
+
+
+def trusts_files(arguments: Sequence[str]) -> bool:
+    """Whether files may name classes: no file can say so itself."""
+    return any(flag in arguments for flag in spellings("trust_remote_code"))
 
 
 def add_judges(
@@ -82,7 +92,9 @@ def add_judges(
     if "store" not in taken:
         help_text = "file of kept verdicts, none of which is computed again; auto: in the cache folder (default: off)"
         group.add_argument(*spellings("store"), metavar="FILE", help=help_text)
-    owners = _add_flags_of_others(parser, {*taken, "server", "store"}) if others else {}
+    if "trust_remote_code" not in taken:
+        add_trust(group)
+    owners = _add_flags_of_others(parser, {*taken, "server", "store", "trust_remote_code"}) if others else {}
 
     def read(values: Mapping[str, Any]) -> dict[str, JudgeSpec]:
         for flag in (flag for flag in owners if flag in values):
@@ -95,6 +107,12 @@ def add_judges(
         return {spec.name: spec for spec in kept}
 
     return read
+
+
+def add_trust(parser: argparse._ActionsContainer) -> None:
+    """Add the flag that lets files name classes."""
+    help_text = "import the classes that a file of judges names as module:Class"
+    parser.add_argument(*spellings("trust_remote_code"), action="store_true", help=help_text)
 
 
 def _add_flags_of_others(parser: Parser, taken: Set[str]) -> dict[str, list[str]]:

@@ -20,7 +20,16 @@ from bert_judge.artifacts import REPORT, RUN, SCORES, Identity, ResultFolder, ch
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, columns_in, made, peek
 from bert_judge.cli.inputs import InputOptions, input_settings, open_input
-from bert_judge.cli.judging import add_judges, chosen_judges, explain_rows, judge_rows, made_judge, say_failed
+from bert_judge.cli.judging import (
+    add_judges,
+    add_trust,
+    chosen_judges,
+    explain_rows,
+    judge_rows,
+    made_judge,
+    say_failed,
+    trusts_files,
+)
 from bert_judge.cli.outputs import NoReport, VerdictOptions, write_page
 from bert_judge.cli.rows import first_explained, where_explained
 from bert_judge.document import Block, Document
@@ -263,8 +272,11 @@ def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ScoreOptions
     )
     parser.flags("reading and writing", ScoreOptions)
     read_judges = None if suite else add_judges(parser, chosen_judges(arguments), several="several, a folder each")
+    if suite:
+        add_trust(parser)
     values = parser.parse(arguments)
-    return read_judges(values) if read_judges else read_suite(Path(suite)), made(ScoreOptions, values), values["files"]
+    judges = read_judges(values) if read_judges else read_suite(Path(suite), trusts_files(arguments))
+    return judges, made(ScoreOptions, values), values["files"]
 
 
 def _what_is_written(options: ScoreOptions, column: str, source: Source) -> dict[str, Any]:

@@ -148,11 +148,18 @@ class Cascade(Judge):
     the judges raise, with the name of the stage, after all verdicts before the row at which it failed.
     """
 
-    def __init__(self, model_path: Annotated[str, "the file that bert-judge cascade wrote"]) -> None:
-        from bert_judge.judges.naming import JudgeSpec
+    def __init__(
+        self,
+        model_path: Annotated[str, "the file that bert-judge cascade wrote"],
+        trust_remote_code: Annotated[bool, "import the classes that the file names as module:Class"] = False,
+    ) -> None:
+        from bert_judge.judges.naming import JudgeSpec, check_no_class
 
         self.plan = CascadePlan.load(model_path)
-        specs = [JudgeSpec.of(stage.judge) for stage in self.plan.stages]  # all checked before the first is loaded
+        for stage in () if trust_remote_code else self.plan.stages:
+            check_no_class(stage.judge, str(model_path))
+        # All are checked before the first is loaded.
+        specs = [JudgeSpec.of(stage.judge, trust_remote_code) for stage in self.plan.stages]
         self._judges: tuple[Judge, ...] = tuple(spec.make() for spec in specs)
         for stage, judge in zip(self.plan.stages, self._judges, strict=True):
             found = Signature.of(judge.signature)

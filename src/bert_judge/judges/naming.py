@@ -51,15 +51,16 @@ class JudgeSpec:
     store: str | None = None
 
     @classmethod
-    def of(cls, given: str | Path | Mapping[str, Any]) -> JudgeSpec:
+    def of(cls, given: str | Path | Mapping[str, Any], trust_remote_code: bool = False) -> JudgeSpec:
         """Read a text (see the table above), or a mapping with `judge_type` and flags, as in a YAML file.
 
         The short name is a file's without its ending, the last part of a model's, or the text. Nothing is loaded, but a
-        model on the Hub is looked for. Raises InputError for an unknown judge, flag or value, a missing flag, and a
-        file that can't be read; ModelError for an unknown model; MissingExtraError where a metric's package is missing.
+        model on the Hub is looked for. A file may name a class as `module:Class` only with `trust_remote_code`, as
+        the module is run. Raises InputError for an unknown judge, flag or value, a missing flag, and a file that can't
+        be read; ModelError for an unknown model; MissingExtraError where a metric's package is missing.
         """
         where = _MAPPING if isinstance(given, Mapping) else str(given)
-        spec = read_values(given) if isinstance(given, Mapping) else read_name(where)
+        spec = read_values(given) if isinstance(given, Mapping) else read_name(where, trust_remote_code)
         for name in spec.lacking:
             raise InputError(f"{where} does not set {name}, which {spec.judge_type} needs; set it in a YAML file.")
         return spec
@@ -82,7 +83,7 @@ class JudgeSpec:
         return judge if self.store in (None, "off") else StoredJudge(judge, open_store(self.store))
 
 
-def read_name(text: str) -> JudgeSpec:
+def read_name(text: str, trust_remote_code: bool = False) -> JudgeSpec:
     """The judge that a text names (see the table above), which may still lack arguments. Raises as `JudgeSpec.of`."""
     text = text.strip()
     if not text:
@@ -91,9 +92,12 @@ def read_name(text: str) -> JudgeSpec:
     if text.endswith((".yaml", ".yml", ".json")):
         values = read_yaml(Path(text), "judge") or {}  # JSON is YAML, too
         if is_cascade(values):
-            return JudgeSpec(Path(text).stem, JUDGES["Cascade"], {"model_path": text}, frozenset(["model_path"]))
+            settings = {"model_path": text} | ({"trust_remote_code": True} if trust_remote_code else {})
+            return JudgeSpec(Path(text).stem, JUDGES["Cascade"], settings, frozenset(["model_path"]))
         if not isinstance(values, Mapping):
             raise InputError(f"{text} holds a {type(values).__name__}; judge_type and flags by name were expected.")
+        if not trust_remote_code:
+            check_no_class(values, text)
         return read_values(values, Path(text).stem, text)
     if text in JUDGES or _is_class(text):
         return JudgeSpec(text.rpartition(":")[2], _find_class(text), {})
@@ -124,12 +128,22 @@ def read_values(values: Mapping[str, Any], name: str | None = None, where: str =
     return JudgeSpec(name or _last_part(str(settings.get("model_path") or judge_type)), kind, settings)
 
 
-def read_judges(given: Iterable[str | Path | Mapping[str, Any]]) -> list[JudgeSpec]:
+def check_no_class(given: object, where: str) -> None:
+    """Raises InputError where a file gives `module:Class` as a judge: to import the module is to run it."""
+    kind = given.get("judge_type") if isinstance(given, Mapping) else given
+    if isinstance(kind, str) and _is_class(kind) and not Path(kind).exists():
+        raise InputError(
+            f"{where} names the class {kind} as a judge, and its module would be run as code; name the class yourself, "
+            "or pass trust_remote_code=True if you trust the file."
+        )
+
+
+def read_judges(given: Iterable[str | Path | Mapping[str, Any]], trust_remote_code: bool = False) -> list[JudgeSpec]:
     """The specifications of several judges, with distinct names. Raises as `JudgeSpec.of`."""
-    return renamed(map(JudgeSpec.of, given))
+    return renamed(JudgeSpec.of(each, trust_remote_code) for each in given)
 
 
-def read_suite(path: Path) -> dict[str, JudgeSpec]:
+def read_suite(path: Path, trust_remote_code: bool = False) -> dict[str, JudgeSpec]:
     """The judges of a YAML file by name, each given as for `JudgeSpec.of`; none is loaded.
 
     Raises InputError for a file that can't be read, a name that is repeated or can't be a folder's, and what
@@ -149,7 +163,9 @@ def read_suite(path: Path) -> dict[str, JudgeSpec]:
         if not isinstance(given, str | Mapping):
             raise InputError(f"{path} gives {given!r} as {name}; a judge, or its judge_type and flags, was expected.")
         with named_in_errors(f"{name} of the suite"):
-            judges[name] = replace(JudgeSpec.of(given), name=name)
+            if not trust_remote_code:
+                check_no_class(given, str(path))
+            judges[name] = replace(JudgeSpec.of(given, trust_remote_code), name=name)
     return judges
 
 
