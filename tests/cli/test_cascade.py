@@ -22,7 +22,15 @@ from json_lines import read_rows, write_rows
 from scripted_endpoint import Answer, endpoint
 
 pytestmark = pytest.mark.usefixtures("folder")
-CASCADE = ["--judge_type", "bert_judge.judges.cascade:Cascade", "--model_path", "cascade.json", "--output_dir", "out"]
+CASCADE = [
+    "--judge_type",
+    "bert_judge.judges.cascade:Cascade",
+    "--model_path",
+    "cascade.json",
+    "--trust_remote_code",
+    "--output_dir",
+    "out",
+]
 TOWNS = "Paris Rome Berlin Madrid Vienna Lisbon Athens Dublin Oslo Prague".split()
 
 
@@ -110,14 +118,31 @@ def test_the_file_names_the_judge(run) -> None:
     run(main, *stages("containment", "test_cascade:Oracle"), "--quiet")
     answers = write("answers.jsonl", 60, 2)
     run(score.main, answers, *CASCADE)
-    out = run(score.main, answers, "--judge", "cascade.json", "--output_dir", "named")
+    out = run(score.main, answers, "--judge", "cascade.json", "--trust_remote_code", "--output_dir", "named")
     assert read_rows("named/verdicts.jsonl") == read_rows("out/verdicts.jsonl")
     assert "never reached Oracle" in out
-    assert run(score.main, answers, "--judge", "cascade.json,containment", "--output_dir", "both", "--quiet") == ""
+    assert (
+        run(
+            score.main,
+            answers,
+            "--judge",
+            "cascade.json,containment",
+            "--trust_remote_code",
+            "--output_dir",
+            "both",
+            "--quiet",
+        )
+        == ""
+    )
     assert {path.name for path in Path("both").iterdir() if path.is_dir()} == {"cascade", "containment"}
-    assert "cascade" in run(evaluate.main, answers, "--judges", "cascade.json", "--figure", "none")
+    assert "cascade" in run(
+        evaluate.main, answers, "--judges", "cascade.json", "--figure", "none", "--trust_remote_code"
+    )
     Path("suite.yaml").write_text("mine: cascade.json\n")
-    assert run(score.main, answers, "--suite", "suite.yaml", "--output_dir", "suite", "--quiet") == ""
+    assert (
+        run(score.main, answers, "--suite", "suite.yaml", "--trust_remote_code", "--output_dir", "suite", "--quiet")
+        == ""
+    )
     assert JudgeSpec.of("cascade.json").kind is Cascade
 
 
@@ -167,7 +192,7 @@ def test_what_a_paid_stage_cost_is_said_with_a_store_too(run) -> None:
         Path("llm.yaml").write_text(json.dumps({**llm, "store": "off", "price_in": 1, "price_out": 1}))
         run(main, *stages("containment", "llm.yaml"), "--quiet")
         asked = len(server.bodies)
-        warm_up({"cascade": Cascade("cascade.json")})
+        warm_up({"cascade": Cascade("cascade.json", trust_remote_code=True)})
         assert len(server.bodies) == asked
         for folder, requests in (("first", late), ("second", 0)):
             out = run(score.main, "answers.jsonl", *CASCADE[:-1], folder, "--store", "kept.sqlite")

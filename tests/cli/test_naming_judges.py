@@ -303,3 +303,39 @@ def test_a_second_run_does_not_say_that_it_goes_on(score: Score) -> None:
     assert status == 1
     assert "is writing to out" in err
     assert "going on" not in out + err
+
+
+EVIL = "import pathlib; pathlib.Path('ran').touch()\nfrom bert_judge.judges import RegexJudge as Judge\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line"),
+    [
+        ("j.json", '{"judge_type": "evil:Judge", "pattern": "none"}', "score a.jsonl --judge j.json"),
+        ("j.yaml", "judge_type: evil:Judge\npattern: none", "score a.jsonl --judge j.yaml"),
+        ("s.yaml", "mine: {judge_type: 'evil:Judge', pattern: none}", "score a.jsonl --suite s.yaml"),
+        ("s.yaml", "mine: evil:Judge", "score a.jsonl --suite s.yaml"),
+        ("c.yaml", "judge_type: evil:Judge\npattern: none", "score a.jsonl --config c.yaml"),
+        ("c.yaml", "judge_type: evil:Judge\ntrust_remote_code: true", "score a.jsonl --config c.yaml"),
+        ("j.json", '{"judge_type": "evil:Judge", "pattern": "none"}', "evaluate a.jsonl --judges j.json"),
+        ("j.yaml", "judge_type: evil:Judge", "cascade --stages containment,j.yaml --calibration a.jsonl"),
+        ("j.yaml", "judge_type: evil:Judge", "serve --judge j.yaml --port 0"),
+    ],
+)
+def test_a_file_runs_no_code(folder: Path, complaint: Callable[..., str], name: str, content: str, line: str) -> None:
+    (folder / "evil.py").write_text(EVIL)
+    (folder / "a.jsonl").write_text('{"question": "q", "reference": "r", "candidate": "r"}\n')
+    (folder / name).write_text(content)
+    message = complaint(*line.split())
+    assert "names the class evil:Judge" in message
+    assert "--trust_remote_code" in message
+    assert not (folder / "ran").exists()
+
+
+def test_a_file_that_is_trusted_may_name_a_class(folder: Path, command: Callable[..., tuple[int, str, str]]) -> None:
+    (folder / "kind_of_mine.py").write_text("from bert_judge.judges import RegexJudge as Judge\n")
+    (folder / "a.jsonl").write_text('{"question": "q", "reference": "r", "candidate": "r"}\n')
+    (folder / "j.json").write_text('{"judge_type": "kind_of_mine:Judge", "pattern": "none", "metric": "containment"}')
+    line = "score a.jsonl --judge j.json --trust_remote_code --quiet"
+    assert command(*line.split(), "--output_dir", "out")[0] == 0
+    assert command(*line.split()[:2], "--judge_type", "kind_of_mine:Judge", "--pattern", "none", "--quiet")[0] == 0

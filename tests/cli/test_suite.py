@@ -46,7 +46,10 @@ def score(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     """Runs the suite over the examples; gives the output."""
 
     def run(*arguments: str) -> str:
-        assert main([str(EXAMPLES), "--suite", "suite.yaml", "--output_dir", "out", *arguments]) == 0
+        assert (
+            main([str(EXAMPLES), "--suite", "suite.yaml", "--trust_remote_code", "--output_dir", "out", *arguments])
+            == 0
+        )
         return capsys.readouterr().out
 
     return run
@@ -126,7 +129,7 @@ def test_without_texts_and_quiet(score) -> None:
 
 def test_a_suite_in_a_config_file(capsys: pytest.CaptureFixture[str]) -> None:
     Path("settings.yaml").write_text("suite: suite.yaml\nlimit: 3\noutput_dir: elsewhere\n")
-    assert main([str(EXAMPLES), "--config", "settings.yaml"]) == 0
+    assert main([str(EXAMPLES), "--config", "settings.yaml", "--trust_remote_code"]) == 0
     assert "elsewhere-suite.csv" in capsys.readouterr().out
 
 

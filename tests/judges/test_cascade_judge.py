@@ -96,7 +96,7 @@ def load(tmp_path: Path):
 
     def made(plan: CascadePlan) -> Cascade:
         plan.save(tmp_path / "cascade.json")
-        return Cascade(str(tmp_path / "cascade.json"))
+        return Cascade(str(tmp_path / "cascade.json"), trust_remote_code=True)
 
     return made
 
@@ -241,7 +241,7 @@ def test_a_broken_file_is_told_in_a_sentence(tmp_path: Path, refused: Refused) -
         if text is not None:
             path.write_text(text)
         with refused(said, text=text):
-            Cascade(str(path))
+            Cascade(str(path), trust_remote_code=True)
 
 
 def test_stages_are_counted_from_the_lines_of_a_result(load) -> None:

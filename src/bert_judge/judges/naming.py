@@ -131,7 +131,7 @@ def read_values(values: Mapping[str, Any], name: str | None = None, where: str =
 def check_no_class(given: object, where: str) -> None:
     """Raises InputError where a file gives `module:Class` as a judge: to import the module is to run it."""
     kind = given.get("judge_type") if isinstance(given, Mapping) else given
-    if isinstance(kind, str) and _is_class(kind) and not Path(kind).exists():
+    if isinstance(kind, str) and _is_class(kind) and not kind.startswith("bert_judge."):
         raise InputError(
             f"{where} names the class {kind} as a judge, and its module would be run as code; name the class yourself, "
             "or pass trust_remote_code=True if you trust the file."
