@@ -15,7 +15,7 @@ import bert_judge
 
 ROOT = Path(bert_judge.__file__).parent
 LADDER = [
-    "types errors addresses paths pickles locks version wording memory questions limits timing",
+    "types errors addresses paths pickles locks version wording memory questions limits timing settings",
     "models devices data artifacts store metrics evidence reading stats document processes endpoints",
     "generators encoder prompt sources summary",
     "tasks training bertscore",
@@ -28,7 +28,7 @@ LADDER = [
 LEVELS = {name: level for level, names in enumerate(LADDER) for name in names.split()}
 SIDEWAYS = {
     *(("evidence", "metrics"), ("reading", "evidence"), ("server", "report"), ("types", "errors"), ("paths", "types")),
-    *(("pickles", "paths"), ("pickles", "errors"), ("limits", "errors")),
+    *(("pickles", "paths"), ("pickles", "errors"), ("limits", "errors"), ("settings", "errors")),
 }
 HEAVY = (
     *("torch", "transformers", "numpy", "datasets", "pyarrow", "tokenizers", "scipy", "sklearn"),

@@ -19,6 +19,9 @@ LONGEST, LONGEST_LINE = 400, 120
 INTERVALS = "in brackets: 95 % intervals, by question where questions have several answers"
 """What tables say below rates that have an interval."""
 
+_CONTROL = re.compile(r"(?!\x1b\[(?:0|31|32)m)[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)*|\.\d+)(?:[eE][+-]?\d+)?\s?%?")
 _MARKUP = re.compile(r"([\\`*_{}<>#|~&$]|\](?=[(\[:]))")
 
 
@@ -117,6 +120,27 @@ def code(text: str | None, most: int = sys.maxsize) -> str:
 def visible(text: str) -> str:
     """A text on one line, with white space and what can't be printed as escapes."""
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
+def harmless(text: str) -> str:
+    """A text with control characters as escapes: those of an answer could set a terminal's title or clipboard.
+
+    Line feeds, tabs and the colours that we print ourselves stay.
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def csv_text(text: str) -> str:
+    """A text for a cell of CSV: an apostrophe before what a spreadsheet would run as a formula, unless it is a number.
+
+    `text_of_csv` undoes it.
+    """
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def text_of_csv(cell: str) -> str:
+    """The text of a cell, without the apostrophe of `csv_text`."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def escaped(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from bert_judge.cli.flags import Parser, add_flags, read_config
 from bert_judge.errors import InputError
+from bert_judge.judges.naming import JudgeSpec, read_suite
 from conftest import Refused
 
 
@@ -140,7 +142,7 @@ def test_a_config_file_names_columns_as_they_are(tmp_path: Path):
     assert with_config(tmp_path, text)["columns"] == columns
     assert with_config(tmp_path, 'columns: a=b,c="d, e"')["columns"] == {"a": "b", "c": "d, e"}
     assert with_config(tmp_path, text, "--columns id=n --columns label=y")["columns"] == {"id": "n", "label": "y"}
-    with pytest.raises(InputError, match=r'sets a column of columns to \{"b": 1\}; a name was expected'):
+    with pytest.raises(InputError, match=r"sets a column of columns to \{'b': 1\}; a name was expected"):
         with_config(tmp_path, "columns:\n  a:\n    b: 1\n")
 
 
@@ -164,7 +166,7 @@ def test_a_wrong_config_file_is_told(tmp_path: Path, refused: Refused):
 
 
 def test_a_missing_config_file_is_told():
-    with pytest.raises(InputError, match=r"no.yaml, can't be read \(No such file"):
+    with pytest.raises(InputError, match=r"no.yaml can't be read \(No such file"):
         read_config("no.yaml")
 
 
@@ -176,3 +178,40 @@ def test_a_parameter_that_can_not_be_a_flag_is_told():
     made = parser()
     with pytest.raises(InputError, match="parameter output_dir of Options can't be a flag, as there is one of that"):
         add_flags(made.add_argument_group("again"), Options)
+
+
+ALIASES = "\n".join(
+    ["- &a0 [x, x, x, x, x, x, x, x, x]", *(f"- &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9))]
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\xff\xfea: 1", "is not UTF-8 text"),
+        (b"limit: 2020-13-45", "month must be in 1..12"),
+        (b"limit: " + b"1" * 5_000, "a number has thousands of digits"),
+        (b"limit: " + b"[" * 3_000 + b"]" * 3_000, "nested too deeply"),
+        (b"limit: " + b"x" * (1 << 20), "has over 1 MiB"),
+        (b"[a]: 1", "is not valid YAML"),
+    ],
+)
+def test_no_file_of_settings_ends_in_a_traceback(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_bytes(content)
+    for read in (read_config, JudgeSpec.of, lambda name: read_suite(Path(name))):
+        with pytest.raises(InputError, match=re.escape(message)):
+            read(str(path))
+
+
+def test_values_that_hold_each_other_are_shown_in_a_few_words(tmp_path: Path) -> None:
+    path = tmp_path / "rules.yaml"
+    path.write_text(ALIASES)
+    with pytest.raises(InputError) as error:
+        JudgeSpec.of({"judge_type": "RuleJudge", "rules": str(path)}).make()
+    assert len(str(error.value)) < 500
+    path = tmp_path / "judge.yaml"
+    path.write_text("judge_type: RegexJudge\nmetric: containment\npattern:\n" + ALIASES)
+    with pytest.raises(InputError) as error:
+        JudgeSpec.of(str(path))
+    assert len(str(error.value)) < 500

@@ -145,3 +145,23 @@ def test_doctor(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch:
         'P(correct) of "I\'d say it is Paris." 0.9',
     ):
         assert text in out
+
+
+HOSTILE = "It is \x1b]52;c;cm0gLXJm\x07Paris\x1b]0;title\x07\x1b[2J\x9b1m\u202egnp"
+
+
+def test_no_text_of_an_answer_controls_the_terminal(
+    show, command: Callable[..., tuple[int, str, str]], folder: Path
+) -> None:
+    rows = [{"id": HOSTILE, "question": HOSTILE, HOSTILE: "x", "reference": "Paris", "candidate": HOSTILE}]
+    write_rows("hostile.jsonl", rows)
+    printed = [
+        command("score", "hostile.jsonl", "--judge", "containment", "--output_dir", "h"),
+        show("h", "--full"),
+        command("score", "hostile.jsonl", "--map", f"reference={HOSTILE}x", "--overwrite"),
+        command("show", HOSTILE),
+        command(HOSTILE),
+    ]
+    for _, out, err in printed:
+        assert not set("\x1b\x07\x9b\u202e") & set(out + err)
+    assert r"\x1b]52;c;" in printed[1][1]

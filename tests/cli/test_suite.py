@@ -10,10 +10,11 @@ import pytest
 
 from bert_judge.cli.score import main
 from bert_judge.errors import BertJudgeError, InputError, ModelError, OutputError
+from bert_judge.sources import open_source
 from bert_judge.types import Sample, Verdict
 from conftest import Refused
 from failing_judges import EndpointJudge
-from json_lines import EXAMPLES, read_rows
+from json_lines import EXAMPLES, read_rows, write_rows
 
 ROWS = read_rows(EXAMPLES)
 SUITE = """
@@ -182,3 +183,21 @@ def test_a_suite_names_the_judges_and_flags_do_not(score) -> None:
         main([str(EXAMPLES), "--suite", "nowhere.yaml"])
     with pytest.raises(SystemExit):
         score("--threshold", "0.7")
+
+
+FORMULAS = ["=1+1", "+cmd", "-x", "@sum", "\t=1", "'=1", "''-x", "-5", "+3.5", "-1e-3", "'quoted'", "plain", "- one"]
+
+
+def test_no_text_of_a_csv_file_is_a_formula() -> None:
+    rows = [{"id": f"={n}", "question": "q", "reference": text, "candidate": text} for n, text in enumerate(FORMULAS)]
+    write_rows("rows.jsonl", rows)
+    assert main(["rows.jsonl", "--judge", "containment,exact_match", "--output_dir", "two", "--quiet"]) == 0
+    path = Path("two-suite.csv")
+    with path.open(newline="", encoding="utf-8") as file:
+        _, *lines = csv.reader(file)
+    cells = [cell for line in lines for cell in line[:4]]
+    assert not [cell for cell in cells if cell[:1] in "=@\t\r" and cell]
+    assert {cell for cell in cells if cell[:1] in tuple("+-")} == {"-5", "+3.5", "-1e-3"}
+    again = open_source(path, columns={"candidate": "candidate", "reference": "candidate"})
+    assert [sample.candidate for sample in again] == FORMULAS
+    assert [sample.id for sample in again] == [f"={n}" for n in range(len(FORMULAS))]

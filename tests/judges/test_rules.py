@@ -159,10 +159,10 @@ def test_a_wrong_file_of_rules_is_told_in_a_sentence(tmp_path: Path, refused: Re
         ("- {max_words: 4, min_words: 2}", "has max_words and min_words; one kind was expected"),
         ("- most_words: 4", "unknown kind 'most_words'"),
         ("- max_words: four", "max_words of 'four'"),
-        ("- max_words: true", "max_words of True"),
+        ("- max_words: true", "max_words of true"),
         ("- {max_words: 4, case_sensitive: 1}", "case_sensitive to 1"),
         ("- {name: x, max_words: 4}\n- {name: x, min_words: 4}", "two rules are called 'x'"),
-        ("- valid_json: false", "valid_json of False; true was expected"),
+        ("- valid_json: false", "valid_json of false; true was expected"),
     ]:
         with refused(said, text=text):
             RuleJudge(write(tmp_path / "rules.yaml", text))

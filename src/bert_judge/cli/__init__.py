@@ -16,6 +16,7 @@ from bert_judge.addresses import public_text
 from bert_judge.cli.flags import as_flags
 from bert_judge.errors import BertJudgeError, OutputError, did_you_mean
 from bert_judge.version import __version__
+from bert_judge.wording import harmless
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -91,11 +92,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return _run(command, rest)
         except BertJudgeError as error:
-            print(f"{name}: {public_text(as_flags(str(error), 'of score'))}", file=sys.stderr)
+            say_error(f"{name}: {public_text(as_flags(str(error), 'of score'))}")
             return 1
         except KeyboardInterrupt as stopped:
-            print(f"\n{name}: {str(stopped) or 'stopped.'}", file=sys.stderr)
+            say_error(f"\n{name}: {str(stopped) or 'stopped.'}")
             return 130
+        except MemoryError:
+            say_error(f"{name}: this takes more memory than there is; give a smaller file, or a part of it (--limit).")
+            return 1
         except SystemExit as end:  # argparse leaves so, after --help and after wrong usage
             return int(end.code or 0)
 
@@ -113,7 +117,7 @@ def run(*command: str) -> NoReturn:
 def say(text: str) -> None:
     """Print what was asked for. Raises OutputError where standard output is full."""
     try:
-        print(text, flush=True)
+        print(harmless(text), flush=True)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -127,12 +131,19 @@ def progress_bar(total: int, title: str, quiet: bool, done: int = 0, unit: str =
     """
     from tqdm import tqdm
 
-    return tqdm(total=total, initial=done, unit=unit, desc=title, disable=quiet, dynamic_ncols=True, smoothing=0)
+    return tqdm(
+        total=total, initial=done, unit=unit, desc=harmless(title), disable=quiet, dynamic_ncols=True, smoothing=0
+    )
 
 
 def note(text: str) -> None:
     """Say on standard error what a user should know, and what does not stop the command."""
-    print(f"note: {text}", file=sys.stderr)
+    say_error(f"note: {text}")
+
+
+def say_error(text: str) -> None:
+    """Print to standard error."""
+    print(harmless(text), file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -159,7 +170,7 @@ def _run(command: str, arguments: Sequence[str]) -> int:
         return int(importlib.import_module(f"bert_judge.cli.{command.replace('-', '_')}").main(arguments))
     else:
         hint = did_you_mean(command, COMMANDS)
-        print(f"bert-judge: there is no command {command!r}; {hint} See bert-judge --help.", file=sys.stderr)
+        say_error(f"bert-judge: there is no command {command!r}; {hint} See bert-judge --help.")
         return 2
     return 0
 

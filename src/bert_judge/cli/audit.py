@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,7 +12,7 @@ from bert_judge.artifacts import check_folder, write_files
 from bert_judge.audit.audit_document import audit_document, to_files
 from bert_judge.audit.items import items_of, load_items, spread
 from bert_judge.audit.trials import FAMILIES, Gate, assess_trials, make_trials, needed_samples
-from bert_judge.cli import GATE_MISSED, log_shown, progress_bar, run, say
+from bert_judge.cli import GATE_MISSED, log_shown, progress_bar, run, say, say_error
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import add_judges, chosen_judges
@@ -73,7 +72,7 @@ def main(arguments: Sequence[str]) -> int:
         if folder:
             say(f"files  {folder}/: audit.json, audit.md, audit_failures.jsonl")
     for miss in misses:
-        print(f"gate missed: {miss}", file=sys.stderr)
+        say_error(f"gate missed: {miss}")
     return GATE_MISSED if misses else 0
 
 

@@ -11,7 +11,6 @@ import argparse
 import csv
 import difflib
 import inspect
-import json
 import re
 import shutil
 import types
@@ -23,6 +22,8 @@ from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, get_args, 
 
 from bert_judge.addresses import public_text
 from bert_judge.errors import InputError
+from bert_judge.settings import read_yaml, shown
+from bert_judge.wording import harmless
 
 T = TypeVar("T")
 
@@ -68,14 +69,7 @@ def spellings(name: str) -> list[str]:
 
 def read_config(path: str) -> dict[str, Any]:
     """The names and values of a YAML file, in the underscore spelling. Raises InputError with what is wrong."""
-    import yaml
-
-    try:
-        values = yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
-    except OSError as error:
-        raise InputError(f"the file of --config, {path}, can't be read ({error.strerror}).") from error
-    except yaml.YAMLError as error:
-        raise InputError(f"{path} is not valid YAML ({str(error).splitlines()[0]}).") from error
+    values = read_yaml(Path(path), "the file of --config") or {}
     if not isinstance(values, dict):
         raise InputError(f"{path} holds a {type(values).__name__}; names and values, as of flags, were expected.")
     return {str(key).replace("-", "_"): value for key, value in values.items()}
@@ -107,7 +101,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Leave with status 2 and a sentence, without the usage of all flags."""
-        self.exit(2, f"{self.prog}: {public_text(message)}; see {self.prog} --help.\n")
+        self.exit(2, harmless(f"{self.prog}: {public_text(message)}; see {self.prog} --help.\n"))
 
     def flags(self, title: str, signature: Callable[..., Any], **how: Any) -> list[str]:
         """Add a group of flags, as `add_flags` does."""
@@ -134,7 +128,7 @@ class Parser(argparse.ArgumentParser):
         for name in values:
             if name not in known:
                 raise InputError(
-                    f"{path} sets {name!r}, which is not a flag of {self.prog}; there is {', '.join(known)}."
+                    f"{path} sets {shown(name)}, which is not a flag of {self.prog}; there is {', '.join(known)}."
                 )
         given = {name: value for name, value in values.items() if value is not None}
         self.set_defaults(**{name: _checked(path, known[name], value) for name, value in given.items()})
@@ -232,24 +226,25 @@ def _checked(path: str, action: argparse.Action, value: Any) -> Any:
     """The value that a config file gives, as the flag would have it; InputError where the flag would not take it."""
     if isinstance(action, _Names):
         if not isinstance(value, str | list) or not all(isinstance(name, str) for name in value):
-            raise InputError(f"{path} sets {action.dest} to {value!r}; a name or a list of names was expected.")
+            raise InputError(f"{path} sets {action.dest} to {shown(value)}; a name or a list of names was expected.")
         return names_in(value)
     if isinstance(action, argparse._StoreTrueAction | argparse.BooleanOptionalAction):
         if not isinstance(value, bool):
-            raise InputError(f"{path} sets {action.dest} to {value!r}; true or false was expected.")
+            raise InputError(f"{path} sets {action.dest} to {shown(value)}; true or false was expected.")
         return value
     if action.type is joined_names and isinstance(value, list):
-        return joined_names(",".join(map(str, value)))
+        return joined_names(",".join(each if isinstance(each, str) else shown(each) for each in value))
     if action.type is named_columns and isinstance(value, dict):
         return _together([{str(name): _columns_in(path, action.dest, own)} for name, own in value.items()])
     try:
         if isinstance(value, dict | list | bool):
-            raise argparse.ArgumentTypeError(f"{json.dumps(value, default=str)} is not a single value")
+            raise argparse.ArgumentTypeError(f"{shown(value)} is not a single value")
         converted = action.type(str(value)) if callable(action.type) else str(value)
     except (ValueError, argparse.ArgumentTypeError) as error:
         raise InputError(f"{path} sets {action.dest} to what the flag would not take: {error}.") from error
     if action.choices and converted not in action.choices:
-        raise InputError(f"{path} sets {action.dest} to {value!r}; one of {', '.join(action.choices)} was expected.")
+        expected = f"one of {', '.join(action.choices)}"
+        raise InputError(f"{path} sets {action.dest} to {shown(value)}; {expected} was expected.")
     return converted
 
 
@@ -257,7 +252,7 @@ def _columns_in(path: str, flag: str, value: Any) -> list[str]:
     """The columns that a config file names for one thing: one, none (null), or a list."""
     columns = value if isinstance(value, list) else [value]
     if any(isinstance(column, dict | list | bool) for column in columns):
-        raise InputError(f"{path} sets a column of {flag} to {json.dumps(value, default=str)}; a name was expected.")
+        raise InputError(f"{path} sets a column of {flag} to {shown(value)}; a name was expected.")
     return ["" if column is None else str(column) for column in columns]
 
 

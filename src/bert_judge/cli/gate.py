@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from bert_judge.analysis.gate import Limits, check_run
 from bert_judge.analysis.results import Run, find_runs
-from bert_judge.cli import GATE_MISSED, run, say
+from bert_judge.cli import GATE_MISSED, run, say, say_error
 from bert_judge.cli.flags import Parser, made
 from bert_judge.errors import InputError
 
@@ -53,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
             missed += check.missed
             line = f"{name}: {check.sentence}" if len(results) > 1 else check.sentence
             if check.missed:
-                print(f"gate missed: {line}", file=sys.stderr)
+                say_error(f"gate missed: {line}")
             else:
                 say(f"met: {line}")
     return GATE_MISSED if missed else 0

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from bert_judge.artifacts import ResultFolder
-from bert_judge.cli import note, progress_bar
+from bert_judge.cli import note, progress_bar, say_error
 from bert_judge.cli.flags import Parser, add_flags, joined_names, names_in, peek, spellings
 from bert_judge.cli.outputs import VerdictOptions
 from bert_judge.errors import InputError
@@ -184,9 +184,8 @@ def say_failed(results: Iterable[ResultFolder], command: str) -> int:
         status = JUDGE_FAILED
         cause, times = causes.most_common(1)[0]
         most = f", {times} of them" if len(causes) > 1 else ""
-        print(
+        say_error(
             f"{command}: the judge failed on {causes.total()} rows of {result.folder}{most} with {cause!r}; mend "
-            "that and run the same command again: it judges these rows alone.",
-            file=sys.stderr,
+            "that and run the same command again: it judges these rows alone."
         )
     return status

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bert_judge.cli import run, say
+from bert_judge.cli import note, run, say
 from bert_judge.cli.flags import Parser, spellings
 from bert_judge.document import Table
 from bert_judge.errors import InputError
@@ -50,7 +50,7 @@ def _count_rows(tasks: Iterable[TaskFunction]) -> dict[Benchmark, int | None]:
             rows[benchmark] = benchmark.local_rows()
         except InputError as error:
             rows[benchmark] = None
-            print(f"note: {benchmark.name}: {error}", file=sys.stderr)
+            note(f"{benchmark.name}: {error}")
     return rows
 
 

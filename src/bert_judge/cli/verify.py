@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from bert_judge.analysis.results import left_out, load_record, result_folders
 from bert_judge.artifacts import damage
-from bert_judge.cli import run, say
+from bert_judge.cli import run, say, say_error
 from bert_judge.cli.flags import Parser
 from bert_judge.sources.files import find_input
 from bert_judge.types import Signature
@@ -43,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
             say(f"{folder}: {_what_it_is(record)}")
         wrong += found
     for sentence in wrong:
-        print(f"bert-judge verify: {sentence}", file=sys.stderr)
+        say_error(f"bert-judge verify: {sentence}")
     return 1 if wrong else 0
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import zip_longest
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from bert_judge.errors import InputError, first_line
+from bert_judge.errors import InputError
 from bert_judge.types import Explanation, Reply, Sample, Scale, Signature, Verdict
 
 if TYPE_CHECKING:
@@ -228,18 +227,6 @@ def windows_of(samples: Iterable[Sample], most: int, first: int = FIRST_WINDOW) 
         return len(sample.candidate) + len(sample.question or "") + sum(map(len, sample.references))
 
     return windows(samples, characters, 1 << 23, first, most)
-
-
-def read_yaml(path: Path, what: str, read: Callable[[str], Any] | None = None) -> Any:
-    """The content of a YAML file, parsed by `read` (`yaml.safe_load`). `what` names the file in InputErrors."""
-    import yaml
-
-    try:
-        return (read or yaml.safe_load)(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"the {what} {path} can't be read ({error.strerror}); a YAML file was expected.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not valid YAML ({first_line(error)}).") from error
 
 
 def _entries(name: str, values: Any) -> list[Any]:

@@ -107,7 +107,7 @@ class CascadePlan:
             raise InputError(
                 f"the cascade {path} can't be read ({error.strerror}); a file of bert-judge cascade was expected."
             ) from error
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
             raise InputError(
                 f"{path} is not a cascade ({reason}); a file of bert-judge cascade was expected."

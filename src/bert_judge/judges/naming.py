@@ -26,11 +26,12 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from bert_judge.errors import InputError, ModelError, did_you_mean, named_in_errors
 from bert_judge.judges import JUDGES
-from bert_judge.judges.base import Judge, read_yaml
+from bert_judge.judges.base import Judge
 from bert_judge.judges.cascade import is_cascade
 from bert_judge.judges.stored import StoredJudge
 from bert_judge.metrics import METRICS, find_metric
 from bert_judge.models import SHIPPED, find_model
+from bert_judge.settings import read_yaml, shown
 from bert_judge.store import open_store
 
 _SUITE_NAME = re.compile(r"\w[\w.-]*")
@@ -90,7 +91,7 @@ def read_name(text: str, trust_remote_code: bool = False) -> JudgeSpec:
         expected = f"one of {', '.join((*SHIPPED, *JUDGES))}, a metric, a model, module:Class or a YAML file"
         raise InputError(f"an empty name of a judge was given; {expected} was expected.")
     if text.endswith((".yaml", ".yml", ".json")):
-        values = read_yaml(Path(text), "judge") or {}  # JSON is YAML, too
+        values = read_yaml(Path(text), "the judge") or {}  # JSON is YAML, too
         if is_cascade(values):
             settings = {"model_path": text} | ({"trust_remote_code": True} if trust_remote_code else {})
             return JudgeSpec(Path(text).stem, JUDGES["Cascade"], settings, frozenset(["model_path"]))
@@ -117,14 +118,14 @@ def read_values(values: Mapping[str, Any], name: str | None = None, where: str =
     settings = {str(key).replace("-", "_"): value for key, value in values.items() if value is not None}
     judge_type = settings.pop("judge_type", "BERTJudge")
     if not isinstance(judge_type, str):
-        raise InputError(f"{where} sets judge_type to {judge_type!r}; one of {', '.join(JUDGES)} was expected.")
+        raise InputError(f"{where} sets judge_type to {shown(judge_type)}; one of {', '.join(JUDGES)} was expected.")
     kind = _find_class(judge_type)
     parameters, hints = _parameters(kind), typing.get_type_hints(kind.__init__)
     for key, value in settings.items():
         if key not in parameters:
             hint = did_you_mean(key, parameters)
-            raise InputError(f"{where} sets {key!r}, which {judge_type} does not take; {hint}")
-        settings[key] = _fitting(value, hints.get(key, object), f"{where} sets {key} to {value!r}")
+            raise InputError(f"{where} sets {shown(key)}, which {judge_type} does not take; {hint}")
+        settings[key] = _fitting(value, hints.get(key, object), f"{where} sets {key} to {shown(value)}")
     return JudgeSpec(name or _last_part(str(settings.get("model_path") or judge_type)), kind, settings)
 
 
@@ -150,18 +151,20 @@ def read_suite(path: Path, trust_remote_code: bool = False) -> dict[str, JudgeSp
     `JudgeSpec.of` raises, with the name.
     """
     judges: dict[str, JudgeSpec] = {}
-    entries = read_yaml(path, "suite", _entries)
+    entries = read_yaml(path, "the suite", _entries)
     if not entries:
         raise InputError(f"{path} holds no names of judges; lines like `correctness: starter` were expected.")
     for name, given in entries:
         if not _SUITE_NAME.fullmatch(name):
             raise InputError(
-                f"{path} calls a judge {name!r}; a name of letters, digits, '_', '-' and '.' was expected."
+                f"{path} calls a judge {shown(name)}; a name of letters, digits, '_', '-' and '.' was expected."
             )
         if name.casefold() in map(str.casefold, judges):  # some file systems know no case
             raise InputError(f"{path} calls two judges {name!r}; give each its own name.")
         if not isinstance(given, str | Mapping):
-            raise InputError(f"{path} gives {given!r} as {name}; a judge, or its judge_type and flags, was expected.")
+            raise InputError(
+                f"{path} gives {shown(given)} as {name}; a judge, or its judge_type and flags, was expected."
+            )
         with named_in_errors(f"{name} of the suite"):
             if not trust_remote_code:
                 check_no_class(given, str(path))
@@ -262,6 +265,8 @@ def _entries(text: str) -> list[tuple[str, Any]]:
     node = yaml.compose(text, yaml.SafeLoader)
     if not isinstance(node, yaml.MappingNode):
         return []
+    if not all(isinstance(key, yaml.ScalarNode) for key, _ in node.value):
+        raise ValueError("a name is a list or a mapping")
     loader = yaml.SafeLoader("")
     return [(str(key.value), loader.construct_object(value, deep=True)) for key, value in node.value]
 

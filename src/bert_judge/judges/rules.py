@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from bert_judge.errors import InputError
-from bert_judge.judges.base import Judge, read_yaml
+from bert_judge.judges.base import Judge
 from bert_judge.judges.patterns import PATTERN_TIMEOUT, check_seconds, compile_pattern
 from bert_judge.reading import THINK_TOKEN, after_trace
+from bert_judge.settings import read_yaml, shown
 from bert_judge.timing import limited
 from bert_judge.types import Sample, Scale, Signature, Verdict
 from bert_judge.version import __version__
@@ -31,9 +32,13 @@ class Rule:
     def __post_init__(self) -> None:
         kind = KINDS.get(self.kind)
         if kind is None:
-            raise InputError(f"the rule {self.name!r} is of unknown kind {self.kind!r}; there is {', '.join(KINDS)}.")
+            raise InputError(
+                f"the rule {shown(self.name)} is of unknown kind {shown(self.kind)}; there is {', '.join(KINDS)}."
+            )
         if not kind.fits(self.value):
-            raise InputError(f"the rule {self.name!r} has {self.kind} of {self.value!r}; {kind.expected} was expected.")
+            raise InputError(
+                f"the rule {shown(self.name)} has {self.kind} of {shown(self.value)}; {kind.expected} was expected."
+            )
 
     def broken_by(self, text: str, timeout: float) -> str | None:
         """How a text breaks the rule; None where it keeps it. Raises TimeoutError, and InputError for a bad pattern."""
@@ -150,7 +155,7 @@ class RuleJudge(Judge):
 
 def read_rules(path: Path) -> list[Rule]:
     """The rules of a YAML file. Raises InputError, which says what is wrong and where."""
-    entries = read_yaml(path, "rules")
+    entries = read_yaml(path, "the rules")
     if not isinstance(entries, list) or not entries:
         held = "nothing" if not entries else f"a {type(entries).__name__}"
         raise InputError(f"{path} holds {held}; a list of rules was expected, such as `- max_words: 50`.")
@@ -159,15 +164,16 @@ def read_rules(path: Path) -> list[Rule]:
 
 def _rule(entry: Any, where: str) -> Rule:
     if not isinstance(entry, Mapping):
-        raise InputError(f"{where} is {entry!r}; a kind with its value was expected, such as `max_words: 50`.")
+        raise InputError(f"{where} is {shown(entry)}; a kind with its value was expected, such as `max_words: 50`.")
     kinds = [str(key) for key in entry if key not in ("name", "case_sensitive")]
     if len(kinds) != 1:
         said = " and ".join(kinds) or "no kind"
         raise InputError(f"{where} has {said}; one kind was expected, of {', '.join(KINDS)}.")
     value, case = entry[kinds[0]], entry.get("case_sensitive", False)
     if not isinstance(case, bool):
-        raise InputError(f"{where} sets case_sensitive to {case!r}; true or false was expected.")
-    return Rule(str(entry.get("name") or f"{kinds[0]} {value}"), kinds[0], value, case)
+        raise InputError(f"{where} sets case_sensitive to {shown(case)}; true or false was expected.")
+    name = entry.get("name") or f"{kinds[0]} {shown(value) if isinstance(value, list | Mapping) else value}"
+    return Rule(str(name), kinds[0], value, case)
 
 
 def _pattern_kind(say: Callable[[Rule, Any], str | None]) -> RuleKind:

@@ -563,11 +563,12 @@ async function record(row) {
   };
 }
 
-// A text that a spreadsheet would take for a formula begins with an apostrophe.
+// A text that a spreadsheet would take for a formula begins with an apostrophe, as in wording.py.
 function csvCell(value) {
   if (value === null || value === undefined) return "";
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-  const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const formula = /^'*[=+\-@\t\r]/.test(text) && !/^[+-]?(\d+([.,]\d+)*|\.\d+)([eE][+-]?\d+)?\s?%?$/.test(text);
+  const safe = typeof value === "string" && formula ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from bert_judge.artifacts import BAD_ROWS, ResultFolder, write_files
 from bert_judge.document import Content, Facts, Table
 from bert_judge.summary import Agreement, Summary
-from bert_judge.wording import INTERVALS, bracketed, interval_by, number, percent, rows_outside
+from bert_judge.wording import INTERVALS, bracketed, csv_text, interval_by, number, percent, rows_outside
 
 
 def result_facts(summary: Summary, bad_rows: int) -> list[Facts]:
@@ -117,5 +117,5 @@ def _csv_lines(results: Mapping[str, ResultFolder], texts: Sequence[str]) -> Ite
 
 def _csv_line(cells: Iterable[object]) -> str:
     line = io.StringIO(newline="")
-    csv.writer(line).writerow(cells)
+    csv.writer(line).writerow([csv_text(cell) if isinstance(cell, str) else cell for cell in cells])
     return line.getvalue()

@@ -16,6 +16,7 @@ from typing import BinaryIO, Final, Literal
 from bert_judge.errors import InputError
 from bert_judge.limits import FILES, Limits, check, check_whole
 from bert_judge.sources.values import NumberText, RawRow, as_json
+from bert_judge.wording import text_of_csv
 
 _number = lru_cache(maxsize=4096)(NumberText)  # long lists of numbers repeat them
 _DECODER: Final = json.JSONDecoder(parse_float=_number, parse_int=_number, parse_constant=_number)
@@ -187,7 +188,7 @@ def read_csv(stream: BinaryIO, name: str, delimiter: str | None, limits: Limits 
         if problem:
             yield RawRow(line, None, problem, as_json(cells))
         elif cells and not header:
-            header = _header(cells, name, limits)
+            header = _header(list(map(text_of_csv, cells)), name, limits)
         elif any(cells):
             yield _cells_row(line, header, cells)
         line = reader.line_num + 1
@@ -229,7 +230,7 @@ def _header(cells: list[str], name: str, limits: Limits) -> list[str]:
 def _cells_row(line: int, header: list[str], cells: list[str]) -> RawRow:
     if len(cells) != len(header):
         return RawRow(line, None, f"has {len(cells)} cells where the header has {len(header)}", as_json(cells))
-    return RawRow(line, dict(zip(header, cells, strict=True)), cells=True)
+    return RawRow(line, dict(zip(header, map(text_of_csv, cells), strict=True)), cells=True)
 
 
 def _object_row(line: int, value: object, text: str) -> RawRow:
