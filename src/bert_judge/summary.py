@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from bert_judge.artifacts import ResultFolder, record_cluster
+from bert_judge.artifacts import RUN, ResultFolder, read_verdicts, record_cluster
+from bert_judge.errors import InputError
 from bert_judge.stats import Confusion, Rate
 from bert_judge.stats.arrays import np
 
@@ -42,14 +45,19 @@ class Summary:
 
     @classmethod
     def of(cls, folder: ResultFolder) -> Summary:
-        """The summary in the `run.json` of a finished result."""
-        saved = folder.run()["summary"]
-        agreement, outside = saved["agreement"], saved.get("outside")
-        records = {
-            "agreement": Agreement(**agreement) if agreement else None,
-            "outside": Outside(**outside) if outside else None,
-        }
-        return cls(**{**saved, **records})
+        """The summary in the `run.json` of a finished result. Raises InputError where there is none."""
+        try:
+            saved = folder.run()["summary"]
+            agreement, outside = saved["agreement"], saved.get("outside")
+            records = {
+                "agreement": Agreement(**agreement) if agreement else None,
+                "outside": Outside(**outside) if outside else None,
+            }
+            return cls(**{**saved, **records})
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InputError(
+                f"{folder.folder / RUN} holds no summary that can be read ({error}); judge again."
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +206,33 @@ class _ByQuestion:
             counts[row, places] += np.bincount(of_answer[counted != 0], minlength=len(asked)).astype(np.uint32)
         self._questions, self._counts = questions, counts
         self._waiting, self._kinds = array("Q"), array("B")
+
+
+def different_figures(folder: Path, saved: Mapping[str, Any]) -> list[str]:
+    """A sentence for each figure of a saved summary that the verdicts of its folder do not give.
+
+    Intervals are left out: earlier versions made them otherwise.
+    """
+    summary = asdict(Tally(read_verdicts(folder, Tally.COLUMNS)).summary())
+    pairs: list[tuple[str, Any, Any]] = [(name, saved.get(name), summary[name]) for name in _FIGURES]
+    written, counted = (each.get("agreement") or {} for each in (saved, summary))
+    if isinstance(written, Mapping):
+        pairs += [(f"agreement.{name}", written.get(name), counted.get(name)) for name in _FIGURES_OF_AGREEMENT]
+    return [
+        f"{folder / RUN} says {name} {written}, and the verdicts give {counted}."
+        for name, written, counted in pairs
+        if not _same(written, counted)
+    ]
+
+
+_FIGURES = ("rows", "judged", "undecided", "failed", "truncated", "mean_score", "accuracy", "accuracy_all")
+_FIGURES_OF_AGREEMENT = ("rows", "labels", "accuracy", "f1", "kappa")
+
+
+def _same(written: object, counted: float | None) -> bool:
+    if isinstance(written, int | float) and counted is not None:
+        return math.isclose(written, counted, rel_tol=1e-9, abs_tol=1e-12)
+    return written is counted is None
 
 
 def _questions(rate: Rate) -> int | None:

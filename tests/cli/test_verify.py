@@ -103,3 +103,35 @@ def flip(path: Path) -> None:
 
 def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-3])
+
+
+def test_figures_are_counted_again(
+    out: Path, answers: Path, command: Callable[..., tuple[int, str, str]], complaint: Callable[..., str]
+) -> None:
+    record = json.loads((out / "run.json").read_text())
+    record["summary"]["accuracy"] = 0.99
+    (out / "run.json").write_text(json.dumps(record))
+    message = "run.json says accuracy 0.99, and the verdicts give 1.0"
+    status, _, err = command("verify", out)
+    assert (status, message in err) == (1, True)
+    again = ("score", answers, "--judge", "containment", "--output_dir", out, "--quiet", "--no_report")
+    assert f"{message}: it was changed after it was written; judge again with --overwrite." in complaint(*again)
+    assert command(*again, "--overwrite")[0] == 0
+    assert command("verify", out)[0] == 0
+
+
+@pytest.mark.parametrize("summary", ["x", 7, [], {}, {"rows": "x", "agreement": 3}])
+def test_a_record_of_the_wrong_shape_ends_in_a_sentence(
+    out: Path,
+    answers: Path,
+    complaint: Callable[..., str],
+    command: Callable[..., tuple[int, str, str]],
+    summary: object,
+) -> None:
+    record = json.loads((out / "run.json").read_text())
+    (out / "run.json").write_text(json.dumps({**record, "summary": summary}))
+    for line in (("show", out), ("report", out), ("gate", out, "--min_accuracy", "0.5"), ("verify", out)):
+        status, _, err = command(*line)
+        assert "Traceback" not in err
+        assert status in (0, 1, 4)
+    assert "run.json" in complaint("score", answers, "--judge", "containment", "--output_dir", out, "--quiet")

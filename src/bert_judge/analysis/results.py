@@ -202,6 +202,9 @@ def load_record(folder: Path) -> dict[str, Any]:
         record = json.loads(path.read_text(encoding="utf-8"))
         if "signature" not in record["identity"]:
             raise ValueError("it names no judge")
+        summary = record.get("summary", {})
+        if not isinstance(summary, dict) or not isinstance(summary.get("rows", 0), int):
+            raise ValueError("its summary is of another shape")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} can't be read as the record of a run ({error}).") from error
     return cast("dict[str, Any]", record)

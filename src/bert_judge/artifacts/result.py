@@ -33,7 +33,7 @@ from bert_judge.artifacts.files import (
 from bert_judge.artifacts.identity import Identity
 from bert_judge.artifacts.parts import Parts
 from bert_judge.artifacts.verdicts import has_verdicts, json_line, read_lines, read_verdicts, whole_lines
-from bert_judge.errors import OutputError
+from bert_judge.errors import InputError, OutputError
 from bert_judge.locks import locked
 
 _FLUSH_SECONDS = 0.5  # how much work a killed process can lose
@@ -59,7 +59,7 @@ class ResultFolder:
         if not (overwrite or (folder / RUN).exists()) and self._is_ours(RUN + PARTIAL):
             self._end_finish()
         whole = self._is_ours(RUN) and not overwrite and has_verdicts(folder)
-        self.failed = self.run().get("summary", {}).get("failed", 0) if whole else 0
+        self.failed = self._written_failures() if whole else 0
         self.finished = whole and not self.failed
         begun = not whole and self._is_ours(RUN + PARTIAL)
         self._begun_rows, self._end = whole_lines(self._partial) if begun and not self.parts else (0, 0)
@@ -208,6 +208,12 @@ class ResultFolder:
         """What `run.json` of a finished result says."""
         record: dict[str, Any] = json.loads((self.folder / RUN).read_text(encoding="utf-8"))
         return record
+
+    def _written_failures(self) -> int:
+        summary = self.run().get("summary", {})
+        if not isinstance(summary, Mapping):
+            raise InputError(f"{self.folder / RUN} holds no summary that can be read; judge again with overwrite=True.")
+        return int(summary.get("failed") or 0)
 
     def _taken(self) -> OutputError:
         owner = {}

@@ -22,7 +22,7 @@ from bert_judge.judges.naming import JudgeSpec, check_no_class, read_name, read_
 from bert_judge.metrics import METRICS
 from bert_judge.models import SHIPPED, STARTER, STARTER_SMALL
 from bert_judge.scoring import Rows, explain_result, score_source, uncertain_rows
-from bert_judge.summary import Summary
+from bert_judge.summary import Summary, different_figures
 
 _REMOTE = "RemoteJudge"
 
@@ -141,6 +141,8 @@ def judge_rows(
 ) -> None:
     """Judge what a result lacks, with a progress bar. KeyboardInterrupt says what is kept, and how to go on."""
     if folder.finished:
+        for sentence in different_figures(folder.folder, folder.run()["summary"]):
+            raise InputError(f"{sentence[:-1]}: it was changed after it was written; judge again with --overwrite.")
         return
     done, total = folder.rows_done, len(rows)
     counts = score_source(rows, judge, folder, texts=texts, command=command)

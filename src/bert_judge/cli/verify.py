@@ -10,6 +10,7 @@ from bert_judge.artifacts import damage
 from bert_judge.cli import run, say, say_error
 from bert_judge.cli.flags import Parser
 from bert_judge.sources.files import find_input
+from bert_judge.summary import different_figures
 from bert_judge.types import Signature
 
 _EXAMPLES = """examples:
@@ -18,7 +19,7 @@ _EXAMPLES = """examples:
   bert-judge verify artifacts/scores             # all results below a folder
 
 It ends with status 1 where something is missing, unfinished, or other than it was written. A result is not read into
-memory: its files are hashed.
+memory: its files are hashed, and the figures of run.json are counted again.
 """
 
 
@@ -33,6 +34,8 @@ def main(arguments: Sequence[str]) -> int:
     for folder in dict.fromkeys(each for path in values["folders"] for each in result_folders(Path(path))):
         record = load_record(folder)
         found = damage(folder, record)
+        if not found and "summary" in record:
+            found = different_figures(folder, record["summary"])
         if digest not in (None, record["identity"]["input_sha256"]):
             judged = record.get("input", {}).get("path", "another file")
             found.append(
