@@ -14,7 +14,7 @@ LARGEST: Final = 1 << 20
 
 _repr = reprlib.Repr()
 _repr.maxstring = _repr.maxother = _repr.maxlong = 100
-_repr.maxlevel = 2
+_repr.maxlevel = _repr.maxlist = _repr.maxdict = 2
 
 
 def shown(value: object) -> str:

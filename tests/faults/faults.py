@@ -13,6 +13,7 @@ import dataclasses
 import gzip
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -25,8 +26,10 @@ import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import chdir, closing
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 import bert_judge
@@ -226,6 +229,20 @@ def disk_full() -> Outcome:
     return outcome(said(done))
 
 
+@fault("disk full while the page is written")
+def disk_full_at_the_page() -> Outcome:
+    """The result is whole, and only its page is missing."""
+    whole()
+    limit = "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+    done = ran("score", "rows.jsonl", *JUDGE, "--output_dir", "out", "--quiet",
+               before=limit + "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))")  # fmt: skip
+    assert done.returncode == 1
+    assert ran("verify", "out").returncode == 0
+    assert ran("report", "out", "--output", "page.html").returncode == 0
+    finished()
+    return outcome(said(done))
+
+
 @fault("disk full, verdicts in parts")
 def disk_full_in_parts() -> Outcome:
     whole(*PARTS)
@@ -315,6 +332,71 @@ def damaged_parquet() -> Outcome:
     data[200:260] = bytes(60)
     Path("damaged.parquet").write_bytes(data)
     return _refused("damaged.parquet")
+
+
+@fault("a packed line of 2 GB")
+def endless_line() -> Outcome:
+    whole()
+    with gzip.open("packed.jsonl.gz", "wb", 1) as packed:
+        packed.write(b'{"candidate": "')
+        for _ in range(2_000):
+            packed.write(b"0" * 1_000_000)
+    return _refused("packed.jsonl.gz")
+
+
+@fault("a log of inspect whose sample grows from 160 KB to 160 MB")
+def growing_member() -> Outcome:
+    whole()
+    with zipfile.ZipFile("log.eval", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({"version": 2, "eval": {"task": "t", "model": "m"}}))
+        archive.writestr("samples/1_epoch_1.json", '{"id": 1, "events": [' + "0," * 80_000_000 + "0]}")
+    return _refused("log.eval")
+
+
+@fault("a table of 600,000 columns")
+def wide_table() -> Outcome:
+    whole()
+    Path("wide.csv").write_text("question,reference,candidate," + ",".join(f"c{n}" for n in range(600_000)) + "\n")
+    return _refused("wide.csv")
+
+
+@fault("settings whose values hold each other a billion times")
+def billion_values() -> Outcome:
+    whole()
+    lists = "\n".join(
+        ["- &a0 [x, x, x, x, x, x, x, x, x]", *(f"- &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 10))]
+    )
+    Path("judge.yaml").write_text(f"judge_type: RegexJudge\nmetric: containment\npattern:\n{lists}\n")
+    done = ran("score", "rows.jsonl", "--judge", "judge.yaml", "--output_dir", "other")
+    assert done.returncode == 1
+    finished()
+    return outcome(said(done))
+
+
+@fault("a file of judges that names a module to import")
+def importing_file() -> Outcome:
+    whole()
+    Path("evil.py").write_text("from pathlib import Path\nPath('ran').touch()\n")
+    Path("judge.json").write_text('{"judge_type": "evil:Judge"}')
+    done = ran("score", "rows.jsonl", "--judge", "judge.json", "--output_dir", "other")
+    assert done.returncode == 1
+    assert not Path("ran").exists()
+    finished()
+    return outcome(said(done))
+
+
+@fault("run.json was edited")
+def edited_record() -> Outcome:
+    whole()
+    finished()
+    record = json.loads(Path("out/run.json").read_text())
+    record["summary"]["accuracy"] = 0.99
+    Path("out/run.json").write_text(json.dumps(record))
+    done = ran("verify", "out")
+    assert done.returncode == 1
+    shutil.rmtree("out")
+    finished()
+    return outcome(said(done))
 
 
 @fault("an input that grows while it is read")
@@ -593,12 +675,22 @@ def run_fault(function: Fault) -> Outcome:
 
 def lines(words: Sequence[str]) -> Iterator[str]:
     """The table, a line at a time."""
-    yield "| fault | what the user saw | rows lost | rows twice | judged again, for nothing |"
-    yield "| --- | --- | --- | --- | --- |"
-    for name, function in FAULTS.items():
+    yield "| fault | what the user saw | rows lost | rows twice | judged again, for nothing | MiB | seconds |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    for name in FAULTS:
         if all(word in name for word in words):
-            found = run_fault(function)
-            yield f"| {name} | {found.seen} | {found.lost} | {found.twice} | {found.judged_again} |"
+            with ProcessPoolExecutor(1, get_context("fork"), restore_signals) as process:  # whose children are new
+                found, memory, seconds = process.submit(_measured, name).result()
+            rows = f"{found.lost} | {found.twice} | {found.judged_again}"
+            yield f"| {name} | {found.seen} | {rows} | {memory >> 10:,} | {seconds:.1f} |"
+
+
+def _measured(name: str) -> tuple[Outcome, int, float]:
+    """What came of a fault, the most memory of a process in KiB, and the seconds of all runs together."""
+    start = time.monotonic()
+    found = run_fault(FAULTS[name])
+    seconds = time.monotonic() - start
+    return found, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, seconds
 
 
 if __name__ == "__main__":

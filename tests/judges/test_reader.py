@@ -128,3 +128,13 @@ def test_ctrl_c_ends_the_readers(judging: tuple[subprocess.Popen[str], list[int]
     assert process.returncode == 130
     assert "Traceback" not in err
     wait_until_ended(readers)
+
+
+def test_only_the_ends_of_a_very_long_text_are_read(starter: BERTJudge) -> None:
+    head, tail = "The answer is not easy to find. " * 10_000, " So it is Lima." * 20_000
+    texts = [head + letter * 1_000_000 + tail for letter in "ab"]
+    first, second = starter.assess([Sample(text, ("Lima",), "What is the capital of Peru?") for text in texts])
+    assert first.score == second.score
+    assert first.truncated["candidate"] > len(texts[0]) - 2_000
+    (thought,) = starter.assess([Sample("<think>" + "a " * 800_000 + "</think> Lima", ("Lima",))])
+    assert (thought.score, thought.label) == (1.0, 1)

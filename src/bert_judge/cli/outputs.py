@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from bert_judge.analysis.results import Run, load_run
 from bert_judge.artifacts import EXPLANATIONS, PART_ROWS, REPORT, RUN, ResultFolder
-from bert_judge.errors import InputError
+from bert_judge.errors import InputError, OutputError, first_line
 from bert_judge.report import write_report
 from bert_judge.summary import Summary
 
@@ -88,7 +88,15 @@ def write_page(
         share = PAGE_ROWS / rows  # of each result, where there are too many rows for a page
         samples = [int(share * Summary.of(result).rows) for result in results]
         drawn = (load_run(result.folder, most) for result, most in zip(results, samples, strict=True))
-        write_report(list(drawn) if share < 1 else [load(result.folder) for result in results], path)
+        try:
+            write_report(list(drawn) if share < 1 else [load(result.folder) for result in results], path)
+        except OutputError as error:
+            cause = first_line(error).partition(";")[0]
+            folders = " ".join(str(result.folder) for result in results)
+            raise OutputError(
+                f"the result in {folders} is whole, and only its page is missing, as {cause}; "
+                f"bert-judge report {folders} writes it when that is mended."
+            ) from error
     return f", {path.name}"
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from bert_judge.errors import InputError
 from bert_judge.evidence import Signals, find_signals
 from bert_judge.prompt import Prompt, PromptEncoder, Scope
 from bert_judge.reading import Answer
 from bert_judge.types import Sample
+
+MOST_READ: Final = 500_000
+"""The most characters of a text that are read, half of them at its beginning and half at its end: what is tokenized
+takes some 60 bytes of memory a character."""
 
 _MOST = 8  # processes that "auto" takes: what they read in a second is as much as one process can turn into verdicts
 _CORES = 8  # of a processor, whose encoder needs a process for so many
@@ -39,11 +43,18 @@ class Reader:
     def __call__(self, samples: Sequence[Sample]) -> list[Read]:
         """What is read of each sample; the same for it in any window."""
         answers = [self.prompts.form.answer_of(sample) for sample in samples]
-        prompts = iter(self.prompts.encode([answer.sample for answer in answers if answer.verdict is None]))
-        return [self._read(answer, next(prompts) if answer.verdict is None else []) for answer in answers]
+        read = [_with_short_texts(answer.sample) for answer in answers]
+        undecided = [sample for sample, answer in zip(read, answers, strict=True) if answer.verdict is None]
+        prompts = iter(self.prompts.encode(undecided))
+        return [
+            self._read(answer, sample, next(prompts) if answer.verdict is None else [])
+            for sample, answer in zip(read, answers, strict=True)
+        ]
 
-    def _read(self, answer: Answer, prompts: list[Prompt]) -> Read:
-        sample = answer.sample
+    def _read(self, answer: Answer, sample: Sample, prompts: list[Prompt]) -> Read:
+        unread = len(answer.sample.candidate) - len(sample.candidate)
+        for prompt in prompts if unread else ():
+            prompt.truncated["candidate"] = prompt.truncated.get("candidate", 0) + unread
         signals = find_signals(sample.candidate, sample.references, sample.question) if self.signals else None
         return Read(answer, prompts, signals, self.scope.outside(sample))
 
@@ -83,3 +94,14 @@ def check_workers(asked: str | int) -> None:
 def texts_of(sample: Sample) -> Sample:
     """A sample as judges read it: its texts alone, which another process can be given, whatever else it holds."""
     return Sample(sample.candidate, sample.references, sample.question)
+
+
+def _with_short_texts(sample: Sample) -> Sample:
+    if max(map(len, (sample.candidate, sample.question or "", *sample.references))) <= MOST_READ:
+        return sample
+    question = None if sample.question is None else _ends(sample.question)
+    return Sample(_ends(sample.candidate), tuple(map(_ends, sample.references)), question)
+
+
+def _ends(text: str) -> str:
+    return text if len(text) <= MOST_READ else text[: MOST_READ // 2] + text[-MOST_READ // 2 :]
