@@ -141,8 +141,7 @@ def test_every_flag_of_the_papers_generate_and_judge(chat: str, capsys: pytest.C
             == {
                 "BERTJudge": set(PAPERS_LLM) | {"metric", "pattern"},
                 "LLMJudge": {"metric", "pattern", "batch_size"},
-                "RegexJudge": {"model_path", "trust_remote_code", "dtype", "batch_size", "max_tokens", *PAPERS_LLM}
-                - {"think_token"},
+                "RegexJudge": {"model_path", "dtype", "batch_size", "max_tokens", *PAPERS_LLM} - {"think_token"},
             }[judge]
         )
         if judge == "BERTJudge":
