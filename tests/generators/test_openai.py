@@ -290,8 +290,9 @@ def test_waits_double():
 
 def test_requests_are_paced():
     with endpoint(Answer()) as server:
+        start = time.monotonic()  # what arrives first may be noted late
         ask(server, [str(number) for number in range(5)], requests_per_minute=600)
-        assert server.times[-1] - server.times[0] >= 0.35
+        assert server.times[-1] - start >= 0.35
 
 
 def test_reasoning_that_was_set_apart_is_put_back():
