@@ -23,6 +23,7 @@ from bert_judge.judges.naming import JudgeSpec
 from bert_judge.scoring import open_result, score_source
 from bert_judge.sources import open_source
 from bert_judge.types import Signature
+from waiting import PATIENCE
 
 pytest.importorskip("ray")
 
@@ -211,6 +212,33 @@ def test_a_killed_actor_costs_time_and_no_verdict(command: Command, answers: Pat
     ids = [record["id"] for record in read_verdicts(folder / "far")]
     assert len(ids) == len(set(ids)) == 392
     assert "rows        392" in out
+
+
+def test_a_part_that_ends_its_process_is_given_up(answers: Path, folder: Path) -> None:
+    (folder / "deadly.py").write_text(
+        "import os\n"
+        "from pathlib import Path\n"
+        "from bert_judge.judges import RegexJudge\n"
+        "class Deadly(RegexJudge):\n"
+        "    def __init__(self) -> None:\n"
+        "        super().__init__(pattern='none', metric='containment')\n"
+        "    def assess(self, samples):\n"
+        "        for sample in samples:\n"
+        f"            if sample.candidate == 'Sydney' and not Path('{folder}/mended').exists():\n"
+        "                os._exit(1)\n"
+        "            yield from super().assess([sample])\n"
+    )
+    words = [sys.executable, "-m", "bert_judge", "score", str(EXAMPLES / "answers.jsonl"), "--judge", "deadly:Deadly"]
+    words += ["--engine", "ray", "--actors", "2", "--part_rows", "20", "--output_dir", "far", "--no_report", "--quiet"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 1
+    (line,) = done.stderr.strip().splitlines()
+    assert "ended 3 times on part 0 (20 rows, short_facts-1 to " in line
+    assert line.endswith("all other parts are kept, and the same command tries these again.")
+    assert len(list((folder / "far/verdicts.partial").glob("*.parquet"))) == 4
+    (folder / "mended").touch()
+    assert subprocess.run(words, capture_output=True, timeout=PATIENCE).returncode == 0
+    assert len(list(read_verdicts(folder / "far"))) == 98
 
 
 def test_a_cluster_that_is_not_there_is_said(answers: Path) -> None:

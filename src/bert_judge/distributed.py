@@ -45,6 +45,8 @@ _RAISED = re.compile(
 _ACTORS = re.compile(r"(\d+)(?:-(\d+))?")
 _READING = 0.1  # of a core, for a task that reads: it waits for files most of the time
 _WINDOW = 1 << 14  # samples that `assess` sends at a time
+_TRIES = 3  # at a part: one that ends its process so often ends any
+_NAMED = 3  # parts that an error names
 
 
 class JudgeActor:
@@ -138,15 +140,15 @@ class _Actor:
     def __call__(self, batch: pa.Table) -> pa.Table:
         import pyarrow as pa
 
-        before, records, failed = self._judge.costs, list[str](), None
+        before, records, failed = self._judge.costs, list[str](), ""
         with warnings.catch_warnings(record=True) as said:
             try:
                 self._check_same()
                 self._judge.forget()
-                samples = map(pickle.loads, batch["sample"].to_pylist())
+                samples = map(_unpickled, batch["sample"].to_pylist())
                 records += (json.dumps(record) for record in judged_rows(samples, self._judge, self._texts))
-            except BertJudgeError as error:
-                failed = pickle.dumps(error).hex()
+            except Exception as error:  # a user's own judge can raise anything
+                failed = _pickled(error).hex()
         costs = asdict(self._judge.costs.since(before)) if self._judge.costs and before else None
         said_once = sorted({str(each.message) for each in said})
         beside = json.dumps({"costs": costs, "said": said_once, "failed": failed})
@@ -248,7 +250,10 @@ class RayJudge(StandIn):
             (part,), (wanted,) = batch["part"].to_pylist(), batch["rows"].to_pylist()
             numbers = json.loads(wanted)
             own = range(*numbers["range"]) if "range" in numbers else numbers["rows"]
-            samples = [pickle.dumps(sample) for sample in rows_of_part(ray.get(rows), part, own)]
+            try:
+                samples = [pickle.dumps(sample) for sample in rows_of_part(ray.get(rows), part, own)]
+            except Exception as error:  # the judge's actor hands it on
+                samples = [_pickled(error)] * len(own)
             return pa.table({"part": [part] * len(samples), "row": pa.array(own, pa.int64()), "sample": samples})
 
         logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Ray has set it up by now; what fails is raised
@@ -263,14 +268,21 @@ class RayJudge(StandIn):
                     batch_format="pyarrow",
                     fn_constructor_args=(self._maker, self.signature, texts),
                     compute=self._actors(len(todo)),
+                    max_task_retries=_TRIES - 1,
                     **self._resources,
                 )
             )
+            judged.context.max_errored_blocks = -1  # parts that are given up: what is raised comes back in words
+            left = dict(todo)
             for batch in judged.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
                 self._count(batch["beside"].to_pylist())
-                columns = (batch[name].to_pylist() for name in ("part", "row", "record"))
+                columns = [batch[name].to_pylist() for name in ("part", "row", "record")]
+                for part in set(columns[0]):
+                    left.pop(part, None)
                 for part, row, record in zip(*columns, strict=True):
                     yield part, row, json.loads(record)
+        if left:
+            raise _given_up(source, left)
 
     def _count(self, beside: Sequence[str]) -> None:
         """Add what a batch cost, and say what its judge said. Raises what its judge raised."""
@@ -299,7 +311,11 @@ class RayJudge(StandIn):
         import ray
 
         least, most = self._asked or (1, int(ray.cluster_resources().get("GPU", 0)) or _machines())
-        return ray.data.ActorPoolStrategy(min_size=min(least, parts), max_size=min(most, parts))
+        return ray.data.ActorPoolStrategy(
+            min_size=min(least, parts),
+            max_size=min(most, parts),
+            max_tasks_in_flight_per_actor=1,  # a part that ends an actor takes no other one with it
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +326,35 @@ class _InMemory:
 
     def part(self, number: int) -> Iterator[Sample]:
         return iter(self.samples)
+
+
+def _pickled(error: Exception) -> bytes:
+    """An error for another process; those of other libraries as ours, with their text alone."""
+    if not isinstance(error, BertJudgeError):
+        cause = f"{type(error).__name__}: {first_line(error)}"
+        error = ModelError(f"the cluster failed ({cause}); what was judged so far is kept.")
+    return pickle.dumps(error)
+
+
+def _unpickled(sample: bytes) -> Sample:
+    found = pickle.loads(sample)
+    if isinstance(found, Exception):
+        raise found
+    assert isinstance(found, Sample)
+    return found
+
+
+def _given_up(source: Any, parts: Todo) -> ModelError:
+    """What to say of parts on which processes ended."""
+    places = []
+    for number, rows in islice(sorted(parts.items()), _NAMED):
+        ids = [sample.id for sample in rows_of_part(source, number, rows)]
+        places.append(f"part {number} ({len(ids)} rows, {ids[0]} to {ids[-1]})")
+    more = f" and {len(parts) - _NAMED} more" if len(parts) > _NAMED else ""
+    return ModelError(
+        f"the process of the judge ended {_TRIES} times on {', '.join(places)}{more}, perhaps out of memory; all other "
+        "parts are kept, and the same command tries these again."
+    )
 
 
 def _brief(rows: Sequence[int]) -> dict[str, Any]:

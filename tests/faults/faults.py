@@ -511,6 +511,16 @@ def actor_killed() -> Outcome:
     return outcome("nothing; another actor takes the part")
 
 
+@fault("a row that ends its process each time, on a Ray cluster")
+def deadly_row() -> Outcome:
+    whole(*PARTS)
+    cluster = ("--engine", "ray", "--actors", "2", "--part_rows", "40")
+    done = ran("score", "rows.jsonl", *JUDGE, *cluster, "--output_dir", "out", "--no_report", "--quiet", FAULT="row:10")
+    assert done.returncode == 1
+    finished(*PARTS)
+    return outcome(said(done))
+
+
 # paid judges
 
 
