@@ -41,7 +41,7 @@ demo: $(VENV)/.demo
 	$(BIN)/bert-judge score examples/answers.jsonl --output_dir out --overwrite
 
 test: setup
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 3
 
 lint: setup
 	$(BIN)/ruff check .

@@ -365,8 +365,8 @@ def test_the_rows_that_fit_are_saved(fresh: Any, made: tuple[Path, VerdictTable]
 
 
 def test_no_saved_cell_is_a_formula(fresh: Any):
-    cells = ["=1+1", "-x", "@a", "+1", "a,b", 'say "x"', "two\nlines", -0.5, None, ["a"]]
-    expected = ["'=1+1", "'-x", "'@a", "'+1", '"a,b"', '"say ""x"""', '"two\nlines"', "-0.5", "", '"[""a""]"']
+    cells = ["=1+1", "-x", "@a", "+x", "+1", "a,b", 'say "x"', "two\nlines", -0.5, None, ["a"]]
+    expected = ["'=1+1", "'-x", "'@a", "'+x", "+1", '"a,b"', '"say ""x"""', '"two\nlines"', "-0.5", "", '"[""a""]"']
     assert fresh.evaluate("cells => cells.map(csvCell)", cells) == expected
 
 
