@@ -8,9 +8,11 @@ A part that the list does not name, or whose bytes differ from it, is not there,
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
+import secrets
 import shutil
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -62,6 +64,19 @@ def part_name(number: int) -> str:
     return f"part-{number:05d}.parquet"
 
 
+def encoded(number: int, records: Sequence[Mapping[str, Any]]) -> tuple[Part, bytes]:
+    """A part of these records, and the bytes of its file. Raises OutputError where a value can't be written."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.Table.from_pylist([_row(record) for record in records], schema=_schema())
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, row_group_size=_GROUP_ROWS, compression="zstd")
+    content = sink.getvalue().to_pybytes()
+    failed = sum(bool(record.get("failed")) for record in records)
+    return Part(number, len(records), failed, len(content), hashlib.sha256(content).hexdigest()), content
+
+
 class Parts:
     """The parts of a result that is being written: which are there, and how to write the others.
 
@@ -97,8 +112,8 @@ class Parts:
         kept = sorted(self.done.values(), key=lambda part: part.number)
         write(self.begun / LIST, (json.dumps(asdict(part)) + "\n" for part in kept))
         names = {part_name(part.number) for part in kept}
-        for other in (path for path in self.begun.glob("*.parquet") if path.name not in names):
-            other.unlink()
+        for other in (path for path in self.begun.glob("*.parquet*") if path.name not in names):
+            other.unlink(missing_ok=True)
 
     def reopen(self) -> None:
         """Make a finished result an unfinished one, whose failed rows can be judged again."""
@@ -108,24 +123,24 @@ class Parts:
 
     def write(self, number: int, records: Sequence[Mapping[str, Any]]) -> None:
         """Write a part. Raises OutputError where a value can't be written, OSError where the file can't."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        self.add(*encoded(number, records))
 
-        table = pa.Table.from_pylist([_row(record) for record in records], schema=_schema())
-        sink = pa.BufferOutputStream()
-        pq.write_table(table, sink, row_group_size=_GROUP_ROWS, compression="zstd")
-        path = self.begun / part_name(number)
-        write(path, [sink.getvalue().to_pybytes()])
-        failed = sum(bool(record.get("failed")) for record in records)
-        self.done[number] = part = Part(number, len(records), failed, **facts(path))
+    def add(self, part: Part, content: bytes | str) -> None:
+        """Take in a part: the bytes of its file, or the name under which another process wrote it. Raises OSError."""
+        path = part.path(self.begun)
+        if isinstance(content, str):
+            (self.begun / content).replace(path)
+        else:
+            write(path, [content])
+        self.done[part.number] = part
         with (self.begun / LIST).open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(part)) + "\n")
             file.flush()
             os.fsync(file.fileno())
 
-    def records(self, number: int) -> list[dict[str, Any]]:
-        """The records of a part that is there."""
-        return list(read(self.begun / part_name(number)))
+    def records(self, number: int, columns: Collection[str] | None = None) -> list[dict[str, Any]]:
+        """The records of a part that is there; of some columns alone."""
+        return list(read(self.begun / part_name(number), columns))
 
     def earlier_records(self, columns: Collection[str] | None = None) -> Iterator[dict[str, Any]]:
         """The records of all parts that are there, in order."""
@@ -148,6 +163,32 @@ class Parts:
         """Remove what is unfinished."""
         shutil.rmtree(self.begun, ignore_errors=True)
         self.done = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where other processes, maybe on other machines, put the parts of a run: a folder that has this run's record.
+
+    `record` and `content` are the file of that record and what is in it.
+    """
+
+    begun: Path
+    record: Path
+    content: bytes
+
+    def put(self, part: Part, content: bytes) -> bytes | str:
+        """Write a part under a name that no other process has, and return that name for `Parts.add`.
+
+        Where the folder is not the same one from here, or can't be written to, the content itself is returned.
+        """
+        try:
+            if self.record.read_bytes() == self.content:
+                name = f"{part_name(part.number)}.{secrets.token_hex(4)}"
+                write(self.begun / name, [content])
+                return name
+        except OSError:
+            pass  # the process that began the run writes it, and says what is wrong
+        return content
 
 
 def listed(folder: Path) -> list[Part]:

@@ -31,7 +31,7 @@ from bert_judge.artifacts.files import (
     write_json,
 )
 from bert_judge.artifacts.identity import Identity
-from bert_judge.artifacts.parts import Parts
+from bert_judge.artifacts.parts import Desk, Part, Parts
 from bert_judge.artifacts.verdicts import has_verdicts, json_line, read_lines, read_verdicts, whole_lines
 from bert_judge.errors import OutputError
 from bert_judge.locks import locked
@@ -114,6 +114,18 @@ class ResultFolder:
         assert self.parts
         with self._in_a_sentence():
             self.parts.write(number, records)
+
+    def add_part(self, part: Part, content: bytes | str) -> None:
+        """Take in a part that another process made: its bytes, or the name that `Desk.put` gave. Raises OutputError."""
+        assert self.parts
+        with self._in_a_sentence():
+            self.parts.add(part, content)
+
+    def desk(self) -> Desk:
+        """Where other processes put the parts of this run, once it is `writing`."""
+        assert self.parts
+        record = (self.folder / (RUN + PARTIAL)).absolute()
+        return Desk(self.parts.begun.absolute(), record, record.read_bytes())
 
     def append(self, records: Iterable[Mapping[str, Any]]) -> Iterator[int]:
         """Write records, and yield after each how many are there. What is written stays if the run stops."""
