@@ -57,10 +57,11 @@ class Rows(Protocol):
 
 
 def open_result(
-    rows: Rows, judge: Judge, folder: Path, options: Mapping[str, Any], overwrite: bool = False
+    rows: Rows, judge: Judge, folder: Path | str, options: Mapping[str, Any], overwrite: bool = False
 ) -> tuple[Judge, ResultFolder]:
     """The judge for these rows (`Judge.fitted`), and the folder of its verdicts on them; `options` change the result.
 
+    The folder may be an address (`s3://…`) where `options` have `part_rows`.
     Raises OutputError as `ResultFolder` does, and InputError where the judge reads references that were left unread.
     """
     if isinstance(rows, Source) and judge.reads_references and "reference" not in rows.columns:

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.artifacts.files import PARTIAL, PARTS, facts, write
+from bert_judge.artifacts.files import PARTIAL, PARTS, facts, is_remote, write
 from bert_judge.errors import InputError, OutputError, first_line
 from bert_judge.types import whole_text
 
@@ -86,7 +86,9 @@ class Parts:
     def __init__(self, folder: Path, rows: int) -> None:
         self.rows = rows
         self.done: dict[int, Part] = {}
-        self.written, self.begun = folder / PARTS, folder / (PARTS + PARTIAL)
+        self.written = folder / PARTS
+        # Folders in object stores have no name that could be changed: there, run.json alone says that they are whole.
+        self.begun = self.written if is_remote(folder) else folder / (PARTS + PARTIAL)
 
     @property
     def rows_done(self) -> int:
@@ -109,16 +111,16 @@ class Parts:
     def begin(self) -> None:
         """Make the folder, and the list of the parts that stay; others, of another run, go."""
         self.begun.mkdir(parents=True, exist_ok=True)
-        kept = sorted(self.done.values(), key=lambda part: part.number)
-        write(self.begun / LIST, (json.dumps(asdict(part)) + "\n" for part in kept))
-        names = {part_name(part.number) for part in kept}
+        self._write_list()
+        names = {part_name(number) for number in self.done}
         for other in (path for path in self.begun.glob("*.parquet*") if path.name not in names):
             other.unlink(missing_ok=True)
 
     def reopen(self) -> None:
         """Make a finished result an unfinished one, whose failed rows can be judged again."""
-        self.discard()
-        self.written.rename(self.begun)
+        if self.begun != self.written:
+            self.discard()
+            self.written.rename(self.begun)
         self.resume()
 
     def write(self, number: int, records: Sequence[Mapping[str, Any]]) -> None:
@@ -133,10 +135,17 @@ class Parts:
         else:
             write(path, [content])
         self.done[part.number] = part
+        if is_remote(self.begun):  # nothing can be added to a file there
+            self._write_list()
+            return
         with (self.begun / LIST).open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(part)) + "\n")
             file.flush()
             os.fsync(file.fileno())
+
+    def _write_list(self) -> None:
+        """Write the list of all parts, in order."""
+        write(self.begun / LIST, (json.dumps(asdict(self.done[number])) + "\n" for number in sorted(self.done)))
 
     def records(self, number: int, columns: Collection[str] | None = None) -> list[dict[str, Any]]:
         """The records of a part that is there; of some columns alone."""
@@ -155,14 +164,17 @@ class Parts:
 
     def finish(self) -> None:
         """Give the folder its name, unless it has it already."""
-        if self.begun.exists():
+        if self.begun != self.written and self.begun.exists():
             shutil.rmtree(self.written, ignore_errors=True)
             self.begun.rename(self.written)
 
     def discard(self) -> None:
         """Remove what is unfinished."""
-        shutil.rmtree(self.begun, ignore_errors=True)
         self.done = {}
+        if not is_remote(self.begun):
+            shutil.rmtree(self.begun, ignore_errors=True)
+        elif self.begun.exists():
+            self.begin()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +221,7 @@ def read(path: Path, columns: Collection[str] | None = None) -> Iterator[dict[st
 
     asked = None if columns is None else [name for name in _COLUMNS if name in columns]
     try:
-        with pq.ParquetFile(path) as file:
+        with path.open("rb") as content, pq.ParquetFile(content) as file:
             for batch in file.iter_batches(_GROUP_ROWS, columns=asked):
                 yield from map(_record, batch.to_pylist())
     except (pa.ArrowException, ValueError, OSError) as error:
