@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -16,14 +17,15 @@ import pandas as pd
 import pytest
 
 from bert_judge.artifacts import read_verdicts
-from bert_judge.distributed import RayJudge
+from bert_judge.cli.judging import JUDGE_FAILED
+from bert_judge.distributed import LOSSES, RayJudge
 from bert_judge.errors import InputError
 from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.scoring import open_result, score_source
 from bert_judge.sources import open_source
 from bert_judge.types import Signature
-from waiting import PATIENCE
+from waiting import wait_until
 
 pytest.importorskip("ray")
 
@@ -214,31 +216,107 @@ def test_a_killed_actor_costs_time_and_no_verdict(command: Command, answers: Pat
     assert "rows        392" in out
 
 
-def test_a_part_that_ends_its_process_is_given_up(answers: Path, folder: Path) -> None:
-    (folder / "deadly.py").write_text(
+KILLER = """
+import os, time
+from pathlib import Path
+from bert_judge.judges import RegexJudge
+class Killer(RegexJudge):
+    def __init__(self) -> None:
+        super().__init__(pattern='none', metric='containment')
+    def assess(self, samples):
+        for sample in samples:
+            if sample.id == '1-short_facts-3' and not Path('{folder}/mended').exists():
+                with open('{folder}/losses', 'a') as file:
+                    file.write('x')
+                os._exit(1)
+            with open('{folder}/judged', 'a') as file:
+                file.write(f'{{sample.id}}\\n')
+            time.sleep(0.01)
+            yield from super().assess([sample])
+"""
+
+
+def test_a_row_that_kills_its_process_costs_its_part_alone(command: Command, answers: Path, folder: Path) -> None:
+    (folder / "killer.py").write_text(KILLER.format(folder=folder))
+    common = ("score", answers, "--judge", "killer:Killer", "--part_rows", 49, "--no_report", "--output_dir")
+    cluster = ("far", "--engine", "ray", "--actors", "2")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")  # a command makes notes of them
+        status, out, error = command(*common, *cluster)
+    assert status == JUDGE_FAILED
+    assert (folder / "losses").read_text() == "x" * LOSSES
+    assert "undecided   49, 49 as the judge failed" in out
+    lost = "the process that judged part 2 was lost 3 times (killed, or out of memory)"
+    records = list(read_verdicts(folder / "far"))
+    ids = f"{records[98]['id']} to {records[146]['id']}"
+    assert f"note: {lost}; its 49 rows ({ids}) have no verdict." in error
+    assert f"the judge failed on 49 rows of far with '{lost}; rows {ids}.'; mend that and run" in error
+    assert "Traceback" not in error
+    assert [at for at, record in enumerate(records) if record.get("failed")] == [*range(98, 147)]
+
+    (folder / "mended").touch()
+    (folder / "judged").unlink()
+    assert command(*common, *cluster)[0] == 0
+    assert (folder / "judged").read_text().split() == [record["id"] for record in records[98:147]]
+    assert command(*common, "here", "--output_format", "parquet")[0] == 0
+    assert parts_of(folder / "far") == parts_of(folder / "here")
+    assert command("verify", "far", "--input", answers)[0] == 0
+
+
+def test_a_judge_that_no_process_can_start_ends_the_run(command: Command, answers: Path, folder: Path) -> None:
+    (folder / "starts.py").write_text(
         "import os\n"
-        "from pathlib import Path\n"
         "from bert_judge.judges import RegexJudge\n"
-        "class Deadly(RegexJudge):\n"
+        "class Starts(RegexJudge):\n"
         "    def __init__(self) -> None:\n"
         "        super().__init__(pattern='none', metric='containment')\n"
-        "    def assess(self, samples):\n"
-        "        for sample in samples:\n"
-        f"            if sample.candidate == 'Sydney' and not Path('{folder}/mended').exists():\n"
+        f"        with open('{folder}/starts', 'a+') as file:\n"
+        "            file.write('x')\n"
+        "            file.flush()\n"
+        "            file.seek(0)\n"
+        "            if len(file.read()) > 1:\n"  # not where it is only described
         "                os._exit(1)\n"
-        "            yield from super().assess([sample])\n"
     )
-    words = [sys.executable, "-m", "bert_judge", "score", str(EXAMPLES / "answers.jsonl"), "--judge", "deadly:Deadly"]
-    words += ["--engine", "ray", "--actors", "2", "--part_rows", "20", "--output_dir", "far", "--no_report", "--quiet"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
-    assert done.returncode == 1
-    (line,) = done.stderr.strip().splitlines()
-    assert "ended 3 times on part 0 (20 rows, short_facts-1 to " in line
-    assert line.endswith("all other parts are kept, and the same command tries these again.")
-    assert len(list((folder / "far/verdicts.partial").glob("*.parquet"))) == 4
+    common = ("score", answers, "--judge", "starts:Starts", "--engine", "ray", "--actors", "1", "--output_dir", "out")
+    status, _, error = command(*common, "--quiet")
+    assert status == 1
+    assert error.endswith("each process that starts a judge there is lost; see whether it has enough memory.\n")
+    assert len((folder / "starts").read_text()) < 10
+
+
+def test_workers_write_to_an_address_and_a_killed_command_goes_on(
+    command: Command, answers: Path, folder: Path
+) -> None:
+    (folder / "killer.py").write_text(
+        KILLER.format(folder=folder).replace("yield", "time.sleep(0.01)\n            yield")
+    )
+    (folder / "killer.py").write_text("import time\n" + (folder / "killer.py").read_text())
     (folder / "mended").touch()
-    assert subprocess.run(words, capture_output=True, timeout=PATIENCE).returncode == 0
-    assert len(list(read_verdicts(folder / "far"))) == 98
+    far = folder / "far"
+    flags = ["--judge", "killer:Killer", "--part_rows", "20", "--no_report"]
+    cluster = ["--engine", "ray", "--actors", "2", "--output_dir", far.as_uri()]
+    words = [sys.executable, "-m", "bert_judge", "score", str(answers), *flags, *cluster, "--quiet"]
+    listed = far / "verdicts" / "_parts.jsonl"
+    with subprocess.Popen(words) as run:
+        wait_until(lambda: run.poll() is not None or (listed.exists() and listed.read_text().count("\n") > 3), "parts")
+        run.kill()
+    kept = {json.loads(line)["number"]: json.loads(line)["sha256"] for line in listed.read_text().splitlines()}
+    assert 3 < len(kept) < 20
+    before = {path.name: path.stat().st_mtime_ns for path in far.glob("verdicts/*.parquet")}
+    (far / "verdicts" / "part-00019.parquet.12345678").touch()  # as a process leaves it that is killed while it writes
+    status, out, error = command("score", answers, *flags, *cluster)
+    assert status == 0
+    assert "of 392 rows already; going on." in error
+    assert out.rstrip().endswith(f"files  {far.as_uri()}/: verdicts/, scores.json, run.json")
+    for number, digest in kept.items():
+        name = f"part-{number:05d}.parquet"
+        assert (far / "verdicts" / name).stat().st_mtime_ns == before[name]
+        assert hashlib.sha256((far / "verdicts" / name).read_bytes()).hexdigest() == digest
+    assert command("score", answers, *flags, "--output_format", "parquet", "--output_dir", "here")[0] == 0
+    assert parts_of(far) == parts_of(folder / "here")
+    assert {path.name for path in far.glob("verdicts/*")} == {*parts_of(far), "_parts.jsonl"}
+    assert {path.name for path in far.iterdir()} == {"verdicts", "run.json", "scores.json"}
+    assert command("verify", far, "--input", answers)[0] == 0
 
 
 def test_a_cluster_that_is_not_there_is_said(answers: Path) -> None:

@@ -18,6 +18,7 @@ import re
 import socket
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -26,11 +27,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bert_judge.artifacts import verdict_record
+from bert_judge.artifacts.parts import Desk, Part, encoded
 from bert_judge.errors import BertJudgeError, InputError, MissingExtraError, ModelError, first_line
 from bert_judge.judges.base import Costs, Judge
 from bert_judge.judges.naming import JudgeSpec, read_values
 from bert_judge.judges.stand_in import Description, StandIn
-from bert_judge.scoring import Rows, Todo, judged_rows, rows_of_part
+from bert_judge.scoring import EncodedPart, Rows, Todo, judged_rows, rows_of_part
 from bert_judge.types import Sample, Signature, Verdict
 
 if TYPE_CHECKING:
@@ -43,10 +46,12 @@ _RAISED = re.compile(
     r"^(?P<ours>bert_judge\.errors\.)?[\w.]*?(?P<name>\w+(?:Error|Exception)): (?P<said>.+)$", re.MULTILINE
 )
 _ACTORS = re.compile(r"(\d+)(?:-(\d+))?")
-_READING = 0.1  # of a core, for a task that reads: it waits for files most of the time
+LOSSES = 3
+"""How many processes a part may cost until it is given up."""
+
+_LOST_PARTS = 10  # given up one after the other: it is not the rows
+_START = -1  # what the ledger calls the start of an actor
 _WINDOW = 1 << 14  # samples that `assess` sends at a time
-_TRIES = 3  # at a part: one that ends its process so often ends any
-_NAMED = 3  # parts that an error names
 
 
 class JudgeActor:
@@ -127,34 +132,91 @@ def _describe(maker: _Maker) -> _Made | bytes:
     return _Made(Description.of(judge), type(judge).fitted is not Judge.fitted, judge.costs)
 
 
+class _Ledger:
+    """Counts, for all actors, how often work was begun whose end did not come: its process was lost."""
+
+    def __init__(self) -> None:
+        self._open: Counter[int] = Counter()
+
+    def begun(self, work: int) -> int:
+        """How often this was begun before, without an end."""
+        self._open[work] += 1
+        return self._open[work] - 1
+
+    def ended(self, work: int) -> None:
+        """This has come to its end, so that actors can start."""
+        for done in (work, _START):
+            self._open.pop(done, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What all actors share: the rows (a reference), who counts losses, and where parts go (None: nowhere).
+
+    `starts` is how many actors may have begun to start, and none of them or of their parts have come to an end.
+    """
+
+    maker: _Maker
+    signature: Signature
+    texts: bool
+    rows: Any
+    ledger: Any
+    desk: Desk | None
+    starts: int
+
+
 class _Actor:
-    """Judges the samples of a batch. The first row of its result has what there is to say of the whole, as JSON.
+    """Judges the rows of a part. Its result has the part's number, what there is to say of it as JSON, and the bytes
+    of its file, unless they are written already, or else the records of its rows.
 
     What our own code raises is said there, too: Ray would hand on its text alone, among its own.
     """
 
-    def __init__(self, maker: _Maker, signature: Signature, texts: bool) -> None:
-        self._judge, self._texts = maker.make(), texts
-        self._different = Signature.of(self._judge.signature).difference(signature)
+    def __init__(self, work: _Work) -> None:
+        import ray
+
+        self._work, self._ledger = work, work.ledger
+        if ray.get(self._ledger.begun.remote(_START)) >= work.starts:
+            raise ModelError("each process that starts a judge there is lost; see whether it has enough memory.")
+        self._judge, self._rows = work.maker.make(), ray.get(work.rows)
+        self._different = Signature.of(self._judge.signature).difference(work.signature)
+        ray.get(self._ledger.ended.remote(_START))
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         import pyarrow as pa
+        import ray
 
-        before, records, failed = self._judge.costs, list[str](), ""
-        with warnings.catch_warnings(record=True) as said:
+        (number,), (asked,) = batch["part"].to_pylist(), batch["rows"].to_pylist()
+        losses = ray.get(self._ledger.begun.remote(number))
+        costs, content, failed, part, name = self._judge.costs, b"", "", None, ""
+        with warnings.catch_warnings(record=True) as shown:
             try:
-                self._check_same()
-                self._judge.forget()
-                samples = map(_unpickled, batch["sample"].to_pylist())
-                records += (json.dumps(record) for record in judged_rows(samples, self._judge, self._texts))
-            except Exception as error:  # a user's own judge can raise anything
-                failed = _pickled(error).hex()
-        costs = asdict(self._judge.costs.since(before)) if self._judge.costs and before else None
-        said_once = sorted({str(each.message) for each in said})
-        beside = json.dumps({"costs": costs, "said": said_once, "failed": failed})
-        records += [""] * (len(batch) - len(records))
-        whole = {"part": batch["part"], "row": batch["row"], "record": records}
-        return pa.table({**whole, "beside": [beside, *[""] * (len(records) - 1)]})
+                if losses < LOSSES:
+                    self._check_same()
+                    part, content, name = self._judged(number, _rows_of(asked))
+            except BertJudgeError as error:
+                failed = pickle.dumps(error).hex()
+        used = asdict(self._judge.costs.since(costs)) if self._judge.costs and costs else None
+        notes = sorted({str(warning.message) for warning in shown})
+        self._ledger.ended.remote(number)
+        beside = {"losses": losses, "costs": used, "notes": notes, "failed": failed, "part": part, "name": name}
+        return pa.table(
+            {"part": [number], "beside": [json.dumps(beside)], "content": pa.array([content], pa.large_binary())}
+        )
+
+    def _judged(self, number: int, rows: Sequence[int]) -> tuple[dict[str, Any] | None, bytes, str]:
+        """The facts of the part's file, its bytes, and its name once it is written; or records where none is due."""
+        try:
+            samples = list(rows_of_part(self._rows, number, rows))
+        except InputError as error:
+            raise InputError(f"on a machine of the cluster: {error}") from error
+        self._judge.forget()
+        records = list(judged_rows(samples, self._judge, self._work.texts))
+        if self._work.desk is None or not isinstance(rows, range):
+            return None, json.dumps(records).encode(), ""
+        part, content = encoded(number, records)
+        written = self._work.desk.put(part, content)
+        return (asdict(part), b"", written) if isinstance(written, str) else (asdict(part), written, "")
 
     def _check_same(self) -> None:
         if self._different:
@@ -217,105 +279,114 @@ class RayJudge(StandIn):
         """One verdict for each sample, in order, without the samples' own columns."""
         stream = iter(samples)
         while window := list(islice(stream, _WINDOW)):
-            found = {row: record for _, row, record in self._judged(_InMemory(window), {0: range(len(window))}, False)}
-            for row in range(len(window)):
-                own = found[row]
-                yield Verdict(
-                    own["score"],
-                    own["label"],
-                    own.get("explanation"),
-                    own.get("matched_reference"),
-                    own.get("truncated", {}),
-                    own.get("details", {}),
-                    own.get("failed", False),
-                    own.get("outside"),
-                    own.get("left_out", {}),
-                )
+            for _, records in self._judged(_InMemory(window), {0: range(len(window))}, False, None):
+                assert isinstance(records, list)
+                for own in records:
+                    yield Verdict(
+                        own["score"],
+                        own["label"],
+                        own.get("explanation"),
+                        own.get("matched_reference"),
+                        own.get("truncated", {}),
+                        own.get("details", {}),
+                        own.get("failed", False),
+                        own.get("outside"),
+                        own.get("left_out", {}),
+                    )
 
-    def judged_parts(self, source: Rows, todo: Todo, texts: bool) -> Iterator[tuple[int, int, dict[str, Any]]]:
-        """The records of the rows, each with the number of its part and its own number in that, as they come."""
-        return self._judged(source, todo, texts)
+    def judged_parts(
+        self, source: Rows, todo: Todo, texts: bool, desk: Desk
+    ) -> Iterator[tuple[int, EncodedPart | list[dict[str, Any]]]]:
+        """The number of each part, as they come, with the whole part, or with the records of rows that were asked for.
 
-    def _judged(self, source: Any, todo: Todo, texts: bool) -> Iterator[tuple[int, int, dict[str, Any]]]:
+        A part whose process is lost `LOSSES` times is given up: its rows are failed ones. Raises ModelError where
+        `_LOST_PARTS` are given up with none that is judged between them, and what the judge raises.
+        """
+        return self._judged(source, todo, texts, desk)
+
+    def _judged(
+        self, source: Any, todo: Todo, texts: bool, desk: Desk | None
+    ) -> Iterator[tuple[int, EncodedPart | list[dict[str, Any]]]]:
         import ray
 
         if not todo:
             return
-        rows, folder = ray.put(source), self._maker.folder
-
-        def read(batch: pa.Table) -> pa.Table:
-            import pyarrow as pa
-
-            _work_in(folder)
-            (part,), (wanted,) = batch["part"].to_pylist(), batch["rows"].to_pylist()
-            numbers = json.loads(wanted)
-            own = range(*numbers["range"]) if "range" in numbers else numbers["rows"]
-            try:
-                samples = [pickle.dumps(sample) for sample in rows_of_part(ray.get(rows), part, own)]
-            except Exception as error:  # the judge's actor hands it on
-                samples = [_pickled(error)] * len(own)
-            return pa.table({"part": [part] * len(samples), "row": pa.array(own, pa.int64()), "sample": samples})
-
+        least, most = self._pool(len(todo))
         logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Ray has set it up by now; what fails is raised
         with _in_words():
-            wanted = [{"part": number, "rows": json.dumps(_brief(own))} for number, own in todo.items()]
-            judged = (
-                ray.data.from_items(wanted, override_num_blocks=len(wanted))
-                .map_batches(read, batch_size=1, batch_format="pyarrow", num_cpus=_READING)
-                .map_batches(
-                    _Actor,
-                    batch_size=None,
-                    batch_format="pyarrow",
-                    fn_constructor_args=(self._maker, self.signature, texts),
-                    compute=self._actors(len(todo)),
-                    max_task_retries=_TRIES - 1,
-                    **self._resources,
-                )
+            ledger = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(_Ledger).remote()
+            work = _Work(self._maker, self.signature, texts, ray.put(source), ledger, desk, most + LOSSES)
+            asked = [{"part": number, "rows": json.dumps(_brief(rows))} for number, rows in todo.items()]
+            judged = ray.data.from_items(asked, override_num_blocks=len(asked)).map_batches(
+                _Actor,
+                batch_size=None,
+                batch_format="pyarrow",
+                fn_constructor_args=(work,),
+                compute=ray.data.ActorPoolStrategy(min_size=least, max_size=most, max_tasks_in_flight_per_actor=2),
+                **self._resources,
             )
-            judged.context.max_errored_blocks = -1  # parts that are given up: what is raised comes back in words
-            left = dict(todo)
+            given_up = 0
             for batch in judged.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
-                self._count(batch["beside"].to_pylist())
-                columns = [batch[name].to_pylist() for name in ("part", "row", "record")]
-                for part in set(columns[0]):
-                    left.pop(part, None)
-                for part, row, record in zip(*columns, strict=True):
-                    yield part, row, json.loads(record)
-        if left:
-            raise _given_up(source, left)
+                columns = (batch[name].to_pylist() for name in ("part", "beside", "content"))
+                for number, beside, content in zip(*columns, strict=True):
+                    found = json.loads(beside)
+                    self._count(found)
+                    given_up = given_up + 1 if found["losses"] >= LOSSES else 0
+                    if given_up >= _LOST_PARTS:
+                        raise ModelError(
+                            f"the processes that judge are lost again and again: {LOSSES} for each of the last "
+                            f"{given_up} parts; see whether they have enough memory. What was judged so far is kept."
+                        )
+                    if given_up:
+                        yield number, _given_up(source, number, todo[number], texts)
+                    elif found["part"]:
+                        yield number, EncodedPart(Part(**found["part"]), found["name"] or content)
+                    else:
+                        yield number, json.loads(content)
+                    if 0 < found["losses"] < LOSSES:
+                        warnings.warn(_lost(number, found["losses"], "another judged it"), stacklevel=2)
 
-    def _count(self, beside: Sequence[str]) -> None:
-        """Add what a batch cost, and say what its judge said. Raises what its judge raised."""
-        for found in (json.loads(text) for text in beside if text):
-            if self._costs and found["costs"]:
-                self._costs = self._costs.and_of(Costs.of(found["costs"]))
-            for text in set(found["said"]) - self._said:
-                self._said.add(text)
-                warnings.warn(text, stacklevel=2)
-            if found["failed"]:
-                raise pickle.loads(bytes.fromhex(found["failed"]))
+    def _count(self, found: Mapping[str, Any]) -> None:
+        """Add what a part cost, and say what its judge said. Raises what its judge raised."""
+        if self._costs and found["costs"]:
+            self._costs = self._costs.and_of(Costs.of(found["costs"]))
+        for text in set(found["notes"]) - self._said:
+            self._said.add(text)
+            warnings.warn(text, stacklevel=2)
+        if found["failed"]:
+            raise pickle.loads(bytes.fromhex(found["failed"]))
 
     @property
     def _resources(self) -> dict[str, float]:
-        """What an actor takes: a GPU where the cluster has some, else a share of the cores, of which some read."""
+        """What an actor takes: a GPU where the cluster has some, else its share of the cores."""
         import ray
 
         there = ray.cluster_resources()
         if there.get("GPU"):
             return {"num_gpus": 1.0, "num_cpus": 1.0}
         cores = there.get("CPU", 1) / (self._asked[1] if self._asked else _machines())
-        return {"num_cpus": max(int(cores) - 1, 0.5)}
+        return {"num_cpus": max(int(cores), 0.5)}
 
-    def _actors(self, parts: int) -> Any:
-        """The pool of actors; never more than there are parts."""
+    def _pool(self, parts: int) -> tuple[int, int]:
+        """The least and the most actors; never more than there are parts."""
         import ray
 
         least, most = self._asked or (1, int(ray.cluster_resources().get("GPU", 0)) or _machines())
-        return ray.data.ActorPoolStrategy(
-            min_size=min(least, parts),
-            max_size=min(most, parts),
-            max_tasks_in_flight_per_actor=1,  # a part that ends an actor takes no other one with it
-        )
+        return min(least, parts), min(most, parts)
+
+
+def _given_up(source: Any, number: int, rows: Sequence[int], texts: bool) -> list[dict[str, Any]]:
+    """The records of rows whose part was given up, which the next run judges again; a warning says which they are."""
+    samples = list(rows_of_part(source, number, rows))
+    ids = " to ".join(dict.fromkeys(str(samples[at].id) for at in (0, -1)))
+    warnings.warn(_lost(number, LOSSES, f"its {len(rows):,} rows ({ids}) have no verdict"), stacklevel=2)
+    failed = Verdict(None, failed=True, explanation=_lost(number, LOSSES, f"rows {ids}"))
+    return [verdict_record(sample, failed, texts) for sample in samples]
+
+
+def _lost(number: int, losses: int, outcome: str) -> str:
+    times = "once" if losses == 1 else f"{losses} times"
+    return f"the process that judged part {number} was lost {times} (killed, or out of memory); {outcome}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,33 +399,10 @@ class _InMemory:
         return iter(self.samples)
 
 
-def _pickled(error: Exception) -> bytes:
-    """An error for another process; those of other libraries as ours, with their text alone."""
-    if not isinstance(error, BertJudgeError):
-        cause = f"{type(error).__name__}: {first_line(error)}"
-        error = ModelError(f"the cluster failed ({cause}); what was judged so far is kept.")
-    return pickle.dumps(error)
-
-
-def _unpickled(sample: bytes) -> Sample:
-    found = pickle.loads(sample)
-    if isinstance(found, Exception):
-        raise found
-    assert isinstance(found, Sample)
-    return found
-
-
-def _given_up(source: Any, parts: Todo) -> ModelError:
-    """What to say of parts on which processes ended."""
-    places = []
-    for number, rows in islice(sorted(parts.items()), _NAMED):
-        ids = [sample.id for sample in rows_of_part(source, number, rows)]
-        places.append(f"part {number} ({len(ids)} rows, {ids[0]} to {ids[-1]})")
-    more = f" and {len(parts) - _NAMED} more" if len(parts) > _NAMED else ""
-    return ModelError(
-        f"the process of the judge ended {_TRIES} times on {', '.join(places)}{more}, perhaps out of memory; all other "
-        "parts are kept, and the same command tries these again."
-    )
+def _rows_of(brief: str) -> Sequence[int]:
+    """The numbers of rows that `_brief` wrote."""
+    numbers = json.loads(brief)
+    return range(*numbers["range"]) if "range" in numbers else list(numbers["rows"])
 
 
 def _brief(rows: Sequence[int]) -> dict[str, Any]:
@@ -377,10 +425,11 @@ def _machines() -> int:
 
 def _connect(address: str | None) -> None:
     """Join a cluster, or start one on this machine. Raises ModelError where the named one is not there."""
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", r"^(A worker died|Task \S+ failed)")  # we say it in a sentence
     import ray
     from ray.data import DataContext
 
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     if not ray.is_initialized():
         try:
             _knock(address or os.environ.get("RAY_ADDRESS") or "")

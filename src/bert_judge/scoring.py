@@ -13,7 +13,7 @@ from dataclasses import asdict
 from heapq import nsmallest
 from itertools import islice, tee
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from bert_judge.addresses import public_command
 from bert_judge.artifacts import (
@@ -24,7 +24,7 @@ from bert_judge.artifacts import (
     verdict_record,
     write_explanations,
 )
-from bert_judge.artifacts.parts import Parts
+from bert_judge.artifacts.parts import Desk, Part, Parts
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge
 from bert_judge.judges.occlusion import explain
@@ -57,10 +57,11 @@ class Rows(Protocol):
 
 
 def open_result(
-    rows: Rows, judge: Judge, folder: Path, options: Mapping[str, Any], overwrite: bool = False
+    rows: Rows, judge: Judge, folder: Path | str, options: Mapping[str, Any], overwrite: bool = False
 ) -> tuple[Judge, ResultFolder]:
     """The judge for these rows (`Judge.fitted`), and the folder of its verdicts on them; `options` change the result.
 
+    The folder may be an address (`s3://…`) where `options` have `part_rows`.
     Raises OutputError as `ResultFolder` does, and InputError where the judge reads references that were left unread.
     """
     if isinstance(rows, Source) and judge.reads_references and "reference" not in rows.columns:
@@ -154,45 +155,64 @@ def _failed_again(source: Rows, judge: Judge, folder: ResultFolder, texts: bool)
 
 
 Todo: TypeAlias = Mapping[int, Sequence[int]]
-"""The parts that are to be judged, by number, and which rows of each, from 0."""
+"""The parts that are to be judged, by number, and which rows of each, from 0: a range where they are all of them."""
+
+
+class EncodedPart(NamedTuple):
+    """A part as it is written, and its bytes, or the name that `Desk.put` gave them."""
+
+    part: Part
+    content: bytes | str
 
 
 @runtime_checkable
 class PartsJudge(Protocol):
     """A judge that judges parts by itself, in any order (`distributed`)."""
 
-    def judged_parts(self, source: Rows, todo: Todo, texts: bool) -> Iterator[tuple[int, int, dict[str, Any]]]:
-        """The records of the rows, each with the number of its part and its own number in that."""
+    def judged_parts(
+        self, source: Rows, todo: Todo, texts: bool, desk: Desk
+    ) -> Iterator[tuple[int, EncodedPart | list[dict[str, Any]]]]:
+        """The number of each part, with the whole part, or with the records of the rows where not all are to do."""
 
 
 def _score_parts(source: Rows, judge: Judge, folder: ResultFolder, parts: Parts, texts: bool) -> Iterator[int]:
     """Judge the parts that are missing, and the rows of others on which the judge failed."""
     done, total = parts.rows_done, len(source)
-    earlier = {number: dict(enumerate(parts.records(number))) for number in parts.done if parts.done[number].failed}
-    todo = {
-        number: [row for row, record in earlier[number].items() if record.get("failed")]
-        if number in earlier
-        else range(min(parts.rows, total - number * parts.rows))
-        for number in parts.missing(total)
-    }
-    judged = judge.judged_parts(source, todo, texts) if isinstance(judge, PartsJudge) else None
-    under_way: dict[int, dict[int, dict[str, Any]]] = {}
-    for number, row, record in judged or _judged_here(source, judge, todo, texts):
-        own = under_way.setdefault(number, {})
-        own[row] = record
-        if len(own) == len(todo[number]):
-            whole = earlier.get(number, {}) | under_way.pop(number)
-            folder.write_part(number, [whole[each] for each in sorted(whole)])
-        done += number not in earlier
-        yield done
-
-
-def _judged_here(source: Rows, judge: Judge, todo: Todo, texts: bool) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """As `PartsJudge.judged_parts`, by a judge of this process: each part by itself, wherever a run stopped before."""
-    for number, rows in todo.items():
+    todo: dict[int, Sequence[int]] = {number: _to_judge(parts, number, total) for number in parts.missing(total)}
+    again = parts.done.keys() & todo.keys()
+    if isinstance(judge, PartsJudge):
+        for number, judged in judge.judged_parts(source, todo, texts, folder.desk()):
+            if isinstance(judged, EncodedPart):
+                folder.add_part(*judged)
+            else:
+                _write_part(folder, parts, number, dict(zip(todo[number], judged, strict=True)))
+            done += 0 if number in again else len(todo[number])
+            yield done
+        return
+    for number, rows in todo.items():  # each part by itself, wherever a run stopped before
         judge.forget()
+        records: dict[int, dict[str, Any]] = {}
         for row, record in zip(rows, judged_rows(rows_of_part(source, number, rows), judge, texts), strict=True):
-            yield number, row, record
+            records[row] = record
+            if len(records) == len(rows):
+                _write_part(folder, parts, number, records)
+            done += number not in again
+            yield done
+
+
+def _to_judge(parts: Parts, number: int, total: int) -> Sequence[int]:
+    """The rows of a part that is missing, or those of one that is there on which the judge failed."""
+    if number not in parts.done:
+        return range(min(parts.rows, total - number * parts.rows))
+    failed = [row for row, record in enumerate(parts.records(number, ("failed",))) if record.get("failed")]
+    return range(len(failed)) if len(failed) == parts.done[number].rows else failed
+
+
+def _write_part(folder: ResultFolder, parts: Parts, number: int, records: Mapping[int, dict[str, Any]]) -> None:
+    """Write a part, with the records that it has already where not all are new."""
+    earlier = enumerate(parts.records(number)) if number in parts.done else ()
+    whole = {**dict(earlier), **records}
+    folder.write_part(number, [whole[row] for row in sorted(whole)])
 
 
 def judged_rows(samples: Iterable[Sample], judge: Judge, texts: bool) -> Iterator[dict[str, Any]]:

@@ -32,7 +32,9 @@ from bert_judge.artifacts.files import (
     SCORES,
     VERDICTS,
     check_folder,
+    is_remote,
     read_list,
+    result_folder,
     write_files,
 )
 from bert_judge.artifacts.identity import Identity
@@ -67,10 +69,12 @@ __all__ = [
     "circumstances",
     "damage",
     "has_verdicts",
+    "is_remote",
     "read_explanations",
     "read_list",
     "read_verdicts",
     "record_cluster",
+    "result_folder",
     "verdict_record",
     "write_candidates",
     "write_explanations",

@@ -6,12 +6,14 @@ import hashlib
 import json
 import os
 import secrets
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from bert_judge.addresses import public_text
-from bert_judge.errors import InputError, OutputError
+from bert_judge.artifacts.remote import RemotePath
+from bert_judge.errors import InputError, OutputError, first_line
 
 VERDICTS, SCORES, RUN, BAD_ROWS = "verdicts.jsonl", "scores.json", "run.json", "bad_rows.jsonl"
 PARTS = "verdicts"
@@ -36,6 +38,29 @@ def check_folder(folder: str | Path) -> Path:
     if not os.access(existing, os.W_OK | os.X_OK):
         raise OutputError(f"{existing} can't be written to; choose another --output_dir, or change its permissions.")
     return folder
+
+
+def result_folder(folder: str | Path) -> Path:
+    """The folder of a result; an address (`remote`) becomes one with the same methods.
+
+    Raises OutputError as `check_folder`, and where an address can't be reached.
+    """
+    if not is_remote(folder) and "://" not in str(folder):
+        return check_folder(folder)
+    there = cast("Path", folder if is_remote(folder) else RemotePath(str(folder)))
+    try:
+        there.exists()
+    except OSError as error:
+        raise OutputError(
+            f"{there} can't be reached ({first_line(error)}); check the address and its keys, or name a folder."
+        ) from error
+    return there
+
+
+def is_remote(folder: str | Path) -> bool:
+    """Whether this is an address, as `result_folder` makes them."""
+    path: object = folder
+    return isinstance(path, RemotePath)
 
 
 def read_list(path: Path, what: str) -> list[Any]:
@@ -67,7 +92,8 @@ def write_files(folder: Path, contents: Mapping[str, str | bytes | Iterable[str 
 def facts(path: Path) -> dict[str, Any]:
     """The size of a file, and the digest of its bytes."""
     with path.open("rb") as content:
-        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(content, "sha256").hexdigest()}
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+        return {"bytes": content.seek(0, os.SEEK_END), "sha256": digest}
 
 
 def json_list(items: Iterable[str]) -> Iterator[str]:
@@ -87,6 +113,12 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 def write(path: Path, parts: Iterable[str | bytes]) -> None:
     """Write a file in one step: whole under its name, or not at all. Half characters become JSON escapes."""
+    if is_remote(path):
+        with tempfile.TemporaryDirectory(prefix="bert-judge-") as here:
+            local = Path(here) / "file"
+            write(local, parts)
+            cast("RemotePath", path).upload(local)
+        return
     begun = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with begun.open("xb") as file:

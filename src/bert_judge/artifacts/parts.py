@@ -8,9 +8,11 @@ A part that the list does not name, or whose bytes differ from it, is not there,
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
+import secrets
 import shutil
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.artifacts.files import PARTIAL, PARTS, facts, write
+from bert_judge.artifacts.files import PARTIAL, PARTS, facts, is_remote, write
 from bert_judge.errors import InputError, OutputError, first_line
 from bert_judge.types import whole_text
 
@@ -62,6 +64,19 @@ def part_name(number: int) -> str:
     return f"part-{number:05d}.parquet"
 
 
+def encoded(number: int, records: Sequence[Mapping[str, Any]]) -> tuple[Part, bytes]:
+    """A part of these records, and the bytes of its file. Raises OutputError where a value can't be written."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.Table.from_pylist([_row(record) for record in records], schema=_schema())
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, row_group_size=_GROUP_ROWS, compression="zstd")
+    content = sink.getvalue().to_pybytes()
+    failed = sum(bool(record.get("failed")) for record in records)
+    return Part(number, len(records), failed, len(content), hashlib.sha256(content).hexdigest()), content
+
+
 class Parts:
     """The parts of a result that is being written: which are there, and how to write the others.
 
@@ -71,7 +86,9 @@ class Parts:
     def __init__(self, folder: Path, rows: int) -> None:
         self.rows = rows
         self.done: dict[int, Part] = {}
-        self.written, self.begun = folder / PARTS, folder / (PARTS + PARTIAL)
+        self.written = folder / PARTS
+        # Folders in object stores have no name that could be changed: there, run.json alone says that they are whole.
+        self.begun = self.written if is_remote(folder) else folder / (PARTS + PARTIAL)
 
     @property
     def rows_done(self) -> int:
@@ -94,38 +111,45 @@ class Parts:
     def begin(self) -> None:
         """Make the folder, and the list of the parts that stay; others, of another run, go."""
         self.begun.mkdir(parents=True, exist_ok=True)
-        kept = sorted(self.done.values(), key=lambda part: part.number)
-        write(self.begun / LIST, (json.dumps(asdict(part)) + "\n" for part in kept))
-        names = {part_name(part.number) for part in kept}
-        for other in (path for path in self.begun.glob("*.parquet") if path.name not in names):
-            other.unlink()
+        self._write_list()
+        names = {part_name(number) for number in self.done}
+        for other in (path for path in self.begun.glob("*.parquet*") if path.name not in names):
+            other.unlink(missing_ok=True)
 
     def reopen(self) -> None:
         """Make a finished result an unfinished one, whose failed rows can be judged again."""
-        self.discard()
-        self.written.rename(self.begun)
+        if self.begun != self.written:
+            self.discard()
+            self.written.rename(self.begun)
         self.resume()
 
     def write(self, number: int, records: Sequence[Mapping[str, Any]]) -> None:
         """Write a part. Raises OutputError where a value can't be written, OSError where the file can't."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        self.add(*encoded(number, records))
 
-        table = pa.Table.from_pylist([_row(record) for record in records], schema=_schema())
-        sink = pa.BufferOutputStream()
-        pq.write_table(table, sink, row_group_size=_GROUP_ROWS, compression="zstd")
-        path = self.begun / part_name(number)
-        write(path, [sink.getvalue().to_pybytes()])
-        failed = sum(bool(record.get("failed")) for record in records)
-        self.done[number] = part = Part(number, len(records), failed, **facts(path))
+    def add(self, part: Part, content: bytes | str) -> None:
+        """Take in a part: the bytes of its file, or the name under which another process wrote it. Raises OSError."""
+        path = part.path(self.begun)
+        if isinstance(content, str):
+            (self.begun / content).replace(path)
+        else:
+            write(path, [content])
+        self.done[part.number] = part
+        if is_remote(self.begun):  # nothing can be added to a file there
+            self._write_list()
+            return
         with (self.begun / LIST).open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(part)) + "\n")
             file.flush()
             os.fsync(file.fileno())
 
-    def records(self, number: int) -> list[dict[str, Any]]:
-        """The records of a part that is there."""
-        return list(read(self.begun / part_name(number)))
+    def _write_list(self) -> None:
+        """Write the list of all parts, in order."""
+        write(self.begun / LIST, (json.dumps(asdict(self.done[number])) + "\n" for number in sorted(self.done)))
+
+    def records(self, number: int, columns: Collection[str] | None = None) -> list[dict[str, Any]]:
+        """The records of a part that is there; of some columns alone."""
+        return list(read(self.begun / part_name(number), columns))
 
     def earlier_records(self, columns: Collection[str] | None = None) -> Iterator[dict[str, Any]]:
         """The records of all parts that are there, in order."""
@@ -140,14 +164,43 @@ class Parts:
 
     def finish(self) -> None:
         """Give the folder its name, unless it has it already."""
-        if self.begun.exists():
+        if self.begun != self.written and self.begun.exists():
             shutil.rmtree(self.written, ignore_errors=True)
             self.begun.rename(self.written)
 
     def discard(self) -> None:
         """Remove what is unfinished."""
-        shutil.rmtree(self.begun, ignore_errors=True)
         self.done = {}
+        if not is_remote(self.begun):
+            shutil.rmtree(self.begun, ignore_errors=True)
+        elif self.begun.exists():
+            self.begin()
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where other processes, maybe on other machines, put the parts of a run: a folder that has this run's record.
+
+    `record` and `content` are the file of that record and what is in it.
+    """
+
+    begun: Path
+    record: Path
+    content: bytes
+
+    def put(self, part: Part, content: bytes) -> bytes | str:
+        """Write a part under a name that no other process has, and return that name for `Parts.add`.
+
+        Where the folder is not the same one from here, or can't be written to, the content itself is returned.
+        """
+        try:
+            if self.record.read_bytes() == self.content:
+                name = f"{part_name(part.number)}.{secrets.token_hex(4)}"
+                write(self.begun / name, [content])
+                return name
+        except OSError:
+            pass  # the process that began the run writes it, and says what is wrong
+        return content
 
 
 def listed(folder: Path) -> list[Part]:
@@ -168,7 +221,7 @@ def read(path: Path, columns: Collection[str] | None = None) -> Iterator[dict[st
 
     asked = None if columns is None else [name for name in _COLUMNS if name in columns]
     try:
-        with pq.ParquetFile(path) as file:
+        with path.open("rb") as content, pq.ParquetFile(content) as file:
             for batch in file.iter_batches(_GROUP_ROWS, columns=asked):
                 yield from map(_record, batch.to_pylist())
     except (pa.ArrowException, ValueError, OSError) as error:

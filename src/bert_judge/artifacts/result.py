@@ -24,14 +24,15 @@ from bert_judge.artifacts.files import (
     RUN,
     SCORES,
     VERDICTS,
-    check_folder,
     facts,
+    is_remote,
     json_list,
+    result_folder,
     write,
     write_json,
 )
 from bert_judge.artifacts.identity import Identity
-from bert_judge.artifacts.parts import Parts
+from bert_judge.artifacts.parts import Desk, Part, Parts
 from bert_judge.artifacts.verdicts import has_verdicts, json_line, read_lines, read_verdicts, whole_lines
 from bert_judge.errors import InputError, OutputError
 from bert_judge.locks import locked
@@ -49,13 +50,15 @@ class ResultFolder:
     run of ours recorded, unless `overwrite`; these then stay until the new result is whole.
     """
 
-    def __init__(self, folder: Path, identity: Identity, overwrite: bool = False) -> None:
-        self.folder = check_folder(folder)
+    def __init__(self, folder: Path | str, identity: Identity, overwrite: bool = False) -> None:
+        self.folder = folder = result_folder(folder)
         self._identity = identity
         self._overwrite = overwrite
         self._partial = folder / (VERDICTS + PARTIAL)
         rows = identity.options.get("part_rows")
         self.parts = Parts(folder, rows) if rows else None
+        if is_remote(folder) and not self.parts:
+            raise OutputError(f"{folder} is an address, where verdicts are written in parts; give the rows of a part.")
         if not (overwrite or (folder / RUN).exists()) and self._is_ours(RUN + PARTIAL):
             self._end_finish()
         whole = self._is_ours(RUN) and not overwrite and has_verdicts(folder)
@@ -83,7 +86,7 @@ class ResultFolder:
         """Hold the folder for this process, from the first verdict until the result is whole."""
         with self._in_a_sentence():
             self.folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self.folder, os.O_RDONLY) if sys.platform != "win32" else None
+        handle = self._handle()
         try:
             taken = handle is not None and not locked(handle)
             if taken or (self._begun_rows and whole_lines(self._partial) != (self._begun_rows, self._end)):
@@ -96,11 +99,17 @@ class ResultFolder:
             if handle is not None:
                 os.close(handle)
 
+    def _handle(self) -> int | None:
+        """The open folder, to lock it; None where folders can't be locked."""
+        return None if sys.platform == "win32" or is_remote(self.folder) else os.open(self.folder, os.O_RDONLY)
+
     def _begin_parts(self, parts: Parts) -> None:
         """Write down whose parts these are; the failed rows of a finished result make it an unfinished one again."""
         if self.failed:
             (self.folder / RUN).replace(self.folder / (RUN + PARTIAL))
             parts.reopen()
+        elif is_remote(self.folder):
+            (self.folder / RUN).unlink(missing_ok=True)  # an older result, whose parts make place for these
         parts.begin()
         self._write_record()
 
@@ -114,6 +123,18 @@ class ResultFolder:
         assert self.parts
         with self._in_a_sentence():
             self.parts.write(number, records)
+
+    def add_part(self, part: Part, content: bytes | str) -> None:
+        """Take in a part that another process made: its bytes, or the name that `Desk.put` gave. Raises OutputError."""
+        assert self.parts
+        with self._in_a_sentence():
+            self.parts.add(part, content)
+
+    def desk(self) -> Desk:
+        """Where other processes put the parts of this run, once it is `writing`."""
+        assert self.parts
+        record = (self.folder / (RUN + PARTIAL)).absolute()
+        return Desk(self.parts.begun.absolute(), record, record.read_bytes())
 
     def append(self, records: Iterable[Mapping[str, Any]]) -> Iterator[int]:
         """Write records, and yield after each how many are there. What is written stays if the run stops."""
@@ -180,7 +201,7 @@ class ResultFolder:
         path = self.folder / (RUN + PARTIAL)
         try:
             files = json.loads(path.read_text(encoding="utf-8")).get("files")
-            handle = os.open(self.folder, os.O_RDONLY) if files and sys.platform != "win32" else None
+            handle = self._handle() if files else None
         except OSError:  # the other run ended
             return
         try:
@@ -262,7 +283,8 @@ class ResultFolder:
         try:
             yield
         except OSError as error:
-            kept = "what was judged so far stays there; " if self._partial.exists() or self.rows_done else ""
+            there = self.rows_done or (not self.parts and self._partial.exists())
+            kept = "what was judged so far stays there; " if there else ""
             raise OutputError(
                 f"{self.folder} can't be written ({error.strerror or error}); {kept}mend that and run the same command "
                 "again, or choose another --output_dir."

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from bert_judge.artifacts import CANDIDATES, PART_ROWS, ResultFolder, check_folder
+from bert_judge.artifacts import CANDIDATES, PART_ROWS, ResultFolder, result_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.judging import add_judges, chosen_judges, explain_rows, judge_rows, made_judge, say_failed
@@ -59,14 +59,16 @@ class _Result:
 def main(arguments: Sequence[str]) -> int:
     """Check tasks and candidates, load each judge once, judge everything, print a table."""
     specs, options, task_options = _parse(arguments)
-    check_folder(options.output_dir)
+    output_dir = result_folder(options.output_dir)
     work = list(_candidates(read_tasks(task_options), options))
     command = ["bert-judge", "judge", *arguments]
     results = []
     for spec in specs:
         with log_shown(not options.quiet):
             judge = made_judge(spec, options)
-        results += [_judge(judge, spec.kind.__name__, model, rows, options, command) for model, rows in work]
+        results += [
+            _judge(judge, spec.kind.__name__, model, rows, output_dir, options, command) for model, rows in work
+        ]
         if judge.paid and judge.costs and not options.quiet:
             say(_costs(judge.costs))
     if not options.quiet:
@@ -91,9 +93,15 @@ def _candidates(tasks: Iterator[Task], options: JudgeOptions) -> Iterator[tuple[
 
 
 def _judge(
-    judge: Judge, name: str, model: str, rows: CandidateRows, options: JudgeOptions, command: Sequence[str]
+    judge: Judge,
+    name: str,
+    model: str,
+    rows: CandidateRows,
+    output_dir: Path,
+    options: JudgeOptions,
+    command: Sequence[str],
 ) -> _Result:
-    path = scores_folder(Path(options.output_dir), rows.task.name, model, name, judge.variant)
+    path = scores_folder(output_dir, rows.task.name, model, name, judge.variant)
     fitted, folder = open_result(rows, judge, path, options.settings, options.overwrite)
     title = f"{name} {rows.task.name} {model}"
     judge_rows(rows, fitted, folder, title, texts=not options.no_texts, quiet=options.quiet, command=command)

@@ -145,11 +145,12 @@ def judge_rows(
             raise InputError(f"{sentence[:-1]}: it was changed after it was written; judge again with --overwrite.")
         return
     done, total = folder.rows_done, len(rows)
+    goes_on = _goes_on(folder, total)
     counts = score_source(rows, judge, folder, texts=texts, command=command)
     try:
         with progress_bar(total, title, quiet, done) as bar, closing(counts):
             for number, done in enumerate(counts):
-                if number == 0 and not quiet and (goes_on := _goes_on(folder, total)):
+                if number == 0 and not quiet and goes_on:
                     bar.write(goes_on, file=sys.stderr)  # not before the folder is ours
                 bar.update(done - bar.n)
     except KeyboardInterrupt:

@@ -16,7 +16,7 @@ from bert_judge.analysis.compare import compare_models, rankings
 from bert_judge.analysis.pairing import question_of
 from bert_judge.analysis.results import Row, Run, load_run
 from bert_judge.analysis.table import Part, tabulate
-from bert_judge.artifacts import REPORT, RUN, SCORES, Identity, ResultFolder, check_folder
+from bert_judge.artifacts import REPORT, RUN, SCORES, Identity, ResultFolder, is_remote, result_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, columns_in, made, peek
 from bert_judge.cli.inputs import InputOptions, input_settings, open_input
@@ -98,7 +98,7 @@ class _Job:
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, check everything, load the judges, judge, and print what came out."""
     specs, options, files = _parse(arguments)
-    output_dir = check_folder(options.output_dir)
+    output_dir = result_folder(options.output_dir)
     jobs = _jobs(specs, _open(files, options), options, output_dir)
     command = ["bert-judge", "score", *arguments]
     results: dict[str, ResultFolder] = {}
@@ -204,7 +204,9 @@ def _say_one(folder: ResultFolder, source: Source, spec: JudgeSpec, judge: Judge
 
 
 def _column_of_models(folder: ResultFolder) -> str:
-    """The column by which two models answered a question; empty where no rows say so."""
+    """The column by which two models answered a question; empty where no rows say so, or `compare` can't read it."""
+    if is_remote(folder.folder):
+        return ""
     first: dict[tuple[str, Hashable], object] = {}
     for record in islice(folder.records(), _COMPARED_ROWS):
         for column in _MODEL_COLUMNS & record.keys():
@@ -227,9 +229,11 @@ def _say_several(
     """Write the table and the page of all results, and print how the judges, or the models, compare."""
     rows, models = len(jobs[0].source), len({job.candidates for job in jobs})
     load = cache(load_run)  # the page and the comparison read the same results
-    path = write_columns(results, output_dir, candidate=models == 1)
-    place, wanted = path.with_name(f"{path.stem}.html"), not options.no_report
-    page = write_page(list(results.values()), place, rows * models, wanted, load)
+    table = ""
+    if not is_remote(output_dir):
+        path = write_columns(results, output_dir, candidate=models == 1)
+        place, wanted = path.with_name(f"{path.stem}.html"), not options.no_report
+        table = f"{path}{write_page(list(results.values()), place, rows * models, wanted, load)}, and "
     if options.quiet:
         return
     sources = dict.fromkeys(job.source for job in jobs)
@@ -239,7 +243,7 @@ def _say_several(
         say(f"\nbert-judge compare {jobs[0].folder} {jobs[1].folder} shows the answers in which they differ")
     else:
         say(suite_table(results, "judge" if models == 1 else "candidates").text())
-    if options.explain:
+    if options.explain and not is_remote(output_dir):
         say(f"\n{where_explained(output_dir)}")
     if models == 1 and (by := _column_of_models(results[jobs[0].name])):
         folders = " ".join(str(job.folder) for job in jobs)
@@ -247,7 +251,7 @@ def _say_several(
     named_by_judge = jobs[0].name != jobs[0].candidates
     verdicts = results[jobs[0].name].verdicts
     below = "/".join(["CANDIDATES"] * bool(jobs[0].candidates) + ["JUDGE"] * named_by_judge)
-    say(f"\nfiles  {path}{page}, and in {output_dir}/{below}: {verdicts}, {SCORES}, {RUN}")
+    say(f"\nfiles  {table}in {output_dir}/{below}: {verdicts}, {SCORES}, {RUN}")
 
 
 def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder], load: Callable[[Path], Run]) -> str:
