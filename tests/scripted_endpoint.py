@@ -27,6 +27,12 @@ class Answer:
     cut: bool = False
     finish_reason: str = "stop"
     reasoning: str | None = None
+    usage: str | None = None
+    """The JSON of `usage`, in the place of the number of words."""
+
+    drips: float = 0.0
+    """Seconds between blanks that never end: in a header, where the answer has headers, or else in the body."""
+
     tokens: Sequence[tuple[str, Mapping[str, float]]] = ()
     """The last tokens of the reply, each with the log probabilities of the likeliest ones."""
 
@@ -42,7 +48,8 @@ class Answer:
         if self.tokens:
             choice["logprobs"] = {"content": [_token(token, known) for token, known in self.tokens]}
         usage = {"prompt_tokens": len(prompt.split()), "completion_tokens": len(str(self.text or "").split())}
-        return json.dumps({"object": "chat.completion", "choices": [choice], "usage": usage}).encode()
+        completion = json.dumps({"object": "chat.completion", "choices": [choice]})[:-1]
+        return f'{completion}, "usage": {self.usage or json.dumps(usage)}}}'.encode()
 
 
 def _token(token: str, known: Mapping[str, float]) -> dict:
@@ -148,8 +155,12 @@ class _Handler(BaseHTTPRequestHandler):
         running.wait_for_turn()
         answer = running.script(prompt, before)
         time.sleep(answer.seconds)
+        if answer.drips:
+            self.drip(answer)
         with running.lock:
             running.busy -= 1
+        if answer.drips:
+            return
         content = answer.content(prompt)
         try:
             self.send_response(answer.status)
@@ -162,6 +173,18 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError:  # the client has given up
             self.close_connection = True
         self.close_connection |= answer.cut
+
+    def drip(self, answer: Answer) -> None:
+        """Send blanks until the client has gone."""
+        self.close_connection = True
+        head = b"X-Slow:" if answer.headers else b"Content-Length: 1000000\r\n\r\n"
+        try:
+            self.wfile.write(b"HTTP/1.1 200 OK\r\n" + head)
+            while True:
+                self.wfile.write(b" ")
+                time.sleep(answer.drips)
+        except OSError:
+            pass
 
     do_GET = do_POST  # noqa: N815
 

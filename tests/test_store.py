@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -242,6 +243,28 @@ def test_kept_verdicts_are_not_computed_again() -> None:
     assert judge.judged[5:] == ["7", "7"]  # what failed is asked again
     assert (kept.variant, str(kept.signature)) == (judge.variant, judge.signature)
     assert (kept.scale, kept.threshold, kept.paid) == ("score", None, False)
+
+
+CHANGED: list[dict[str, Any]] = [
+    {},
+    {"score": "1", "label": 1},
+    {"score": float("inf"), "label": 1},
+    {"score": 0.5, "label": 7},
+    {"score": 0.5, "label": 1, "truncated": None},
+    {"text": "a reply"},
+]
+
+
+def test_what_is_no_verdict_is_computed_again(subtests: pytest.Subtests) -> None:
+    sample = Sample("1", ("1",), "q", id="1")
+    for entry in CHANGED:
+        with subtests.test(entry=entry):
+            judge, entries = Steady(), RecentEntries()
+            kept = StoredJudge(judge, entries)
+            (verdict,) = kept.assess([sample])
+            entries.put(dict.fromkeys(entries._known, entry))
+            assert list(kept.assess([sample])) == [verdict]
+            assert len(judge.judged) == 2
 
 
 class Few(Steady):

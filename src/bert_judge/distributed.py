@@ -21,7 +21,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -51,6 +51,7 @@ LOSSES = 3
 
 _LOST_PARTS = 10  # given up one after the other: it is not the rows
 _START = -1  # what the ledger calls the start of an actor
+_FIELDS = tuple(each.name for each in fields(Verdict))
 _WINDOW = 1 << 14  # samples that `assess` sends at a time
 
 
@@ -281,18 +282,8 @@ class RayJudge(StandIn):
         while window := list(islice(stream, _WINDOW)):
             for _, records in self._judged(_InMemory(window), {0: range(len(window))}, False, None):
                 assert isinstance(records, list)
-                for own in records:
-                    yield Verdict(
-                        own["score"],
-                        own["label"],
-                        own.get("explanation"),
-                        own.get("matched_reference"),
-                        own.get("truncated", {}),
-                        own.get("details", {}),
-                        own.get("failed", False),
-                        own.get("outside"),
-                        own.get("left_out", {}),
-                    )
+                for record in records:
+                    yield Verdict(**{name: record[name] for name in _FIELDS if name in record})
 
     def judged_parts(
         self, source: Rows, todo: Todo, texts: bool, desk: Desk

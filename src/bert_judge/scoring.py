@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from heapq import nsmallest
 from itertools import islice, tee
@@ -26,11 +27,13 @@ from bert_judge.artifacts import (
 )
 from bert_judge.artifacts.parts import Desk, Part, Parts
 from bert_judge.errors import InputError
-from bert_judge.judges.base import Judge
+from bert_judge.judges.base import Costs, Judge
 from bert_judge.judges.occlusion import explain
 from bert_judge.sources import BadRow, Source
 from bert_judge.summary import Tally
 from bert_judge.types import Sample, Signature, Verdict
+
+_COSTS_SECONDS = 0.5  # what a killed process has paid in this time may be missing from the costs
 
 
 class Rows(Protocol):
@@ -89,16 +92,16 @@ def score_source(
     """
     start = time.time()
     with folder.writing():
-        before, had = judge.costs, folder.rows_done
+        had, costs = folder.rows_done, _CostsOfResult(judge, folder)
         try:
             if folder.parts:
-                yield from _score_parts(source, judge, folder, folder.parts, texts)
+                yield from costs.kept(_score_parts(source, judge, folder, folder.parts, texts))
                 tally, judged = Tally(folder.parts.earlier_records(Tally.COLUMNS)), folder.rows_done - had
             else:
                 tally, done = Tally(() if folder.failed else folder.earlier_records()), had
                 to_judge = _failed_again if folder.failed else _rest
                 records = to_judge(source, judge, folder, texts)
-                for done in folder.append(map(tally.counted, records)):
+                for done in costs.kept(folder.append(map(tally.counted, records))):
                     yield done
                 judged = done - had
         except _UnevenVerdictsError:
@@ -109,10 +112,43 @@ def score_source(
             "scale": judge.scale,
             "input": dict(source.description),
             "command": public_command(command),
-            **({"costs": asdict(judge.costs.since(before))} if judge.costs and before else {}),
+            **({"costs": asdict(so_far)} if (so_far := costs.so_far) else {}),
             **circumstances(start, time.time() - start, folder.failed or judged),
         }
         folder.finish(run, [row.record for row in source.bad_rows])
+
+
+class _CostsOfResult:
+    """What a result has cost: in this run, and in those before it that were stopped, or that failed on rows."""
+
+    def __init__(self, judge: Judge, folder: ResultFolder) -> None:
+        self._judge, self._folder = judge, folder
+        self._at_start, self._earlier = judge.costs, Costs()
+        with suppress(ValueError, KeyError, TypeError):  # of a file that somebody else changed
+            self._earlier = Costs.of(folder.costs)
+
+    @property
+    def so_far(self) -> Costs | None:
+        """None where the judge costs nothing."""
+        if not (self._judge.costs and self._at_start):
+            return None
+        return self._earlier.and_of(self._judge.costs.since(self._at_start))
+
+    def kept(self, rows: Iterator[int]) -> Iterator[int]:
+        """The rows as they are judged. Costs are written down beside them, in case the run does not come to its end."""
+        written = 0.0
+        try:
+            for done in rows:
+                if time.monotonic() - written > _COSTS_SECONDS:
+                    self._write()
+                    written = time.monotonic()
+                yield done
+        finally:
+            self._write()
+
+    def _write(self) -> None:
+        if so_far := self.so_far:
+            self._folder.keep_costs(asdict(so_far))
 
 
 def uncertain_rows(folder: ResultFolder, threshold: float, most: int) -> list[int]:

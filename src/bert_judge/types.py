@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Real
+from types import NoneType
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from bert_judge.errors import InputError
@@ -131,6 +133,29 @@ class Verdict:
     failed: bool = False
     outside: str | None = None
     left_out: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> Verdict:
+        """A verdict that was written as JSON, by itself or among other fields. Raises ValueError for what is none."""
+        values = {each.name: record[each.name] for each in fields(cls) if each.name in record}
+        wrong = [name for name, value in values.items() if not isinstance(value, _TYPES_OF_VERDICT[name])]
+        score = values.get("score")
+        if "score" not in values or wrong or not math.isfinite(score or 0) or values.get("label") not in (None, 0, 1):
+            raise ValueError(f"not a verdict: {values!r:.80}")
+        return cls(**values)
+
+
+_TYPES_OF_VERDICT: Mapping[str, Any] = {
+    "score": (int, float, NoneType),
+    "label": (int, NoneType),
+    "explanation": (str, NoneType),
+    "matched_reference": (int, NoneType),
+    "truncated": Mapping,
+    "details": Mapping,
+    "failed": bool,
+    "outside": (str, NoneType),
+    "left_out": Mapping,
+}
 
 
 LEAST_EFFECT = 0.05

@@ -582,6 +582,8 @@ def gone() -> Outcome:
         assert done.returncode == 5, done.stderr
         there[0] = True
         assert ran(*words).returncode == 0
+        costs = json.loads(Path("out/run.json").read_text())["costs"]
+        assert (costs["requests"] - costs["failed"], costs["completion_tokens"]) == (ROWS, 3 * ROWS)
         return _paid_outcome(server, said(done), replied)
 
 
@@ -604,6 +606,54 @@ def killed_while_paying() -> Outcome:
         assert ran(*words).returncode == 0
         again = sum(server.asked.values()) - sum(before.values()) - (ROWS - paid)
         return _paid_outcome(server, "Killed; the same command goes on", Counter({"": again}) if again else Counter())
+
+
+def _interrupted(*words: object, server: Endpoint) -> subprocess.Popen[str]:
+    """A command that was stopped by Ctrl-C while four requests were under way, and that has said so."""
+    run = subprocess.Popen(
+        command(*words), env=environment(PYTHONWARNINGS="default"), stderr=subprocess.PIPE, text=True
+    )
+    wait_until(lambda: server.busy == 4, "no more requests can be under way")
+    run.send_signal(signal.SIGINT)
+    assert run.stderr
+    while "waiting for 4 requests" not in run.stderr.readline():
+        assert run.poll() is None
+    return run
+
+
+@fault("Ctrl-C while requests are under way, paid")
+def interrupted_while_paying() -> Outcome:
+    """What is paid for is waited for and kept; `costs` are those of both runs."""
+    written()
+    with endpoint(Answer()) as server:
+        words = ("score", "rows.jsonl", *_paid(server), "--output_dir", "out", "--no_report")
+        with server.held_after(40):
+            run = _interrupted(*words, server=server)
+        seen = run.communicate(timeout=PATIENCE)[1].strip().splitlines()[-1]
+        assert run.returncode == 130, seen
+        assert ran(*words).returncode == 0
+        costs = json.loads(Path("out/run.json").read_text())["costs"]
+        assert (costs["requests"], costs["failed"]) == (ROWS, 0)
+        assert costs["completion_tokens"] == 3 * ROWS
+        return _paid_outcome(server, seen, server.asked)
+
+
+@fault("an endpoint that sends a blank every 50 ms, and Ctrl-C twice")
+def dripping() -> Outcome:
+    """The first one waits for what is paid for, the second for nothing."""
+    written()
+    dripped = [True]
+    with endpoint(lambda *_: Answer(drips=0.05 if dripped[0] else 0)) as server:
+        words = ("score", "rows.jsonl", *_paid(server), "--output_dir", "out", "--no_report", "--retries", "0")
+        run = _interrupted(*words, "--timeout", PATIENCE, server=server)
+        run.send_signal(signal.SIGINT)
+        error = run.communicate(timeout=PATIENCE / 2)[1]
+        assert run.returncode == 130, error
+        done = ran(*words, "--timeout", 0.3, "--limit", 1, "--overwrite")
+        assert done.returncode == 5, done.stderr
+        dripped[0] = False
+        assert ran(*words, "--overwrite").returncode == 0
+        return _paid_outcome(server, said(done), Counter())
 
 
 @fault("the store of replies is damaged, paid")

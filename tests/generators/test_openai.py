@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import base64
-import gc
 import re
 import socket
 import sys
@@ -13,7 +12,7 @@ from functools import partial
 import pytest
 
 from bert_judge.errors import InputError, MissingExtraError, ModelError
-from bert_judge.generators import OpenAIGenerator, Options, make_generator
+from bert_judge.generators import OpenAIGenerator, Options
 from bert_judge.types import Reply, Sampling
 from scripted_endpoint import CUT, EMPTY, MALFORMED, NO_COMPLETION, Answer, Endpoint, endpoint
 
@@ -177,8 +176,8 @@ def test_without_key_and_address_it_says_so():
 
 
 def test_without_the_client_it_names_the_extra(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(MissingExtraError, match=r"`pip install openai` \(of the extra \[openai\]\)"):
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    with pytest.raises(MissingExtraError, match=r"`pip install httpx2` \(of the extra \[openai\]\)"):
         OpenAIGenerator("m", None, Options(base_url="http://127.0.0.1:1/v1"))
 
 
@@ -186,11 +185,19 @@ FAULTS = {
     "429": (Answer(status=429), "answered 429 .*scripted trouble"),
     "500": (Answer(status=500), "answered 500"),
     "503": (Answer(status=503), "answered 503"),
-    "slow": (Answer(seconds=0.6), "no reply within 0.2 seconds"),
+    "slow": (Answer(seconds=0.6), "no answer within 0.2 seconds"),
     "cut": (CUT, r"connection to .* failed \(peer closed"),
     "malformed": (MALFORMED, "sent what is not valid JSON"),
     "empty": (EMPTY, "a reply without choices"),
     "no completion": (NO_COMPLETION, "not a chat completion"),
+    "endless numbers": (Answer(usage='{"prompt_tokens": 1e400}'), "not a chat completion"),
+    "digits": (Answer(usage='{"prompt_tokens": ' + "9" * 5000 + "}"), "what is not valid JSON"),
+    "negative": (Answer(usage='{"completion_tokens": -5}'), "not a chat completion"),
+    "deep": (Answer(body="[" * 100_000 + "]" * 100_000), "what is not valid JSON"),
+    "large": (Answer("x" * (65 << 20)), "an answer of over 64 MiB"),
+    "packed": (Answer(headers={"Content-Encoding": "gzip"}), r"is packed \(gzip\), which was not asked for"),
+    "drips": (Answer(drips=0.05), "no answer within 0.2 seconds"),
+    "drips headers": (Answer(drips=0.05, headers={"X": "y"}), "no answer within 0.2 seconds"),
     "a list": (Answer(body="[]"), "not a chat completion"),
     "no text": (Answer(None), "a reply without text"),
     "odd text": (Answer([{"type": "text"}]), "a reply that is not text"),  # type: ignore[arg-type]
@@ -198,7 +205,7 @@ FAULTS = {
 
 
 def _patience(fault: str) -> float:
-    return 0.2 if fault == "slow" else 60.0
+    return 0.2 if fault in ("slow", "drips", "drips headers") else 60.0
 
 
 def test_a_fault_that_passes_is_tried_again(subtests: pytest.Subtests):
@@ -271,7 +278,11 @@ def test_a_bad_request_is_not_tried_again(subtests: pytest.Subtests):
 
 
 def test_what_every_request_would_meet_stops_the_run(subtests: pytest.Subtests):
-    for status, said in [(401, "OPENAI_API_KEY"), (404, "address and the model's name")]:
+    for status, said in [
+        (401, "OPENAI_API_KEY"),
+        (404, "address and the model's name"),
+        (307, "give the address that it has now"),
+    ]:
         with subtests.test(status=status, said=said), endpoint(Answer(status=status)) as server:
             with pytest.raises(ModelError, match=rf"answered {status} .*{said}"):
                 ask(server, [str(number) for number in range(50)], concurrency=2)
@@ -328,16 +339,10 @@ def test_the_signature_names_what_changes_a_reply():
     assert signature(Sampling(top_p=0.5, seed=3)) == signature()
 
 
-def test_connections_are_closed_with_the_generator():
+def test_connections_are_closed_with_the_last_reply():
     with endpoint(Answer()) as server:
-        generator = make_generator("openai", "m", None, Options(base_url=server.base_url))
-        client = generator._client
-        generator.generate(["x"])
-        assert not client.is_closed()
-        del generator
-        gc.collect()
-        assert client.is_closed()
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("bert-judge-request")]
+        OpenAIGenerator("m", None, Options(base_url=server.base_url)).generate(["x"])
+        assert not [thread for thread in threading.enumerate() if thread.name.startswith("bert-judge-request")]
 
 
 def test_a_content_in_parts_is_joined(subtests: pytest.Subtests) -> None:

@@ -308,6 +308,21 @@ def test_kept_replies_are_never_asked_for_again(tmp_path: Path):
         assert len(server.bodies) == 10
 
 
+def test_what_is_no_reply_is_asked_for_again(tmp_path: Path, subtests: pytest.Subtests):
+    path = tmp_path / "store.sqlite"
+    with endpoint(Answer()) as server:
+        (first,) = make(server, store=str(path)).assess([PARIS])
+        store = Store(path)
+        (key,) = (row[0] for row in store._connection.execute("SELECT key FROM entries"))
+        reply = store.get([key])[key]
+        for change in [{"text": 3}, {"choices": [{"token": "x"}]}, {"prompt_tokens": None}, {"unknown": 1}]:
+            with subtests.test(change=change):
+                store.put({key: {**reply, **change}})
+                asked = len(server.bodies)
+                assert list(make(server, store=str(path)).assess([PARIS])) == [first]
+                assert len(server.bodies) == asked + 1
+
+
 def test_the_store_is_in_the_cache_folder_unless_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("BERT_JUDGE_CACHE", str(tmp_path / "cache"))
     with endpoint(Answer()) as server:
@@ -344,7 +359,7 @@ def test_costs_are_counted_and_priced():
 FAULTS: dict[str, tuple[Answer, str]] = {
     "429": (Answer(status=429, headers={"Retry-After": "0.05"}), "answered 429"),
     "500": (Answer(status=500), "answered 500"),
-    "slow": (Answer(seconds=0.5), "no reply within 0.2 seconds"),
+    "slow": (Answer(seconds=0.5), "gave no answer within 0.2 seconds"),
     "cut": (CUT, "the connection to"),
     "malformed": (MALFORMED, "not valid JSON"),
     "empty": (EMPTY, "without choices"),

@@ -16,6 +16,7 @@ from bert_judge.artifacts.remote import RemotePath
 from bert_judge.errors import InputError, OutputError, first_line
 
 VERDICTS, SCORES, RUN, BAD_ROWS = "verdicts.jsonl", "scores.json", "run.json", "bad_rows.jsonl"
+COSTS = "costs.json"  # while a run is under way; then they are in run.json
 PARTS = "verdicts"
 EXPLANATIONS = "explanations.jsonl"
 CANDIDATES = "candidates.json"

@@ -17,6 +17,7 @@ from typing import Any
 
 from bert_judge.artifacts.files import (
     BAD_ROWS,
+    COSTS,
     EXPLANATIONS,
     PARTIAL,
     PARTS,
@@ -45,9 +46,10 @@ class ResultFolder:
     but that files get their names which a run was giving them when it ended.
 
     `finished`: the result is whole. `failed`: how many rows of a written result the judge failed on. `rows_done`: how
-    many rows an interrupted run left. `parts` are those of verdicts in parts, which the option `part_rows` of the
-    identity asks for. Raises OutputError where the folder holds a result of another judge or input, or files that no
-    run of ours recorded, unless `overwrite`; these then stay until the new result is whole.
+    many rows an interrupted run left. `costs`: what the runs before this one cost, as they recorded it, if anything.
+    `parts` are those of verdicts in parts, which the option `part_rows` of the identity asks for. Raises OutputError
+    where the folder holds a result of another judge or input, or files that no run of ours recorded, unless
+    `overwrite`; these then stay until the new result is whole.
     """
 
     def __init__(self, folder: Path | str, identity: Identity, overwrite: bool = False) -> None:
@@ -68,6 +70,7 @@ class ResultFolder:
         self._begun_rows, self._end = whole_lines(self._partial) if begun and not self.parts else (0, 0)
         if self.parts and begun:
             self.parts.resume()
+        self.costs = self._earlier_costs(begun)
         if not overwrite:
             self._check_foreign()
 
@@ -164,11 +167,23 @@ class ResultFolder:
             with suppress(OSError):  # an error of writing was raised above
                 file.close()
 
+    def keep_costs(self, costs: Mapping[str, Any]) -> None:
+        """Record what the result has cost so far, earlier runs included, for a run that goes on. Raises OutputError."""
+        with self._in_a_sentence():
+            write_json(self.folder / (COSTS + PARTIAL), costs)
+
+    def _earlier_costs(self, begun: bool) -> Any:
+        path = self.folder / (COSTS + PARTIAL)
+        with suppress(OSError, ValueError):
+            if begun and path.exists():
+                return json.loads(path.read_text(encoding="utf-8"))
+        return self.run().get("costs") if self.failed else None
+
     def discard(self) -> None:
         """Remove what is unfinished, of earlier runs, too; a finished result stays."""
         if self.parts:
             self.parts.discard()
-        for name in (VERDICTS, RUN):
+        for name in (VERDICTS, RUN, COSTS):
             (self.folder / (name + PARTIAL)).unlink(missing_ok=True)
 
     def records(self, columns: Collection[str] | None = None) -> Iterator[dict[str, Any]]:
@@ -215,7 +230,7 @@ class ResultFolder:
     def _name(self, files: Iterable[str]) -> None:
         """Give whole files their names, and remove those of an older result; any of it may be done already."""
         (self.folder / RUN).unlink(missing_ok=True)
-        for name in (EXPLANATIONS, *({VERDICTS, BAD_ROWS} - set(files))):
+        for name in (EXPLANATIONS, COSTS + PARTIAL, *({VERDICTS, BAD_ROWS} - set(files))):
             (self.folder / name).unlink(missing_ok=True)
         if self.parts:
             self.parts.finish()

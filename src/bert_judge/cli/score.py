@@ -35,6 +35,7 @@ from bert_judge.cli.rows import first_explained, where_explained
 from bert_judge.document import Block, Document
 from bert_judge.errors import InputError, did_you_mean, named_in_errors
 from bert_judge.judges import Judge
+from bert_judge.judges.base import Costs
 from bert_judge.judges.cascade import Cascade, CascadePlan
 from bert_judge.judges.naming import JudgeSpec, distinct, read_suite
 from bert_judge.report.cascades import stages_document
@@ -220,7 +221,7 @@ def _stages(spec: JudgeSpec, judge: Judge, folder: ResultFolder) -> str:
     if not issubclass(spec.kind, Cascade) or judge.costs is None:
         return ""
     plan = CascadePlan.load(spec.settings["model_path"])
-    return stages_document(plan, judge.costs.stages, folder.records).text()
+    return stages_document(plan, Costs.of(folder.run()["costs"]).stages, folder.records).text()
 
 
 def _say_several(

@@ -154,12 +154,12 @@ class KeptGenerator(Generator):
         for index, prompt in window:
             rows.setdefault(prompt, []).append(index)
         keys = {prompt: key_of(f"generator:{self.signature}", prompt) for prompt in rows}
-        known = self._store.get(list(keys.values()))
+        entries = self._store.get(list(keys.values()))
+        known = {key: reply for key, entry in entries.items() if (reply := _reply(entry))}
         missing = [prompt for prompt, key in keys.items() if key not in known]
         for prompt, key in keys.items():
             if key in known:
-                kept = _reply(known[key])
-                yield from ((index, kept) for index in rows[prompt])
+                yield from ((index, known[key]) for index in rows[prompt])
 
         def keep(index: int, reply: Reply) -> None:
             if reply.error is None:
@@ -181,7 +181,15 @@ def _entry(reply: Reply) -> Entry:
     return values
 
 
-def _reply(entry: Entry) -> Reply:
-    """A kept reply."""
-    choices = tuple(TokenChoice(**choice) for choice in entry["choices"])
-    return Reply(**{**entry, "choices": choices}, cached=True)
+def _reply(entry: Entry) -> Reply | None:
+    """A kept reply; None for an entry that somebody else changed."""
+    try:
+        choices = tuple(TokenChoice(**choice) for choice in entry["choices"])
+        reply = Reply(**{**entry, "choices": choices}, cached=True)
+        texts = (reply.text, reply.finish_reason, *(choice.token for choice in choices))
+        numbers = (reply.prompt_tokens, reply.completion_tokens, reply.truncated)
+        logprobs = (value for choice in choices for value in choice.alternatives.values())
+    except (KeyError, TypeError, AttributeError):
+        return None
+    whole = all(isinstance(text, str) for text in texts) and all(isinstance(number, int) for number in numbers)
+    return reply if whole and all(isinstance(value, int | float) for value in logprobs) else None

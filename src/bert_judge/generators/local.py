@@ -39,11 +39,13 @@ class LocalGenerator(BackendGenerator):
         while window := list(islice(numbered, self.window)):
             fitting: dict[int, Encoded] = {}
             for index, prompt in window:
-                encoded = self._format.encode(prompt, room)
-                if encoded is None:
-                    yield index, Reply("", "error", error=f"the system prompt alone is longer than {room} tokens")
-                else:
+                if encoded := self._format.encode(prompt, room):
                     fitting[index] = encoded
+                    continue
+                refused = Reply("", "error", error=f"the system prompt alone is longer than {room} tokens")
+                if arrived:
+                    arrived(index, refused)
+                yield index, refused
             for rows in self._batches(fitting):
                 found = list(zip(rows, self._run([fitting[row] for row in rows]), strict=True))
                 if arrived:

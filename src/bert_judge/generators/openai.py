@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import base64
-import json
+import math
 import os
-import time
-import weakref
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future
 from itertools import islice
-from threading import Event, Lock
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from queue import SimpleQueue
+from typing import Any, Final
+from urllib.parse import urlsplit
 
-from bert_judge.addresses import public_text
-from bert_judge.endpoints import LONGEST_RETRY_AFTER, backoff, innermost, read_address, retry_after
+from bert_judge.endpoints import Answer, Client, Endpoint, FailedRequestError, Pace
 from bert_judge.errors import InputError, ModelError, import_extra
 from bert_judge.generators.base import ALTERNATIVES, Arrived, BackendGenerator, Options
 from bert_judge.reading import opening_token
 from bert_judge.types import Reply, Sampling, TokenChoice
 
-if TYPE_CHECKING:
-    from openai import OpenAI
-
-_TRY_AGAIN = frozenset([408, 409, 425, 429])  # and all from 500 on
+_HOSTED: Final = "https://api.openai.com/v1"
 _HOPELESS = {401: "is OPENAI_API_KEY right?", 404: "are the address and the model's name right?"}
+_MOST_TOKENS = 1 << 53  # an endpoint that counts more has not counted
 
 
 class OpenAIGenerator(BackendGenerator):
@@ -35,159 +29,107 @@ class OpenAIGenerator(BackendGenerator):
     user and a password (sent instead of the key) and a query (sent with each request); these are never written or
     printed, and are not in the signature.
 
-    A refused or cut connection, a timeout, the status 408, 409, 425, 429 or 5xx, and a body that is not a chat
-    completion are tried again `retries` times, after waits that double, or that the server asks for (Retry-After);
-    then the reply has an `error`. A status that concerns every prompt (401, 404) raises ModelError. Prompts that are
-    too long for the model are refused or cut by the endpoint.
+    A whole request may take `timeout` seconds. What fails is tried again as `Endpoint` says; then the reply has an
+    `error`. A status that concerns every prompt (401, 404, one that redirects) raises ModelError. Prompts that are too
+    long for the model are refused or cut by the endpoint.
     """
 
     backend = "openai"
 
     def _load(self) -> Mapping[str, object]:
-        self._client, self._secrets = _make_client(self._options)
-        weakref.finalize(self, self._client.close)
-        self._url = str(self._client.base_url).rstrip("/")
-        hosted = (urlsplit(self._url).hostname or "").endswith("openai.com")
+        self._endpoint = _make_endpoint(self._options)
+        hosted = (urlsplit(self._endpoint.url).hostname or "").endswith("openai.com")
         self._body = {"model": self.name, **_body(self._sampling, self._options, self._choices, hosted)}
-        self._pace = _Pace(self._options.requests_per_minute)
-        return {"model": self.name, "url": self._url}
+        self._pace = Pace(self._options.requests_per_minute)
+        return {"model": self.name, "url": self._endpoint.url}
 
     def replies(self, prompts: Iterable[str], arrived: Arrived | None = None) -> Iterator[tuple[int, Reply]]:
         """The replies as they come; a prompt is read when there is room for its request.
 
         Stopping early waits for the requests under way, which are paid for, but not for retries.
         """
-        rows, room, stop = enumerate(prompts), self._options.concurrency, Event()
+        rows, finished, under_way = enumerate(prompts), SimpleQueue[Future[tuple[int, Reply]]](), 0
+        with self._endpoint.session() as session:
 
-        def ask(index: int, prompt: str) -> tuple[int, Reply]:
-            reply = self._ask(prompt, stop)
-            if arrived:
-                arrived(index, reply)
-            return index, reply
+            async def ask(index: int, prompt: str) -> tuple[int, Reply]:
+                reply = await self._ask(session.client, prompt)
+                if arrived:
+                    arrived(index, reply)
+                return index, reply
 
-        pool = ThreadPoolExecutor(room, "bert-judge-request")
-        under_way: set[Future[tuple[int, Reply]]] = set()
-        try:
-            while under_way := under_way | {pool.submit(ask, *row) for row in islice(rows, room - len(under_way))}:
-                done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield future.result()
-        finally:
-            stop.set()
-            pool.shutdown(cancel_futures=True)
+            while True:
+                for row in islice(rows, self._options.concurrency - under_way):
+                    session.submit(ask(*row)).add_done_callback(finished.put)
+                    under_way += 1
+                if not under_way:
+                    return
+                reply = finished.get().result()
+                under_way -= 1
+                yield reply
 
-    def _ask(self, prompt: str, stop: Event) -> Reply:
+    async def _ask(self, client: Client, prompt: str) -> Reply:
         """The reply to a prompt, after as many tries as it takes or is allowed."""
-        for tried in range(self._options.retries + 1):
-            self._pace.wait(stop)
-            reply, pause = self._try(prompt)
-            if pause is None or tried == self._options.retries:
-                break
-            if stop.wait(max(pause, backoff(tried))):  # the client's own retries can't be stopped
-                break
-        return reply
-
-    def _try(self, prompt: str) -> tuple[Reply, float | None]:
-        """A reply, and the seconds to wait before another try, as the server asks; None if none would help."""
-        import openai
-
         system = self._options.system_prompt
         turns = [{"role": "system", "content": system}] if system else []
         text = prompt.encode(errors="replace").decode()  # lone surrogates have no UTF-8
-        body: dict[str, Any] = {**self._body, "messages": [*turns, {"role": "user", "content": text}]}
-        pause: float | None = 0.0
+        body = {**self._body, "messages": [*turns, {"role": "user", "content": text}]}
         try:
-            answer = self._client.chat.completions.with_raw_response.create(**body)
-            return _read(answer.text, self._options.think_token, self._choices), None
-        except openai.APITimeoutError:
-            failure = f"{self._url} gave no reply within {self._options.timeout:g} seconds"
-        except openai.APIStatusError as error:
-            status, message = error.status_code, " ".join(error.message.split())
-            failure = f"{self._url} answered {status} ({self._public(message)[:300]})"
-            if status in _HOPELESS:
-                raise ModelError(f"{failure}; {_HOPELESS[status]}") from error
-            pause = retry_after(error.response.headers)
-            if pause > LONGEST_RETRY_AFTER or not (status in _TRY_AGAIN or status >= 500):
-                pause = None
-        except openai.APIConnectionError as error:
-            failure = f"the connection to {self._url} failed ({self._public(innermost(error))})"
-        except _SenselessReplyError as error:
-            failure = f"{self._url} sent {self._public(str(error))}"
-        return Reply("", "error", error=failure), pause
+            return await client.ask("POST", "/chat/completions", body, self._read, pace=self._pace)
+        except FailedRequestError as error:
+            if error.status in _HOPELESS or 300 <= (error.status or 0) < 400:
+                hint = _HOPELESS.get(error.status or 0, "give the address that it has now.")
+                raise ModelError(f"{error}; {hint}") from error
+            return Reply("", "error", error=str(error))
 
-    def _public(self, message: str) -> str:
-        """What a server says, without the secrets of its address, which it may quote."""
-        for secret in self._secrets:
-            message = message.replace(secret, "…")
-        return message
+    def _read(self, answer: Answer) -> Reply:
+        try:
+            return _read(answer, self._options.think_token, self._choices)
+        except _SenselessReplyError as error:
+            raise FailedRequestError(f"{self._endpoint.url} sent {self._endpoint.public(str(error)[:300])}") from error
 
 
 class _SenselessReplyError(Exception):
     """The body of a reply is not a chat completion; the message says what it is."""
 
 
-class _Pace:
-    """Spreads requests evenly over each minute."""
-
-    def __init__(self, per_minute: float | None) -> None:
-        self._gap = 60 / per_minute if per_minute else 0.0
-        self._next = 0.0
-        self._lock = Lock()
-
-    def wait(self, stop: Event) -> None:
-        """Return when a request may go, or when `stop` is set."""
-        with self._lock:
-            turn = max(self._next, time.monotonic())
-            self._next = turn + self._gap
-        stop.wait(turn - time.monotonic())
-
-
-def _make_client(options: Options) -> tuple[OpenAI, tuple[str, ...]]:
-    """A client, and the secrets of the address that it was given, which are not in its own `base_url`."""
-    openai = import_extra("openai", "the backend openai", "openai")
-    base_url = options.base_url or os.environ.get("OPENAI_BASE_URL")
-    key = os.environ.get("OPENAI_API_KEY")
+def _make_endpoint(options: Options) -> Endpoint:
+    import_extra("httpx2", "the backend openai", "openai")
+    base_url, key = options.base_url or os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY")
     if not key and not base_url:
         raise InputError("the backend openai has no key; set OPENAI_API_KEY, or name your own server with --base_url.")
-    address = read_address(base_url, "base_url") if base_url else urlsplit("")
-    query = dict(parse_qsl(address.query, keep_blank_values=True))
-    user = address.netloc.rpartition("@")[0]
-    basic = base64.b64encode(unquote(user).encode()).decode()
-    client = openai.OpenAI(
-        api_key=key or "none",
-        base_url=base_url and public_text(base_url),
-        default_query=query,
-        default_headers={"Authorization": f"Basic {basic}"} if user else None,
+    return Endpoint(
+        base_url or _HOSTED,
+        "base_url",
+        key=key,
         timeout=options.timeout,
-        max_retries=0,
+        retries=options.retries,
+        connections=options.concurrency,
     )
-    password = user.partition(":")[2]
-    secrets = {address.query, *query.values(), user, unquote(user), password, unquote(password), basic if user else ""}
-    return client, tuple(sorted(secrets - {""}, key=len, reverse=True))
 
 
 def _body(sampling: Sampling, options: Options, choices: int, hosted: bool) -> dict[str, Any]:
     """The fields of a request besides the messages. What OpenAI itself does not know is sent only if it is set."""
     length = "max_completion_tokens" if hosted else "max_tokens"
     body: dict[str, Any] = {"temperature": sampling.temperature, length: sampling.max_tokens}
-    extra: dict[str, Any] = {}
     if sampling.temperature > 0:
-        ours = {"top_p": (sampling.top_p, 1), "seed": (sampling.seed, None)}
-        body |= {name: value for name, (value, unset) in ours.items() if value != unset}
-        extra |= {name: value for name in ("top_k", "min_p") if (value := getattr(sampling, name))}
+        unset = {"top_p": 1, "seed": None, "top_k": 0, "min_p": 0}
+        body |= {name: value for name in unset if (value := getattr(sampling, name)) != unset[name]}
     if sampling.presence_penalty:
         body["presence_penalty"] = sampling.presence_penalty
     if choices:
         body |= {"logprobs": True, "top_logprobs": ALTERNATIVES}
     if options.enable_thinking is not None:
-        extra["chat_template_kwargs"] = {"enable_thinking": options.enable_thinking}
-    return body | ({"extra_body": extra} if extra else {})
+        body["chat_template_kwargs"] = {"enable_thinking": options.enable_thinking}
+    return body
 
 
-def _read(text: str, think_token: str, choices: int) -> Reply:
+def _read(answer: Answer, think_token: str, choices: int) -> Reply:
     """The reply in a response's body."""
     try:
-        body = json.loads(text)
+        body = answer.json()
+    except ValueError as error:
+        raise _SenselessReplyError(f"what is not valid JSON ({answer.text[:80]!r})") from error
+    try:
         if not body["choices"]:
             raise _SenselessReplyError("a reply without choices")
         choice, usage = body["choices"][0], body.get("usage") or {}
@@ -203,14 +145,20 @@ def _read(text: str, think_token: str, choices: int) -> Reply:
         return Reply(
             content or "",
             "length" if choice.get("finish_reason") == "length" else "stop",
-            int(usage.get("prompt_tokens") or 0),
-            int(usage.get("completion_tokens") or 0),
+            _count(usage, "prompt_tokens"),
+            _count(usage, "completion_tokens"),
             choices=_choices(choice, choices),
         )
-    except json.JSONDecodeError as error:
-        raise _SenselessReplyError(f"what is not valid JSON ({text[:80]!r})") from error
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-        raise _SenselessReplyError(f"what is not a chat completion ({text[:80]!r})") from error
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
+        raise _SenselessReplyError(f"what is not a chat completion ({answer.text[:80]!r})") from error
+
+
+def _count(usage: Mapping[str, Any], name: str) -> int:
+    """A number of tokens; 0 where it is not said. Raises ValueError or OverflowError for what can't be one."""
+    count = int(usage.get(name) or 0)
+    if not 0 <= count <= _MOST_TOKENS:
+        raise ValueError(f"{count} {name}")
+    return count
 
 
 def _texts(content: Any) -> tuple[str | None, str]:
@@ -232,9 +180,20 @@ def _texts(content: Any) -> tuple[str | None, str]:
 
 
 def _choices(choice: Mapping[str, Any], wanted: int) -> tuple[TokenChoice, ...]:
-    found = []
-    for each in ((choice.get("logprobs") or {}).get("content") or [])[-wanted:] if wanted else []:
-        likeliest = [each, *(each.get("top_logprobs") or [])]
-        known = {str(other["token"]): float(other["logprob"]) for other in likeliest}
-        found.append(TokenChoice(str(each["token"]), known))
-    return tuple(found)
+    """The last tokens, with their likeliest alternatives."""
+    tokens = ((choice.get("logprobs") or {}).get("content") or [])[-wanted:] if wanted else []
+    return tuple(
+        TokenChoice(
+            str(token["token"]),
+            {str(other["token"]): _logprob(other) for other in (token, *(token.get("top_logprobs") or []))},
+        )
+        for token in tokens
+    )
+
+
+def _logprob(token: Mapping[str, Any]) -> float:
+    """A log probability, which rounding may lift a little above 0. Raises ValueError for what is none."""
+    logprob = float(token["logprob"])
+    if math.isnan(logprob) or logprob > 1:
+        raise ValueError(f"a log probability of {logprob}")
+    return logprob

@@ -43,11 +43,18 @@ class Costs:
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Costs:
-        """Costs that were written as JSON."""
-        return cls(**{**record, "stages": tuple(map(cls.of, record["stages"]))})
+        """Costs that were written as JSON. Raises ValueError, KeyError or TypeError for what is none."""
+        amounts = {name: record[name] for name in _AMOUNTS}
+        if not all(
+            isinstance(amount, int | float) or (name, amount) == ("money", None) for name, amount in amounts.items()
+        ):
+            raise ValueError(f"not costs: {amounts!r:.80}")
+        return cls(**amounts, stages=tuple(map(cls.of, record["stages"])))
 
-    def plus(self, reply: Reply, seconds: float) -> Costs:
-        """These costs and those of one more reply, which took so many seconds."""
+    def plus(self, reply: Reply | None, seconds: float) -> Costs:
+        """These costs, those of one more reply (None: none), and so many seconds."""
+        if reply is None:
+            return replace(self, seconds=self.seconds + seconds)
         costs = replace(self, rows=self.rows + 1, seconds=self.seconds + seconds)
         if reply.cached:
             return replace(costs, cached=self.cached + 1)

@@ -169,13 +169,16 @@ class LLMJudge(Judge):
                     row += 1
 
     def _timed(self, prompts: Sequence[str]) -> Iterator[tuple[int, Reply]]:
-        """The replies as they come, each added to the costs."""
+        """The replies as they come. What is paid for counts as it arrives, also where nobody waits for it any more."""
         start = time.monotonic()
-        for index, reply in self._generator.replies(prompts):
-            with self._lock:
-                self._costs = self._costs.plus(reply, time.monotonic() - start)
+        for index, reply in self._generator.replies(prompts, lambda _, reply: self._count(reply, 0.0)):
+            self._count(reply if reply.cached else None, time.monotonic() - start)
             yield index, reply
             start = time.monotonic()
+
+    def _count(self, reply: Reply | None, seconds: float) -> None:
+        with self._lock:
+            self._costs = self._costs.plus(reply, seconds)
 
 
 # What a generator takes is described by its records alone.

@@ -9,7 +9,7 @@ from typing import Any
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Costs, Judge, windows_of
 from bert_judge.judges.stand_in import Description, StandIn
-from bert_judge.store import Entries, key_of
+from bert_judge.store import Entries, Entry, key_of
 from bert_judge.types import Sample, Verdict
 
 _WINDOW = 1024  # rows that are held
@@ -40,7 +40,8 @@ class StoredJudge(StandIn):
         signature = str(self.signature)
         for window in windows_of(samples, _WINDOW):
             keys = [key_of(f"judge:{signature}", each.question, each.candidate, each.references) for each in window]
-            known = self._store.get(list(dict.fromkeys(keys)))
+            entries = self._store.get(list(dict.fromkeys(keys)))
+            known = {key: verdict for key, entry in entries.items() if (verdict := _verdict(entry))}
             missing: dict[str, Sample] = {}
             for key, sample in zip(keys, window, strict=True):
                 if key not in known:
@@ -53,7 +54,15 @@ class StoredJudge(StandIn):
                 )
             new = dict(zip(missing, given, strict=True))
             self._store.put({key: asdict(verdict) for key, verdict in new.items() if _can_be_kept(verdict)})
-            yield from (new[key] if key in new else Verdict(**known[key]) for key in keys)
+            yield from (new[key] if key in new else known[key] for key in keys)
+
+
+def _verdict(entry: Entry) -> Verdict | None:
+    """A kept verdict; None for an entry that somebody else changed."""
+    try:
+        return Verdict.read(entry)
+    except (ValueError, TypeError):
+        return None
 
 
 def _can_be_kept(verdict: Verdict) -> bool:
