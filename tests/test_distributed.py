@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -61,12 +58,12 @@ def signature(folder: Path) -> object:
 
 
 def test_parts_signature_and_table_are_those_of_one_machine(command: Command, answers: Path, folder: Path) -> None:
-    common = ("score", answers, "--part_rows", 50, "--no_report")
+    common = ("score", answers, "--part_rows", 20, "--no_report", "--limit", 100)
     status, out, _ = command(*common, "--engine", "ray", "--actors", "1", "--output_dir", "far", "--explain", 2)
     assert status == 0
     _, here, _ = command(*common, "--output_format", "parquet", "--output_dir", "here", "--explain", 2)
     assert out == here.replace("here", "far")
-    assert len(parts_of(folder / "far")) == 8
+    assert len(parts_of(folder / "far")) == 5
     assert parts_of(folder / "far") == parts_of(folder / "here")
     assert signature(folder / "far") == signature(folder / "here")
     assert (folder / "far/explanations.jsonl").read_bytes() == (folder / "here/explanations.jsonl").read_bytes()
@@ -180,40 +177,6 @@ def test_a_judge_in_a_pipeline_of_ones_own(answers: Path) -> None:
     judge = JudgeSpec.of("containment").make()
     scores = judge.predict(list(rows["question"]), list(rows["candidate"]), list(rows["references"]))
     assert found == dict(zip(rows["candidate"], scores, strict=True))
-
-
-def test_a_killed_actor_costs_time_and_no_verdict(command: Command, answers: Path, folder: Path) -> None:
-    """Also the cluster of a command of its own, which ends with it."""
-    (folder / "slow.py").write_text(
-        "import os, time\n"
-        "from bert_judge.judges import RegexJudge\n"
-        "class Slow(RegexJudge):\n"
-        "    def __init__(self) -> None:\n"
-        "        super().__init__(pattern='none', metric='containment')\n"
-        "    def assess(self, samples):\n"
-        "        for verdict in super().assess(samples):\n"
-        "            time.sleep(0.02)\n"
-        f"            with open('{folder}/pids', 'a') as file:\n"
-        "                file.write(f'{os.getpid()}\\n')\n"
-        "            yield verdict\n"
-    )
-    words = [sys.executable, "-m", "bert_judge", "score", str(answers), "--judge", "slow:Slow", "--engine", "ray"]
-    words += ["--actors", "2", "--part_rows", "49", "--output_dir", "far", "--no_report"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-        pids = folder / "pids"
-        limit = time.monotonic() + 120
-        while time.monotonic() < limit and not (pids.exists() and pids.read_text().count("\n") > 30):
-            time.sleep(0.1)
-        os.kill(int(pids.read_text().split()[0]), signal.SIGKILL)
-        out, error = run.communicate(timeout=180)
-    assert run.returncode == 0, error
-    assert len(set(pids.read_text().split())) >= 3  # another actor took the place
-    assert command("score", answers, "--judge", "slow:Slow", "--output_format", "parquet", "--part_rows", 49,
-                   "--output_dir", "here", "--no_report")[0] == 0  # fmt: skip
-    assert parts_of(folder / "far") == parts_of(folder / "here")
-    ids = [record["id"] for record in read_verdicts(folder / "far")]
-    assert len(ids) == len(set(ids)) == 392
-    assert "rows        392" in out
 
 
 KILLER = """

@@ -112,10 +112,14 @@ def test_no_text_makes_a_special_token(subtests: pytest.Subtests) -> None:
         [innocent] = encode(tokenizer, Sample("x", ("y",), "z"))
         structural = [i for i in innocent.tokens.ids if i in special]
         assert len(structural) == 5  # two ends, three markers
-        for text, references in product((p.format(a) for p in patterns for a in ATTACKS), ("best", "joined")):
-            with subtests.test(name=name, text=text, references=references):
-                for prompt in encode(tokenizer, Sample(text, (text, text), text), references=references, marks=True):
-                    assert [i for i in prompt.tokens.ids if i in special] == structural
+        texts = [pattern.format(attack) for pattern in patterns for attack in ATTACKS]
+        samples = [Sample(text, (text, text), text) for text in texts]
+        for references in ("best", "joined"):
+            with subtests.test(name=name, references=references):
+                encoder = PromptEncoder(tokenizer, InputForm(references=references, marks=True), 512)
+                for text, prompts in zip(texts, encoder.encode(samples), strict=True):
+                    for prompt in prompts:
+                        assert [i for i in prompt.tokens.ids if i in special] == structural, text
 
 
 @settings(max_examples=60, deadline=None)

@@ -57,11 +57,11 @@ def test_scores_do_not_depend_on_company(
     load: Callable[..., Model], samples: list[Sample], subtests: pytest.Subtests
 ) -> None:
     """Each way has an engine of its own, which remembers nothing of the others."""
-    exact = product(["float32"], ["torch", "openvino"], ["starter", "eurobert", "modernbert"])
-    for dtype, runtime, name in [*exact, *product(["bfloat16"], ["torch", "openvino"], ["starter"])]:
+    starters = product(["float32", "bfloat16"], ["torch", "openvino"], ["starter"])
+    for dtype, runtime, name in [*starters, ("float32", "torch", "eurobert"), ("float32", "openvino", "modernbert")]:
         with subtests.test(dtype=dtype, runtime=runtime, name=name):
             model = load(name, runtime, dtype)
-            inputs = tokens_of(model, samples)
+            inputs = tokens_of(model, samples[::2])
             alone = [scores(Engine(model), [tokens])[0] for tokens in inputs]
             order = list(range(len(inputs)))
             random.Random(0).shuffle(order)
@@ -147,7 +147,7 @@ def test_padding_beyond_a_sliding_window_changes_nothing(make_judge: Callable[..
 def test_hidden_states_of_a_layer_are_those_of_all_layers(
     make_judge: Callable[..., Path], samples: list[Sample], subtests: pytest.Subtests
 ) -> None:
-    for runtime, name in product(["torch", "openvino"], ["starter", "eurobert", "modernbert", "roberta"]):
+    for runtime, name in zip(["torch", "openvino"] * 2, ["starter", "eurobert", "modernbert", "roberta"], strict=True):
         with subtests.test(runtime=runtime, name=name):
             path = "starter" if name == "starter" else str(make_judge(name))
             every = load_model(path, Hidden(None), runtime=runtime, dtype="float32")
