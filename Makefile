@@ -8,7 +8,12 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 FLOORS := build/floors
 SECONDS ?= 60
 
-.PHONY: help setup demo test test-floors dist-check faults fuzz audit lint docs check clean
+# PyTorch's builds for processors need no CUDA: `make locked CUDA=`, with their index in PIP_EXTRA_INDEX_URL.
+CUDA ?= --requirement docker/lock-cuda.txt
+# Where uv finds those builds, for `make lock`: CPU_TORCH='--index ADDRESS', or '--find-links FOLDER'.
+CPU_TORCH ?=
+
+.PHONY: help setup demo test test-floors dist-check faults fuzz lock locked audit sbom lint docs check clean
 
 help:
 	@echo "make setup   a virtual environment in $(VENV) for development, with exact versions"
@@ -18,6 +23,9 @@ help:
 	@echo "make dist-check   a wheel and a source distribution, each installed and used in an empty environment"
 	@echo "make faults  a table of faults: what users see, and that no row is lost or doubled"
 	@echo "make fuzz    every reader of files under atheris for SECONDS=60"
+	@echo "make lock    exact versions with the hashes of their files, for docker/ and make locked"
+	@echo "make locked  bert-judge in build/locked, from files with these hashes alone"
+	@echo "make sbom    the packages in build/locked as CycloneDX, in build/sbom.json"
 	@echo "make audit   known vulnerabilities of the exact versions, by pip-audit"
 	@echo "make docs    the documentation as a site in build/site; fails where a link leads nowhere"
 	@echo "make lint    formatting, lint and types"
@@ -75,10 +83,31 @@ fuzz: setup
 	$(BIN)/python -m pip install --quiet atheris
 	$(BIN)/python tests/sources/fuzz_atheris.py $(SECONDS)
 
-audit: setup
-	$(PYTHON) -m venv build/audit
-	build/audit/bin/python -m pip install --quiet pip-audit
-	build/audit/bin/pip-audit --requirement constraints.txt --no-deps --disable-pip
+COMPILE = build/tools/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--no-emit-find-links --no-header --no-annotate --extra cpu --extra server --constraint constraints.txt
+
+build/tools/.done:
+	$(PYTHON) -m venv --clear build/tools
+	build/tools/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom pip-audit uv
+	@touch $@
+
+lock: build/tools/.done
+	sed -n 's/^torch==.*/&+cpu/p' constraints.txt >build/torch-cpu.txt
+	$(COMPILE) pyproject.toml --output-file build/lock-default.txt >/dev/null
+	$(COMPILE) pyproject.toml --output-file build/lock-cpu.txt --constraint build/torch-cpu.txt $(CPU_TORCH) >/dev/null
+	$(PYTHON) docker/lock.py build/lock-default.txt build/lock-cpu.txt
+
+locked:
+	$(PYTHON) -m venv --clear build/locked
+	build/locked/bin/python -m pip install --quiet --require-hashes --no-deps --requirement docker/lock.txt $(CUDA)
+	build/locked/bin/python -m pip install --quiet --no-deps --no-build-isolation .
+
+sbom: build/tools/.done
+	test -x build/locked/bin/bert-judge || $(MAKE) locked
+	build/tools/bin/cyclonedx-py environment --pyproject pyproject.toml --output-file build/sbom.json build/locked/bin/python
+
+audit: build/tools/.done
+	build/tools/bin/pip-audit --requirement constraints.txt --no-deps --disable-pip
 
 check: lint docs test
 

@@ -129,6 +129,21 @@ def test_what_cannot_be_shown_is_a_sentence(show, complaint: Callable[..., str])
         assert sentence in complaint("show", *flags)
 
 
+def test_doctor_says_whether_int8_pays(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    for capabilities, sentence in [
+        ({"avx512_vnni": True}, "pays here: an int8 starter judged 289 rows/s where float32 judged 144"),
+        ({"avx2": True}, "does not pay here: without VNNI or AMX"),
+        ({"avx512_vnni": True, "avx512_bf16": True}, "is for processors without fast bfloat16; this one has it"),
+    ]:
+        with subtests.test(capabilities=capabilities):
+            monkeypatch.setattr("torch.cpu.get_capabilities", lambda capabilities=capabilities: capabilities)
+            monkeypatch.setattr("bert_judge.devices.hides_amx", lambda: False)
+            assert main(["doctor"]) == 0
+            assert f"bert-judge quantize {sentence}" in capsys.readouterr().out
+
+
 def test_doctor(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOCAL_MODELS_DIR", str(tmp_path / "models"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -141,6 +156,7 @@ def test_doctor(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch:
         f"LOCAL_MODELS_DIR: {tmp_path / 'models'} (not there yet)",
         "HF_HUB_OFFLINE=1",
         "native bfloat16",
+        "int8         bert-judge quantize ",
         "runs on ",
         'P(correct) of "I\'d say it is Paris." 0.9',
     ):
