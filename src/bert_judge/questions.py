@@ -109,7 +109,7 @@ def _key(text: str) -> str:
     return " ".join(_keys(text))
 
 
-_key_again = lru_cache(maxsize=65_536)(_key)  # many rows answer one question
+_key_again = lru_cache(maxsize=8_192)(_key)  # many rows answer one question
 
 
 def _keys(text: str) -> list[str]:
@@ -145,7 +145,7 @@ def _latin(match: re.Match[str]) -> str:
     return word.translate(_ALIKE) if re.search("[A-Za-z]", word) else word
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=8_192)
 def _word_key(word: str) -> str:
     if _NUMBER.match(word):
         return _number_key(word)
