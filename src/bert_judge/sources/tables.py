@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError, first_line
 from bert_judge.sources.values import RawRow
 
-_BATCH_ROWS = 256
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_BATCH_ROWS, _FEWEST_ROWS = 256, 16
+_BATCH_BYTES = 256 << 20
+_SMALL_BATCH = 16 << 20  # bytes; a larger one becomes Python objects a row at a time
 _BUFFER_BYTES = 1 << 16
 
 
@@ -26,15 +32,30 @@ def read_parquet(location: Path, name: str, skip: int = 0) -> Iterator[RawRow]:
             groups = list(range(len(sizes)))
             while groups and number + sizes[groups[0]] <= skip:
                 number += sizes[groups.pop(0)]
-            for batch in file.iter_batches(batch_size=_BATCH_ROWS, row_groups=groups):
+            rows = _rows_of_batch([file.metadata.row_group(group).total_byte_size for group in groups])
+            for batch in file.iter_batches(batch_size=rows, row_groups=groups):
                 unread = min(max(skip - number, 0), len(batch))
                 number += unread
-                for values in batch.slice(unread).to_pylist():
+                for values in _values(batch.slice(unread)):
                     number += 1
                     yield RawRow(number, values)
     except (pa.ArrowException, ValueError, OSError) as error:
         where = f"can be read as parquet only up to row {number}" if number else "cannot be read as parquet"
         raise InputError(f"{name} {where} ({first_line(error)}); write the file again.") from error
+
+
+def _rows_of_batch(group_bytes: Sequence[int]) -> int:
+    """How many rows are read together, where each may be as long as a group: a dictionary holds a text only once."""
+    fitting = _BATCH_BYTES // max(1, *group_bytes)
+    return min(_BATCH_ROWS, max(_FEWEST_ROWS, fitting))
+
+
+def _values(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
+    if batch.nbytes <= _SMALL_BATCH:
+        yield from batch.to_pylist()
+        return
+    for row in range(len(batch)):
+        yield from batch.slice(row, 1).to_pylist()
 
 
 def parquet_columns(location: Path, name: str) -> list[str]:
