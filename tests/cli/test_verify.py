@@ -120,6 +120,7 @@ def test_figures_are_counted_again(
     assert command("verify", out)[0] == 0
 
 
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("summary", ["x", 7, [], {}, {"rows": "x", "agreement": 3}])
 def test_a_record_of_the_wrong_shape_ends_in_a_sentence(
     out: Path,
