@@ -11,7 +11,6 @@ from mkdocs.structure.files import File, Files
 
 PAGES = {
     "src/bert_judge/starter/README.md": "starter-card.md",
-    "src/bert_judge/starter-small/README.md": "starter-small-card.md",
     "recipes/starter/RESULTS.md": "starter-results.md",
     "benchmarks/README.md": "benchmarks.md",
     "CHANGELOG.md": "changelog.md",

@@ -20,12 +20,11 @@ COMMANDS = (
     "--version",
     "doctor",
     "score answers.jsonl --output_dir out",
-    "score answers.jsonl --judge starter-small --output_dir small",
     "score answers.jsonl --judge containment --output_format parquet --output_dir parts",
     "score answers.jsonl --judge BERTScore --output_dir bertscore",
-    "compare out small parts",
+    "compare out parts",
     "audit --items 5 --output_dir audited",
-    "verify out small parts bertscore",
+    "verify out parts bertscore",
 )
 
 

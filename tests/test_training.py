@@ -184,21 +184,6 @@ def test_the_temperature_is_fitted_on_what_the_judge_says(encoder: Path, tmp_pat
     assert result.dev_accuracy == pytest.approx(sum(correct) / len(correct))
 
 
-def test_evidence_can_be_combined_with_what_the_encoder_says(encoder: Path, tmp_path: Path) -> None:
-    """What a training of one step has not learnt, the shared words tell."""
-    config = replace(CONFIG, combine_evidence=True, num_train_epochs=0.01)
-    result = train(str(encoder), rows(), tmp_path / "combined", FORM, config)
-    stored = JudgeConfig.load(result.folder)
-    assert stored.combiner is not None and stored.temperature == result.temperature
-    alone = train(str(encoder), rows(), tmp_path / "alone", FORM, replace(config, combine_evidence=False))
-    assert (result.dev_accuracy or 0) > max(0.9, alone.dev_accuracy or 0)
-    held_out = split_by_question(rows(), CONFIG.dev_share)[1]
-    verdicts = list(BERTJudge(str(result.folder), dtype="float32", runtime="torch").assess(held_out))
-    right = [verdict.label == row.gold for verdict, row in zip(verdicts, held_out, strict=True)]
-    assert sum(right) / len(right) == pytest.approx(result.dev_accuracy)
-    assert "combined with the evidence" in (result.folder / "README.md").read_text()
-
-
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_bfloat16_on_a_processor_learns_the_same(
     make_judge: Callable[..., Path], architecture: str, tmp_path: Path

@@ -52,7 +52,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "all": {},
     "no marks": {"form": {"marks": False}},
     "no made rows": {"without": ["made:"]},
-    "evidence combined": {"config": {"combine_evidence": True}},
     "questions kept": {"config": {"question_dropout": 0.0}},
 }
 

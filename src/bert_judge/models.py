@@ -22,15 +22,7 @@ if TYPE_CHECKING:
 STARTER = "starter"
 """The name of the default judge, which ships inside this package."""
 
-STARTER_SMALL = "starter-small"
-"""The name of the other one that does: half of the starter's layers, twice as fast on processors without bfloat16."""
-
-SHIPPED = {name: Path(__file__).parent / name for name in (STARTER, STARTER_SMALL)}
-"""The folders of both."""
-
-STARTER_FOLDER = SHIPPED[STARTER]
-
-_NAMES = " or ".join(map(repr, SHIPPED))
+STARTER_FOLDER = Path(__file__).parent / STARTER
 
 JUDGE_CONFIG = "judge.json"
 """The file beside a judge's weights that says how they are used: see `prompt.JudgeConfig`."""
@@ -65,8 +57,8 @@ def find_model(path: str, with_code: bool = False, with_pickle: bool = False) ->
 
 
 def _located(path: str, with_code: bool, with_pickle: bool) -> Path:
-    if path in SHIPPED:
-        return SHIPPED[path]
+    if path == STARTER:
+        return STARTER_FOLDER
     local = os.environ.get("LOCAL_MODELS_DIR")
     tried = [Path(local) / path.rstrip("/").split("/")[-1], Path(local) / path] if local else []
     tried.append(Path(path))
@@ -74,7 +66,7 @@ def _located(path: str, with_code: bool, with_pickle: bool) -> Path:
         if folder.is_dir():
             return folder
         if folder.is_file():
-            raise ModelError(f"{folder} is a file; a model's folder, a name on the Hub, or {_NAMES} was expected.")
+            raise ModelError(f"{folder} is a file; a model's folder, a name on the Hub, or {STARTER!r} was expected.")
     return _download(path, tried, with_code, with_pickle)
 
 
@@ -106,7 +98,7 @@ def _download(path: str, tried: list[Path], with_code: bool, with_pickle: bool) 
     places = ", ".join(map(str, tried))
     raise ModelError(
         f"the model {path!r} was not found: there is no folder {places}, {reason}; "
-        f"give a folder, a name on the Hub, or {_NAMES}."
+        f"give a folder, a name on the Hub, or {STARTER!r}."
     )
 
 

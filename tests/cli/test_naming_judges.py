@@ -73,7 +73,6 @@ def test_every_way_to_name_a_judge(score: Score, make_judge) -> None:
     shutil.copytree(make_judge("bert"), "tiny")
     named = {
         "starter": ["--judge_type", "BERTJudge", "--model_path", "starter"],
-        "starter-small": ["--model_path", "starter-small"],
         "tiny": ["--model_path", "tiny"],
         "containment": ["--judge_type", "RegexJudge", "--metric", "containment", "--pattern", "none"],
         "strict.yaml": ["--judge_type", "RegexJudge", "--metric", "EM", "--pattern", "none"],

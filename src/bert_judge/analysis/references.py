@@ -13,11 +13,18 @@ from typing import NamedTuple
 
 from bert_judge.analysis.results import Row
 from bert_judge.analysis.several import REPEATED
-from bert_judge.evidence import AGREEING, Relation, find_signals, match
+from bert_judge.evidence import AGREEING, Form, Match, Reading, Relation, Value, Word, match, read
 from bert_judge.metrics import normalise
 from bert_judge.metrics.extraction import find_boxed, strip_markup
 from bert_judge.reading import split_trace
 
+_NEGATION = re.compile(r"\b(?:not|never|neither|nor|cannot|no|\w+n['’]t)\b", re.IGNORECASE)
+_REFUSAL = re.compile(
+    r"\b(?:do(?:es)? ?n[o']?t know|(?:can ?not|can'?t|unable to) (?:answer|determine|say|find)|not (?:sure|enough)"
+    r"|no (?:information|idea)|unanswerable|unknown|sorry|as an ai)\b",
+    re.IGNORECASE,
+)
+_NUMBER_WORDS = 2  # a reference of so many values is a number if it has one: "42 apples"
 _STATED = re.compile(
     r"(?:####|\banswer(?: to (?:the|this) question)?(?:\s*:|\s+is:?))[ \t*]*(.+?)(?:[.!?](?=\s|$)|$)",
     re.IGNORECASE | re.MULTILINE,
@@ -79,12 +86,11 @@ def final_answer(row: Row) -> str:
     text = split_trace(row.candidate or "")[1] or ""
     boxed, stated = find_boxed(text), [found[1] for found in _STATED.finditer(text)]
     text = strip_markup((boxed or stated or [text])[-1])
-    found = find_signals(text, row.references, row.question)
-    if found.refusal:
+    if _REFUSAL.search(text):
         return ""
-    number, reference = found.last_numbers
-    letter = found.options[0] if found.options[1] else None
-    return letter or (number if reference else None) or text
+    found = match(text, row.references, row.question)
+    reference = row.references[found.best_reference]
+    return _option(read(text), read(reference), found) or _number(text, reference, found) or text
 
 
 def same_answer(one: str, other: str, question: str | None = None) -> bool:
@@ -101,8 +107,28 @@ def same_answer(one: str, other: str, question: str | None = None) -> bool:
     sides = [{mark.relation for mark in marks} - {Relation.ASKED} for marks in (found.candidate, found.references[0])]
     if not all(side and side <= AGREEING for side in sides):
         return False
-    ours, theirs = find_signals(one, [other], question), find_signals(other, [one], question)
-    return ours.negation == theirs.negation
+    return bool(_NEGATION.search(one)) == bool(_NEGATION.search(other))
+
+
+def _option(candidate: Reading, reference: Reading, found: Match) -> str | None:
+    """The option that a candidate names last, where its reference begins with one."""
+    compared = {mark.start for mark in found.references[found.best_reference]}
+    right = any(value.start in compared and value.start < 2 for value in reference.letters[:1])
+    read_places = {mark.start for mark in found.candidate}
+    named = [value.what.letter for value in candidate.letters if value.start in read_places]
+    return named[-1] if right and named else None
+
+
+def _number(candidate: str, reference: str, found: Match) -> str | None:
+    """The last number of a candidate as it is written, where the reference is a number: "42", or "42 apples"."""
+    numbers = _numbers(candidate)
+    short = len(found.references[found.best_reference]) <= _NUMBER_WORDS
+    return candidate[numbers[-1].start : numbers[-1].end] if numbers and short and _numbers(reference) else None
+
+
+def _numbers(text: str) -> list[Word | Value]:
+    """The numbers, quantities and dates of a text."""
+    return [value for value in read(text).values if type(value.what) is not Form]
 
 
 def doubted_record(doubted: DoubtedReference) -> Mapping[str, object]:

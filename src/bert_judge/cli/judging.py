@@ -20,7 +20,7 @@ from bert_judge.judges import JUDGES
 from bert_judge.judges.base import SECRETS, Judge
 from bert_judge.judges.naming import JudgeSpec, check_no_class, read_name, read_values, renamed, with_flags
 from bert_judge.metrics import METRICS
-from bert_judge.models import SHIPPED, STARTER, STARTER_SMALL
+from bert_judge.models import STARTER
 from bert_judge.scoring import Rows, explain_result, score_source, uncertain_rows
 from bert_judge.summary import Summary, different_figures
 
@@ -52,7 +52,7 @@ def chosen_judges(arguments: Sequence[str]) -> list[JudgeSpec]:
     if names and kinds:
         raise InputError(f"--judge {','.join(names)} and --judge_type {','.join(kinds)} both name the judge; give one.")
     for kind in kinds:
-        if kind in SHIPPED or kind in METRICS:
+        if kind == STARTER or kind in METRICS:
             raise InputError(f"--judge_type takes the class of a judge, which {kind} is not; write --judge {kind}.")
     if kinds:
         return renamed(read_values({"judge_type": kind}, kind.rpartition(":")[2]) for kind in kinds)
@@ -73,7 +73,7 @@ def add_judges(
     scripts for all judges give them, and a note says that they are not used.
     """
     group = parser.add_argument_group("the judge")
-    help_text = f"{STARTER} (the default), {STARTER_SMALL}, a metric such as containment, a folder or a name on the "
+    help_text = f"{STARTER} (the default), a metric such as containment, a folder or a name on the "
     help_text += f"Hub, {', '.join(JUDGES)}, module:Class, or a YAML file" + (f"; a,b: {several}" if several else "")
     group.add_argument(*spellings("judge"), type=joined_names, metavar="NAME", help=help_text)
     group.add_argument(

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bert_judge.errors import InputError, ModelError
-from bert_judge.evidence import SIGNALS, Signals
 from bert_judge.judges.base import FIRST_WINDOW, WHOLE_CANDIDATE, Judge, make_samples, windows_of
 from bert_judge.judges.reader import Read, Reader, Workers, check_workers, texts_of, usable_cores
 from bert_judge.models import JUDGE_CONFIG, STARTER, find_model, read_config
@@ -88,7 +87,7 @@ class BERTJudge(Judge):
         self._config = config if threshold is None else replace(config, threshold=threshold)
         self.threshold = self._config.threshold
         self._prompts = PromptEncoder(self._model.tokenizer, form, self._model.max_tokens)
-        self._reader = Reader(self._prompts, config.combiner is not None, config.scope)
+        self._reader = Reader(self._prompts, config.scope)
         self._workers = Workers.of(workers, self._model.runtime.device, usable_cores())
         self._engine = Engine(self._model, batch_tokens, batch_size)
 
@@ -115,7 +114,6 @@ class BERTJudge(Judge):
                 "weights": model.hashes["weights"],
                 "tokenizer": model.hashes["tokenizer"],
                 **self._prompts.form.settings(),
-                "combiner": config.combiner.digest() if config.combiner else None,
                 "temperature": f"{config.temperature:.4g}",
                 "threshold": config.threshold,
                 "runtime": model.runtime.name,
@@ -225,28 +223,17 @@ class BERTJudge(Judge):
         if not all(map(math.isfinite, margins)):
             return Verdict(None, None, "the model returned no number")
         best = max(range(len(margins)), key=margins.__getitem__)
-        odds, explanation, details = self._combine(read.signals, margins[best])
-        score = _sigmoid(odds / self._config.temperature)
+        score = _sigmoid(margins[best] / self._config.temperature)
         prompt = read.prompts[best]
         return Verdict(
             score,
             int(score >= threshold),
-            explanation,
             matched_reference=prompt.reference,
             truncated=prompt.truncated,
-            details=details,
+            details={"logit": margins[best]},
             outside=read.outside,
             left_out=read.answer.left_out,
         )
-
-    def _combine(self, signals: Signals | None, logit: float) -> tuple[float, str | None, dict[str, Any]]:
-        """The log odds from the logit and, where the judge adds it, the evidence; explanation and details."""
-        combiner = self._config.combiner
-        if combiner is None or signals is None:
-            return logit, None, {"logit": logit}
-        found = {name: round(value, 3) for name, value in zip(SIGNALS, signals.vector(), strict=True) if value}
-        details = {"logit": logit, "evidence": found}
-        return combiner.combine(logit, signals), f"{signals.describe()}, encoder {_sigmoid(logit):.2f}", details
 
     def _checked(self, windows: Iterable[list[Sample]]) -> Iterator[list[Sample]]:
         """The windows, with a warning about the first of rows in a form that the judge was not trained for."""

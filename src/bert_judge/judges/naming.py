@@ -30,7 +30,7 @@ from bert_judge.judges.base import Judge
 from bert_judge.judges.cascade import is_cascade
 from bert_judge.judges.stored import StoredJudge
 from bert_judge.metrics import METRICS, find_metric
-from bert_judge.models import SHIPPED, find_model
+from bert_judge.models import STARTER, find_model
 from bert_judge.settings import read_yaml, shown
 from bert_judge.store import open_store
 
@@ -88,7 +88,7 @@ def read_name(text: str, trust_remote_code: bool = False) -> JudgeSpec:
     """The judge that a text names (see the table above), which may still lack arguments. Raises as `JudgeSpec.of`."""
     text = text.strip()
     if not text:
-        expected = f"one of {', '.join((*SHIPPED, *JUDGES))}, a metric, a model, module:Class or a YAML file"
+        expected = f"one of {', '.join((STARTER, *JUDGES))}, a metric, a model, module:Class or a YAML file"
         raise InputError(f"an empty name of a judge was given; {expected} was expected.")
     if text.endswith((".yaml", ".yml", ".json")):
         values = read_yaml(Path(text), "the judge") or {}  # JSON is YAML, too
@@ -282,7 +282,7 @@ def _check_model(text: str) -> None:
     try:
         find_model(text)
     except ModelError as error:
-        known = (*SHIPPED, *JUDGES, *METRICS)
+        known = (STARTER, *JUDGES, *METRICS)
         if not difflib.get_close_matches(text.casefold(), map(str.casefold, known), n=1, cutoff=0.7):
             raise
         raise InputError(f"there is no judge {text!r}; {did_you_mean(text, known)}") from error

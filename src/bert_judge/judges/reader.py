@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from bert_judge.errors import InputError
-from bert_judge.evidence import Signals, find_signals
 from bert_judge.prompt import Prompt, PromptEncoder, Scope
 from bert_judge.reading import Answer
 from bert_judge.types import Sample
@@ -23,12 +22,11 @@ _FIRST = 5  # windows, some 2,000 rows, that start no process: there would be li
 
 
 class Read(NamedTuple):
-    """What was read of a sample: its answer, the prompts (none where no judge is needed), its signals where the judge
-    uses them, why it is outside of the scope."""
+    """What was read of a sample: its answer, the prompts (none where no judge is needed), and why it is outside of the
+    scope."""
 
     answer: Answer
     prompts: list[Prompt]
-    signals: Signals | None
     outside: str | None
 
 
@@ -37,7 +35,6 @@ class Reader:
     """Reads samples, a window at a time; it can be pickled."""
 
     prompts: PromptEncoder
-    signals: bool
     scope: Scope
 
     def __call__(self, samples: Sequence[Sample]) -> list[Read]:
@@ -55,8 +52,7 @@ class Reader:
         unread = len(answer.sample.candidate) - len(sample.candidate)
         for prompt in prompts if unread else ():
             prompt.truncated["candidate"] = prompt.truncated.get("candidate", 0) + unread
-        signals = find_signals(sample.candidate, sample.references, sample.question) if self.signals else None
-        return Read(answer, prompts, signals, self.scope.outside(sample))
+        return Read(answer, prompts, self.scope.outside(sample))
 
 
 @dataclass(frozen=True, slots=True)

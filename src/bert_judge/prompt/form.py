@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bert_judge.errors import InputError, ModelError
-from bert_judge.evidence import CAN_COMPARE, VERSION, Combiner, Relation
+from bert_judge.evidence import CAN_COMPARE, VERSION, Relation
 from bert_judge.models import JUDGE_CONFIG, model_hashes
 from bert_judge.prompt.scope import Scope
 from bert_judge.reading import VERSION as READING
@@ -136,14 +136,12 @@ class InputForm:
 class JudgeConfig:
     """What `judge.json` holds: the input form, what turns logits into probabilities, and what the judge knows.
 
-    Logits are turned by a `combiner` of the logit with the evidence, where there is one, and after it a temperature. A
-    candidate whose score is at least `threshold` is labelled correct. Verdicts on rows outside of `scope` say so; it
-    changes no score.
+    Logits are divided by a temperature. A candidate whose score is at least `threshold` is labelled correct. Verdicts
+    on rows outside of `scope` say so; it changes no score.
     """
 
     form: InputForm = InputForm()
     temperature: float = 1.0
-    combiner: Combiner | None = None
     threshold: float = 0.5
     scope: Scope = field(default_factory=Scope)
 
@@ -161,17 +159,17 @@ class JudgeConfig:
             return cls()
         try:
             raw = json.loads(path.read_text(encoding="utf-8"))
+            _check_combiner(raw, path)
             return cls(
                 form=_form_of(raw, path),
                 temperature=float(raw["temperature"]),
-                combiner=Combiner(**raw["combiner"]) if raw.get("combiner") else None,
                 threshold=float(raw.get("threshold", 0.5)),
                 scope=Scope(**raw.get("scope", {})),
             )
         except (ValueError, KeyError, TypeError) as error:
             known = ", ".join(field.name for field in fields(InputForm))
             raise ModelError(
-                f"{path} can't be read ({error}); expected: temperature, if wanted threshold, combiner and scope, "
+                f"{path} can't be read ({error}); expected: temperature, if wanted threshold and scope, "
                 f"and form with {known}."
             ) from error
 
@@ -181,12 +179,21 @@ class JudgeConfig:
         (folder / JUDGE_CONFIG).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
+def _check_combiner(raw: dict[str, Any], path: Path) -> None:
+    """Raise ModelError for a judge that added evidence to its logit, as earlier versions could."""
+    if raw.get("combiner"):
+        raise ModelError(
+            f"{path} is of a judge that adds evidence to its logit, which this version of bert-judge no longer does. "
+            "Train it again on the same rows: bert-judge train."
+        )
+
+
 def _form_of(raw: dict[str, Any], path: Path) -> InputForm:
     """The form that a `judge.json` says. A file of the first version of evidence says none, and may have `contrast`."""
     found = {"evidence": 1} | raw["form"]
     if found["evidence"] == 1:
         found.pop("contrast", None)
-        if found.get("marks") or found.get("candidate_focus") or raw.get("combiner"):
+        if found.get("marks") or found.get("candidate_focus"):
             raise ModelError(
                 f"{path} is of a judge trained with the first version of evidence, which this version of bert-judge no "
                 "longer has. Train it again on the same rows: bert-judge train."

@@ -44,10 +44,6 @@ class TrainConfig:
     question_dropout: Annotated[
         float, "fraction of the rows that lose their question, where the judge learns to read with and without one"
     ] = 0.1
-    combine_evidence: Annotated[
-        bool,
-        "add the evidence of the texts (same number, same option …) to the logit, fitted on the held-out questions",
-    ] = False
     dev_share: Annotated[
         float | None,
         "fraction of the questions held out, to choose the best state and calibrate (default: 0.05, of few rows more)",

@@ -29,7 +29,6 @@ from bert_judge.version import __version__
 METRICS, STATES, RUNS = "metrics.json", "states", "runs"
 _RESULT = (METRICS, JUDGE_CONFIG, "config.json", "model.safetensors")
 _PARTS = {"q": "question", "c": "candidate answer", "r": "reference answer"}
-_COMBINED = ", combined with the evidence (equal numbers, the chosen option, shared words),"
 _COUNTED = {"task": "by_task", "model": "by_model", "label source": "by_label_source"}
 
 
@@ -149,7 +148,6 @@ def make_card(name: str, record: Mapping[str, Any]) -> str:
         name=name,
         parts=[f"{', '.join(form[:-1])} and {form[-1]}" for form in forms],
         measured={**record["tasks"], "**all**": record["dev"]},
-        combined=_COMBINED if record["combiner"] else "",
         counted={title: record["data"][key] for title, key in _COUNTED.items() if record["data"][key]},
         cell=lambda text: text.replace("|", "\\|").replace("\n", " "),
         count="{:,}".format,

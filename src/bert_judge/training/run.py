@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from bert_judge.addresses import public_command
 from bert_judge.errors import InputError, OutputError
-from bert_judge.evidence import Combiner, find_signals
 from bert_judge.models import find_model, max_input_tokens, quiet_transformers
 from bert_judge.prompt import InputForm, JudgeConfig, PromptEncoder
 from bert_judge.training.config import TrainConfig
@@ -168,9 +167,8 @@ class _Training:
             if first:
                 (path / "training_args.bin").unlink(missing_ok=True)  # a pickle that nobody reads
                 tokenizer.save_pretrained(path)
-                combiner = Combiner(**record["combiner"]) if record["combiner"] else None
                 scope = JudgeConfig.load(self.source).scope
-                JudgeConfig(form=form, temperature=record["temperature"], combiner=combiner, scope=scope).save(path)
+                JudgeConfig(form=form, temperature=record["temperature"], scope=scope).save(path)
                 (path / "README.md").write_text(make_card(path.resolve().name, record), encoding="utf-8")
                 self.folder.close(record)
         except OSError as error:
@@ -183,16 +181,9 @@ class _Training:
     def _record(self, trainer: Trainer, form: InputForm, margins: list[float], loss: float) -> dict[str, Any]:
         """What `metrics.json` holds."""
         labels = labels_of(self.rows.dev)
-        combiner = None
-        if self.config.combine_evidence:
-            samples = self.rows.dev
-            signals = [find_signals(each.candidate, each.references, each.question) for each in samples]
-            combiner = Combiner.fit(margins, signals, labels)
-            margins = [combiner.combine(margin, each) for margin, each in zip(margins, signals, strict=True)]
         temperature = calibrate(margins, labels)
         return {
             **self.about,
-            "combiner": asdict(combiner) if combiner else None,
             "temperature": temperature,
             "dev_loss": loss,
             "dev": asdict(measure(margins, labels, temperature)),
