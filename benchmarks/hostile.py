@@ -289,7 +289,7 @@ def hostile_clients() -> dict[str, Hostile]:
         "a slow metric": rows(1, "a b c d " * 60_000, "b a d c " * 60_000, "rouge"),
         **{f"explanations, {n}": explains(210_000) for n in range(8)},
         "too long an explanation": explains(480_000),
-        "alignments": posts("/v1/alignment", {"candidate": LONG * 15_000, "reference": LONG}),
+        "long texts for BERTScore": posts("/v1/bertscore", {"candidates": [LONG * 15_000], "references": [LONG]}),
         "many columns": sends("a.csv", table_of(100_000)),
         "far too many columns": sends("a.csv", table_of(600_000)),
         "a packed log": sends("a.eval", packed_log()),
@@ -328,10 +328,8 @@ def parquet() -> bytes:
 
 
 def does_not_read(url: str) -> None:
-    body = json.dumps({"query": "q", "texts": ["x" * 400_000] * 16, "reference": "r", "return_text": True}).encode()
-    head = f"POST /rerank HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
     with connected(url, 4096) as client:
-        client.sendall(f"{head}\r\n\r\n".encode() + body)
+        client.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 200)
         time.sleep(30)
 
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import json
-import re
-import shutil
-import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields
 from itertools import product
 from pathlib import Path
 
@@ -19,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from bert_judge.bertscore import BERTScorer
 from bert_judge.bertscore.alignment import CONTINUED, Alignment
-from bert_judge.bertscore.plot import check_target, draw, save, to_html
+from bert_judge.bertscore.plot import check_target, draw, save
 from bert_judge.errors import InputError, MissingExtraError, OutputError
 from conftest import Refused
 
@@ -187,7 +183,7 @@ def test_truncation_is_said(make_judge: Callable[..., Path]):
     scorer = BERTScorer(str(make_judge("bert")), 1, runtime="torch", max_tokens=8)
     shown = scorer.align("Paris and London and Berlin and Moscow", "Paris")
     assert shown.truncated.keys() == {"candidate"}
-    assert f"candidate cut by {shown.truncated['candidate']} characters" in to_html(shown)
+    assert f"candidate cut by {shown.truncated['candidate']} characters" in shown.remarks
 
 
 def test_texts_without_tokens_are_refused(scorer: BERTScorer, refused: Refused):
@@ -256,7 +252,7 @@ def test_pyplot_does_not_know_the_figure(short: Alignment):
 
 
 def test_any_text_can_be_drawn(scorer: BERTScorer, tmp_path: Path, subtests: pytest.Subtests):
-    for texts, suffix in product([ODD, HOSTILE], [".png", ".svg", ".pdf", ".html", ".json"]):
+    for texts, suffix in product([ODD, HOSTILE], [".png", ".svg", ".pdf", ".json"]):
         with subtests.test(texts=texts, suffix=suffix):
             save(scorer.align(*texts), tmp_path / f"x{suffix}")  # a warning would be an error here
             assert (tmp_path / f"x{suffix}").stat().st_size > 1000
@@ -268,7 +264,6 @@ def test_any_text_can_be_drawn(scorer: BERTScorer, tmp_path: Path, subtests: pyt
         ("a.png", b"\x89PNG"),
         ("a.SVG", b"<?xml"),
         ("a.pdf", b"%PDF"),
-        ("a.html", b"<!doctype html>"),
         ("a.json", b'{"candidate"'),
     ],
 )
@@ -286,7 +281,7 @@ def test_files_are_what_their_names_say(short: Alignment, tmp_path: Path, name: 
 def test_a_wrong_file_is_told_at_once(tmp_path: Path, refused: Refused):
     (tmp_path / "folder.png").mkdir()
     for name, error, message in [
-        ("a.gif", InputError, "a name that ends with .png, .svg, .pdf, .html, .json was expected"),
+        ("a.gif", InputError, "a name that ends with .png, .svg, .pdf, .json was expected"),
         ("a", InputError, "a name that ends with"),
         ("none/a.png", OutputError, "the folder .*none does not exist"),
         ("folder.png", OutputError, "is a folder"),
@@ -302,7 +297,7 @@ def test_a_missing_matplotlib_is_told(short: Alignment, tmp_path: Path, monkeypa
             MissingExtraError, match=r"the plot needs the package matplotlib; .*`pip install matplotlib`"
         ):
             wrong()
-    save(short, tmp_path / "a.html")  # which needs none
+    save(short, tmp_path / "a.json")  # which needs none
 
 
 def test_plot_example_is_that_of_bert_score(scorer: BERTScorer, tmp_path: Path):
@@ -312,92 +307,3 @@ def test_plot_example_is_that_of_bert_score(scorer: BERTScorer, tmp_path: Path):
     assert [label.get_text() for label in scorer.plot_example("a", "b").axes[0].get_xticklabels()] == ["b"]
     with pytest.raises(InputError, match="a name that ends with"):
         scorer.plot_example("", "", "a.gif")  # before the texts are read
-
-
-def page_data(page: str) -> dict:
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    assert found
-    return json.loads(found[1])
-
-
-def test_the_page_holds_all_and_asks_for_nothing(long: Alignment):
-    page = to_html(long)
-    assert page_data(page) == json.loads(long.to_json())
-    assert not re.search(r"\b(src|href)=|url\(|@import|https?:(?!//www\.w3\.org/2000/svg)", page)
-    cells = [html.unescape(cell.strip()) for cell in re.findall(r"<td>([^<]*)", page)]
-    rows = list(zip(*[iter(cells)] * 5, strict=True))
-    assert [row[1] for row in rows] == [*long.candidate.tokens, *long.reference.tokens]
-    first, last = long.candidate.matches[0], long.reference.matches[-1]
-    assert first is not None
-    assert last is not None
-    assert rows[0][3:] == (long.reference.tokens[first], f"{long.similarity[0][first]:.3f}")
-    assert rows[-1][3:] == (long.candidate.tokens[last], f"{long.similarity[last][-1]:.3f}")
-
-
-def test_texts_are_no_markup(scorer: BERTScorer):
-    shown = scorer.align(*HOSTILE)
-    shown = replace(shown, candidate=replace(shown.candidate, tokens=(HOSTILE[0], *shown.candidate.tokens[1:])))
-    page = to_html(shown)
-    assert HOSTILE[0][:17] not in page
-    assert page.count("</script>") == 2
-    assert page_data(page)["candidate"]["tokens"][0] == HOSTILE[0]
-
-
-def in_browser(alignment: Alignment, folder: Path, script: str) -> str:
-    """The title of an alignment's page after a script, as Chromium has it."""
-    page = to_html(alignment).replace("</body>", f"<script>{script}</script></body>")
-    (folder / "a.html").write_text(page, encoding="utf-8")
-    flags = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}", "--dump-dom"]
-    done = subprocess.run(
-        ["chromium", *flags, (folder / "a.html").as_uri()], capture_output=True, text=True, check=True, timeout=180
-    )
-    found = re.search(r"<title>(.*?)</title>", done.stdout)
-    assert found
-    return html.unescape(found[1])
-
-
-needs_chromium = pytest.mark.skipif(not shutil.which("chromium"), reason="Chromium is not installed")
-
-
-@needs_chromium
-def test_the_page_draws_all_tokens_and_cells(long: Alignment, tmp_path: Path):
-    script = """
-    const all = selector => [...document.querySelectorAll(`svg ${selector}`)];
-    document.title = JSON.stringify({
-      tokens: all("[role=option]").map(token => token.textContent),
-      told: all("[role=option]").map(token => token.getAttribute("aria-label")),
-      stops: all("[role=option]").filter(token => token.tabIndex === 0).length,
-      cells: all(".heat").map(path => path.getAttribute("d").split("M").length - 1).reduce((a, b) => a + b),
-      marks: all(".mark").map(path => path.getAttribute("d").split("M").length - 1),
-      bars: all("[role=listbox] rect").length,
-    });"""
-    found = json.loads(in_browser(long, tmp_path, script))
-    assert found["tokens"] == [*long.candidate.tokens, *long.reference.tokens]
-    assert found["cells"] == np.size(long.similarity)
-    assert found["marks"] == [len(side.matches) - side.matches.count(None) for side in (long.candidate, long.reference)]
-    assert found["bars"] == len(found["tokens"])
-    assert found["stops"] == 2  # one for each text
-    first = long.candidate.matches[0]
-    assert first is not None
-    assert f"best match “{long.reference.tokens[first]}” ({long.similarity[0][first]:.3f})" in found["told"][0]
-
-
-@needs_chromium
-def test_the_page_answers_keys_and_the_pointer(short: Alignment, tmp_path: Path):
-    script = """
-    const heard = [], bubbles = true, svg = document.querySelector("svg");
-    const [first, second] = svg.querySelectorAll("[role=option]");
-    const press = key => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles}));
-    const hear = () => heard.push(document.querySelector("output").textContent);
-    // a window that is not in front hears of no focus by itself
-    const tell = () => document.activeElement.dispatchEvent(new FocusEvent("focusin", {bubbles}));
-    first.focus(); tell(); hear();
-    press("End"); tell(); hear();
-    const heat = svg.querySelector(".band").getAttribute("x"), box = svg.getBoundingClientRect();
-    const clientX = box.left + Number(heat) + 5, clientY = box.top + Number(second.getAttribute("y"));
-    svg.dispatchEvent(new PointerEvent("pointermove", {clientX, clientY, bubbles})); hear();
-    document.title = JSON.stringify(heard);"""
-    first, last, cell = json.loads(in_browser(short, tmp_path, script))
-    assert first.startswith("candidate token “paris”, weight 0.500: best match “paris” (0.")
-    assert last.startswith("candidate token “[SEP]”, weight 0.000: no weight; best match of “the”")
-    assert cell.startswith(f"similarity {short.similarity[1][0]:.3f}\ncandidate token “.”")

@@ -45,7 +45,6 @@ def test_the_name_says_what_is_written(model: str, tmp_path: Path, subtests: pyt
         ("-o", "a.png", b"\x89PNG"),
         ("--output", "a.svg", b"<?xml"),
         ("-f", "a.pdf", b"%PDF"),
-        ("--file", "a.html", b"<!doctype"),
     ]:
         with subtests.test(flag=flag, name=name, start=start):
             assert main([*TEXTS, "-m", model, "-l", "1", flag, str(tmp_path / name)]) == 0
@@ -91,7 +90,7 @@ def test_a_cut_is_said(tmp_path: Path, model: str, capsys: pytest.CaptureFixture
 
 def test_mistakes_are_told_before_a_model_loads(folder: Path, refused: Refused):
     for given, message in [
-        (["-o", "a.gif"], "a name that ends with .png, .svg, .pdf, .html, .json was expected"),
+        (["-o", "a.gif"], "a name that ends with .png, .svg, .pdf, .json was expected"),
         (["-o", "none/a.png"], "the folder .*none does not exist; make it first"),
         (["-o", "."], "a name that ends with"),
         (["-r", " "], "the text of --ref is empty"),

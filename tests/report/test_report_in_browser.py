@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_runs import LARGE, SIMILAR, STARTER, make_run
+from made_runs import LARGE, STARTER, make_run
 
 from bert_judge import Sample
 from bert_judge.analysis.results import load_run
 from bert_judge.analysis.table import VerdictTable, collect
 from bert_judge.artifacts import write_explanations
 from bert_judge.evidence import AGREEING, match
-from bert_judge.judges import BERTScore, RegexJudge
+from bert_judge.judges import RegexJudge
 from bert_judge.judges.occlusion import explain
 from bert_judge.report import write_report
 from bert_judge.sources import open_source
@@ -574,31 +574,6 @@ def test_without_a_script_the_figures_are_there(browser: Any, made: tuple[Path, 
     assert page.is_visible("text=bert-judge score 'my answers.jsonl'")
     assert not page.is_visible("#filters")
     context.close()
-
-
-def test_the_alignment_of_bertscore_is_a_heat_map(shown: Callable[..., Any], tmp_path: Path):
-    samples = [Sample("the cat sat", ("dogs", "a cat was sitting")), Sample("", ("x",)), *[Sample("b", ("c",))] * 2]
-    verdicts = list(BERTScore(dtype="float32", alignments=3).assess(samples))
-    assert ["alignment" in verdict.details for verdict in verdicts] == [True, False, True, False]
-    found = verdicts[0].details["alignment"]
-    assert [len(found[side]["tokens"]) for side in ("candidate", "reference")] == [
-        len(found["similarity"]),
-        len(found["similarity"][0]),
-    ]
-    assert found["f1"] == pytest.approx(verdicts[0].score, abs=1e-3)
-    write_report([make_run(tmp_path / "out", samples, verdicts, SIMILAR)], tmp_path / "report.html")
-    page = shown("#row=1", path=tmp_path / "report.html")
-    page.wait_for_selector("#detail .alignment svg")
-    tokens = page.locator("#detail .alignment [role=option]")
-    assert tokens.all_text_contents() == [*found["candidate"]["tokens"], *found["reference"]["tokens"]]
-    paths = page.locator("#detail .alignment .heat")
-    cells = sum(paths.nth(i).get_attribute("d").count("M") for i in range(paths.count()))
-    assert cells == len(found["similarity"]) * len(found["similarity"][0])
-    tokens.nth(1).hover()
-    told = page.locator("#detail .alignment output").text_content()
-    assert told.startswith("candidate token “cat”")
-    assert f"best match “cat” ({found['similarity'][1][1]:.3f})" in told
-    assert "alignment" not in page.locator("#detail dt").all_inner_texts()
 
 
 @pytest.fixture(scope="module")

@@ -61,8 +61,6 @@ def test_what_is_too_much_is_refused_before_it_is_done(url: str, subtests: pytes
         ("/v1/judge", '{"samples": [' + "0," * 3_900_000 + "0]}", 413, "3,900,001 rows were sent"),
         ("/v1/judge", '{"samples": [' + "0," * 1_000 + "0]}", 422, "samples[0] is 0; an object was expected"),
         ("/v1/bertscore", '{"references": [], "candidates": [' + "0," * 3_900_000 + "0]}", 413, "rows were sent"),
-        ("/rerank", '{"query": "", "texts": [' + "0," * 3_900_000 + "0]}", 413, "rows were sent"),
-        ("/predict", '{"inputs": [' + "0," * 3_900_000 + "0]}", 413, "rows were sent"),
         ("/v1/judge", "{" + ",".join(f'"{n}": 0' for n in range(600_000)) + "}", 422, "there is no field 0"),
         ("/v1/judge", {"a" * 7_000_000: 0}, 422, "aaa…; there is"),
         ("/v1/judge", ROW | {"judge": "a" * 7_000_000}, 404, "aaa… here; there is rules."),
@@ -89,9 +87,6 @@ def test_half_a_character_is_never_a_failure(url: str, subtests: pytest.Subtests
         ("/v1/judge", ROW | {"id": half}, 422, f"id is '\\ud800'; {named}"),
         ("/v1/judge", ROW | {"judge": half}, 422, f"judge is '\\ud800'; {named}"),
         ("/v1/judge", ROW | {half: 1}, 422, "the body"),
-        ("/predict", {"inputs": [half, half]}, 200, "label"),
-        ("/predict", {"inputs": [[half]]}, 422, "a list of 1"),
-        ("/rerank", {"query": half, "texts": [half], "reference": half, "return_text": True}, 200, "score"),
         ("/v1/explain", ROW | {"candidate": half + " a. b c."}, 200, "carrying"),
         ("/v1/report?name=%ED%A0%80.jsonl", json.dumps(ROW | {"candidate": half}), 200, "page"),
     ]:
@@ -312,11 +307,12 @@ def test_rouge_of_long_texts_takes_seconds() -> None:
 
 
 def test_an_answer_that_nobody_takes_is_given_up() -> None:
-    texts = ["x" * 400_000] * 18
-    body = json.dumps({"query": "q", "texts": texts, "reference": "r", "return_text": True}).encode()
+    samples = [{"candidate": "x" * 400_000, "reference": "r"}] * 18  # whose verdicts say what the answer was
+    body = json.dumps({"samples": samples}).encode()
     fields = ["Host: localhost", "Content-Type: application/json", f"Content-Length: {len(body)}", "", ""]
-    head = "\r\n".join(["POST /rerank HTTP/1.1", *fields])
-    with served({"slow": Slow(0)}, answer_seconds=0.5) as url, socket.socket() as client:
+    head = "\r\n".join(["POST /v1/judge HTTP/1.1", *fields])
+    judge = RegexJudge("none", "containment")
+    with served({"containment": judge}, answer_seconds=0.5) as url, socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         client.settimeout(PATIENCE)
         client.connect(("127.0.0.1", urlsplit(url).port or 0))

@@ -43,17 +43,6 @@ def test_what_carried_a_verdict_is_what_explain_says(url: str, starter: BERTJudg
     assert ask(url, "/v1/explain", {"candidate": "Canberra"})[0] == 422
 
 
-def test_an_alignment_is_a_page_in_an_origin_of_its_own(url: str) -> None:
-    status, body, _ = ask(url, "/v1/alignment", {**ROW, "candidate": f"Canberra {SCRIPT}"})
-    assert status == 200
-    status, page, headers = ask(url, body["page"])
-    assert (status, headers["Content-Security-Policy"].split(" ")[0]) == (200, "sandbox")
-    assert "berra" in page
-    assert "<img" not in page
-    assert ask(url, "/pages/unknown")[0] == 404
-    assert ask(url, "/v1/alignment", {**ROW, "candidate": ""})[0] == 422
-
-
 def test_a_file_gets_its_report(url: str) -> None:
     status, body, _ = ask(url, "/v1/report?name=..%2F..%2Fanswers.jsonl", EXAMPLES.read_bytes())
     assert (status, body["rows"], body["set_aside"]) == (200, 98, {})
@@ -140,22 +129,16 @@ def test_a_report_of_a_file_larger_than_the_queue(starter: BERTJudge) -> None:
         assert ask(url, "/v1/report?name=a.jsonl", EXAMPLES.read_bytes())[1]["rows"] == 98
 
 
-def test_an_alignment_is_with_the_reference_that_fits_best(url: str) -> None:
-    row = {"candidate": "It is Lima.", "references": ["Überlingen", "Lima"]}
-    page = ask(url, ask(url, "/v1/alignment", row)[1]["page"])[1]
-    assert "lima" in page.lower()
-    assert "linge" not in page.lower()
-
-
 def test_the_page_needs_no_key_but_what_it_asks_for_does(starter: BERTJudge) -> None:
     with served({"starter": starter}, keys=["secret"]) as url:
         for path in ("/", "/page.css", "/page.js"):
             status, _, headers = ask(url, path)
             assert (status, headers["X-Content-Type-Options"]) == (200, "nosniff")
             assert "default-src 'none'" in headers["Content-Security-Policy"]
-        for path in ("/v1/explain", "/v1/alignment", "/v1/report"):
+        for path in ("/v1/explain", "/v1/report"):
             assert ask(url, path, ROW)[0] == 401
-        made = ask(url, "/v1/alignment", ROW, Authorization="Bearer secret")[1]["page"]
+        path = "/v1/report?name=answers.jsonl"
+        made = ask(url, path, EXAMPLES.read_bytes(), Authorization="Bearer secret")[1]["page"]
         assert ask(url, made)[0] == 200  # its address is the secret
 
 
@@ -177,9 +160,6 @@ def test_an_answer_is_tried_in_a_browser(browser: Any, url: str, tmp_path: Path)
     page.click("#judge")
     page.wait_for_selector("#carried mark.for")
     assert "Canberra" in page.inner_text("#carried mark.for")
-    page.click("#align")
-    frame = page.frame_locator("#frame")
-    frame.locator("svg").first.wait_for()
     page.set_input_files("#file", str(EXAMPLES))
     link = page.locator("#files a")
     link.wait_for()

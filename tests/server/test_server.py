@@ -26,7 +26,7 @@ from bert_judge.judges import BERTScore, RegexJudge, RuleJudge
 from bert_judge.server.middleware import JsonLines, Keys
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.running import open_socket
-from conftest import PARIS, Refused
+from conftest import Refused
 from served import Slow, ask, figure, served, started
 from waiting import PATIENCE, wait_until
 
@@ -97,20 +97,6 @@ def test_bertscore_is_that_of_the_judge(url: str) -> None:
     assert ask(url, "/v1/models")[1]["data"][-1]["id"] == "BERTScore"
 
 
-def test_rerank_and_predict_have_the_shape_of_tei(url: str, starter: BERTJudge) -> None:
-    texts = [text for text, _ in PARIS]
-    body = {"query": FRANCE, "texts": texts, "reference": "Paris", "return_text": True}
-    _, ranked, _ = ask(url, "/rerank", body)
-    scores = dict(zip(texts, starter.predict([FRANCE] * 6, texts, ["Paris"] * 6), strict=True))
-    assert [each["text"] for each in ranked] == [texts[each["index"]] for each in ranked]
-    assert [each["score"] for each in ranked] == pytest.approx(sorted(scores.values(), reverse=True), abs=5e-3)
-    _, single, _ = ask(url, "/predict", {"inputs": [FRANCE, "Paris.", "Paris"]})
-    assert [each["label"] for each in single] == ["correct", "incorrect"]
-    assert sum(each["score"] for each in single) == pytest.approx(1)
-    _, several, _ = ask(url, "/predict", {"inputs": [["Paris.", "Paris"]], "judge": "containment"})
-    assert several[0][0] == {"label": "correct", "score": 1.0}
-
-
 def test_the_client_of_openai_runs_a_grader(url: str) -> None:
     client = openai.OpenAI(base_url=f"{url}/v1", api_key="none")
     grader: Any = {
@@ -149,9 +135,6 @@ def test_wrong_requests_get_a_sentence(url: str, subtests: pytest.Subtests) -> N
         ("/v1/judge", {"samples": [row()] * 1025}, 413, "1,025 rows were sent; up to 1,024 are taken"),
         ("/v1/judge", row("x" * 500_001), 413, "a text of 500,001 characters"),
         ("/v1/judge", b" " * 8_000_001, 413, "up to 8,000,000 bytes"),
-        ("/predict", {"inputs": "x"}, 422, "inputs is 'x'; a list was expected"),
-        ("/predict", {"inputs": [["x"]]}, 422, "[candidate, reference]"),
-        ("/predict", {"inputs": [["x", "y"]], "raw_scores": True}, 422, "raw_scores is True"),
         ("/nothing", {}, 404, "there is nothing at /nothing"),
         ("/health", {}, 405, "/health does not take POST"),
     ]:

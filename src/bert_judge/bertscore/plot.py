@@ -1,4 +1,4 @@
-"""An alignment as a file: a figure for papers (matplotlib), a page for a browser, or data."""
+"""An alignment as a file: a figure for papers (matplotlib), or data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -26,7 +26,7 @@ _MOST_PIXELS = 8000  # of a PNG, in each direction
 _LONGEST = 24  # characters of a token that are written
 _FIGURES = {".png": ("Description", "Software"), ".svg": ("Description", "Date"), ".pdf": ("Subject", "CreationDate")}
 """Where the metadata hold the scores and the signature, and what would make each file differ from the last one."""
-_SUFFIXES = (*_FIGURES, ".html", ".json")
+_SUFFIXES = (*_FIGURES, ".json")
 
 
 def check_target(path: Path) -> None:
@@ -46,7 +46,7 @@ def check_target(path: Path) -> None:
 
 
 def save(alignment: Alignment, path: Path) -> None:
-    """Write a figure (.png, .svg, .pdf), a page (.html) or the data (.json); the same bytes for the same alignment."""
+    """Write a figure (.png, .svg, .pdf) or the data (.json); the same bytes for the same alignment."""
     check_target(path)
     suffix = path.suffix.lower()
     if suffix in _FIGURES:
@@ -59,19 +59,11 @@ def save(alignment: Alignment, path: Path) -> None:
             draw(alignment).savefig(file, format=suffix[1:], metadata=metadata)
         content = file.getvalue()
     else:
-        content = (to_html(alignment) if suffix == ".html" else alignment.to_json() + "\n").encode()
+        content = f"{alignment.to_json()}\n".encode()
     try:
         path.write_bytes(content)
     except OSError as error:
         raise OutputError(f"{path} can't be written ({error.strerror}).") from error
-
-
-def to_html(alignment: Alignment) -> str:
-    """A page that needs nothing else: its script draws the data as SVG, and says what a token matches."""
-    from jinja2 import Environment, PackageLoader
-
-    environment = Environment(loader=PackageLoader("bert_judge.bertscore", ""), autoescape=True)
-    return environment.get_template("alignment.html").render(alignment=alignment, data=asdict(alignment))
 
 
 def draw(alignment: Alignment) -> Figure:

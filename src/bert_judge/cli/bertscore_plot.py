@@ -15,7 +15,6 @@ from bert_judge.errors import InputError
 _PROG = "bert-judge bertscore-plot"
 _EXAMPLES = """examples:
   bert-judge bertscore-plot -c "She died in her home." -r "He died at his house." -o alignment.png
-  bert-judge bertscore-plot -c "She died in her home." -r "He died at his house." -o alignment.html
   bert-judge bertscore-plot -c "…" -r "…" -m roberta-large --lang en --rescale_with_baseline -o alignment.pdf
 
 Flags may be written with hyphens, too: --num-layers.
@@ -56,7 +55,7 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
         *("--output", "-o", "--file", "-f"),
         default="alignment.png",
         metavar="FILE",
-        help="what to write: .png, .svg or .pdf, a page (.html) or data (.json) (default: alignment.png)",
+        help="what to write: .png, .svg, .pdf or data (.json) (default: alignment.png)",
     )
     group = parser.add_argument_group("the metric")
     add_scorer_flags(group, "model", "num_layers", "lang", "rescale_with_baseline", "baseline_path")

@@ -5,10 +5,8 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
-from itertools import tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge
@@ -16,10 +14,6 @@ from bert_judge.types import Sample, Signature, Verdict
 
 if TYPE_CHECKING:
     from bert_judge.bertscore import PairScore
-    from bert_judge.bertscore.alignment import Alignment
-
-_MOST_TOKENS = 120  # of a text whose alignment is kept; the picture of a longer one can't be read
-_DIGITS = 3
 
 
 class BERTScore(Judge):
@@ -27,9 +21,6 @@ class BERTScore(Judge):
 
     Precision and recall are in the details. Questions are not read. There is no label unless `threshold` is given: two
     texts can be similar and differ in the one word that matters. See docs/bertscore.md.
-
-    The details of the first `alignments` rows also say which tokens match, which a report shows as a heat map, unless a
-    text is empty or has over 120 tokens.
 
     Raises ModelError where the model can't be found or used, InputError where an argument is wrong.
     """
@@ -48,7 +39,6 @@ class BERTScore(Judge):
         idf_path: Annotated[str | None, "file of these weights: read if it is there, else counted and written"] = None,
         rescale_with_baseline: Annotated[bool, "rescale so that unrelated texts score about 0"] = False,
         baseline_path: Annotated[str | None, "a baseline file of your own"] = None,
-        alignments: Annotated[int, "keep which tokens match, for the report, of the first N rows"] = 0,
         threshold: Annotated[float | None, "label scores from here on correct (default: no labels)"] = None,
         device: Annotated[str, "auto, cpu, cuda, cuda:1, mps …"] = "auto",
         runtime: Annotated[Literal["auto", "torch", "openvino"], "what runs the encoder"] = "auto",
@@ -62,10 +52,7 @@ class BERTScore(Judge):
 
         if threshold is not None and not math.isfinite(threshold):
             raise InputError(f"threshold is {threshold}; a number was expected.")
-        if alignments < 0:
-            raise InputError(f"alignments is {alignments}; a number of rows was expected.")
         self.threshold = threshold
-        self._alignments = alignments
         self._idf_path = None if idf_path is None else Path(idf_path)
         self._scorer = BERTScorer(
             model_path,
@@ -100,10 +87,6 @@ class BERTScore(Judge):
         threshold = "none" if self.threshold is None else self.threshold
         return Signature.make(scorer.name, scorer.settings, threshold=threshold)
 
-    def align(self, candidate: str, reference: str) -> Alignment:
-        """How the tokens of a candidate and a reference match. Raises InputError for a text without tokens."""
-        return self._scorer.align(candidate, reference)
-
     def fitted(self, samples: Iterable[Sample]) -> BERTScore:
         """This judge with the idf weights of the samples' references, if it uses them; written to `idf_path`."""
         if not self._to_count:
@@ -124,29 +107,15 @@ class BERTScore(Judge):
         """One verdict for each sample, in order. An empty text has the score 0, before rescaling."""
         if self._to_count:
             raise InputError("the idf weights depend on the whole input: call fitted(samples) first, or give idf_path.")
-        pairs, kept = tee((sample.candidate, sample.references) for sample in samples)
-        scored = zip(self._scorer.score_each(pairs), kept, strict=False)  # the scorer is asked first, and ends first
-        for row, (score, (candidate, references)) in enumerate(scored):
-            shown = row < self._alignments and not score.empty
-            yield self._verdict(score, self._alignment(candidate, references[score.reference]) if shown else {})
-
-    def _alignment(self, candidate: str, reference: str) -> dict[str, Any]:
-        """The tokens that match, for the details, with few digits; nothing for texts that are too long."""
-        found = self._scorer.align(candidate, reference)
-        sides = {"candidate": asdict(found.candidate), "reference": asdict(found.reference)}
-        if max(len(side["tokens"]) for side in sides.values()) > _MOST_TOKENS:
-            return {}
-        for side in sides.values():
-            side["weights"] = [round(weight, _DIGITS + 1) for weight in side["weights"]]
-        similarity = [[round(value, _DIGITS) for value in line] for line in found.similarity]
-        return {"alignment": {**sides, "similarity": similarity, "f1": round(found.f1, _DIGITS)}}
+        pairs = ((sample.candidate, sample.references) for sample in samples)
+        yield from map(self._verdict, self._scorer.score_each(pairs))
 
     def _note(self, score: PairScore) -> str | None:
         if score.empty:
             return f"the {score.empty} is empty"
         return "the model knows no token of either text, and reads both as the same" if score.unknown else None
 
-    def _verdict(self, score: PairScore, more: dict[str, Any]) -> Verdict:
+    def _verdict(self, score: PairScore) -> Verdict:
         precision, recall, f1 = (float(values[0]) for values in (score.precision, score.recall, score.f1))
         if not all(map(math.isfinite, (precision, recall, f1))):
             return Verdict(None, None, "the model returned no number")
@@ -156,5 +125,5 @@ class BERTScore(Judge):
             self._note(score),
             matched_reference=score.reference,
             truncated=score.truncated,
-            details={"precision": precision, "recall": recall, **more},
+            details={"precision": precision, "recall": recall},
         )

@@ -73,8 +73,8 @@ def _page(found: Figures, packed: Packed, title: str) -> Iterator[str]:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
-    style = _file("bertscore/alignment.css") + _file("report/report.css")
-    script = _file("bertscore/alignment.js") + _file("report/report.js")
+    style = _file("report/report.css")
+    script = _file("report/report.js")
     facts = json.dumps(packed.facts, separators=(",", ":")).replace("<", "\\u003c")  # no text can end the script
     notes = [*found.notes]
     if packed.limit is not None:

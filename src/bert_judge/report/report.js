@@ -444,7 +444,7 @@ function reason(words, pieces) {
 }
 
 function saying(found, judge) {
-  const [explanation, matched, cut, details, shares, why, outside, leftOut] = found.said[judge], { alignment, ...others } = details || {};
+  const [explanation, matched, cut, details, shares, why, outside, leftOut] = found.said[judge], others = details || {};
   const head = make("p", {}, make("b", {}, facts.judges[judge].name), verdict(judge, found.row), ...flags(judge, found.row),
     facts.judges[judge].kind !== facts.judges[judge].name ? make("small", {}, facts.judges[judge].kind) : null);
   const facts_ = {
@@ -456,8 +456,7 @@ function saying(found, judge) {
     ...(outside ? { outside: `${outside}: beyond what the judge knows` } : {}),
     ...others,
   };
-  return make("div", { className: "say" }, head, why ? reason(...why) : null, Object.keys(facts_).length ? pairs(facts_) : null,
-    alignment ? drawAlignment(alignment) : null);
+  return make("div", { className: "say" }, head, why ? reason(...why) : null, Object.keys(facts_).length ? pairs(facts_) : null);
 }
 
 async function showDetail(place) {

@@ -19,7 +19,6 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from bert_judge.artifacts import verdict_record
-from bert_judge.bertscore.plot import to_html
 from bert_judge.errors import BertJudgeError, InputError
 from bert_judge.judges import BERTScore, Judge
 from bert_judge.judges.occlusion import SENTENCES, WORDS, explain
@@ -37,7 +36,7 @@ from bert_judge.server.page import (
     check_kind,
 )
 from bert_judge.server.queueing import JudgeQueue, QueueFullError
-from bert_judge.server.refusing import RefusedError, SafeJSONResponse, failure, shown
+from bert_judge.server.refusing import RefusedError, SafeJSONResponse, failure
 from bert_judge.server.reporting import Reporting
 from bert_judge.server.schema import (
     BertScoreRequest,
@@ -51,10 +50,6 @@ from bert_judge.server.schema import (
     OneRow,
     OneVerdict,
     PageMade,
-    Prediction,
-    PredictRequest,
-    Ranked,
-    RerankRequest,
     Row,
     sentence,
 )
@@ -147,36 +142,6 @@ def _add_judging(app: FastAPI, service: Service) -> None:
 
 
 def _add_shapes_of_others(app: FastAPI, service: Service) -> None:
-    @app.post("/rerank", responses=_answers(list[Ranked]), response_model=None, tags=["shapes of other servers"])
-    async def rerank(body: RerankRequest, request: Request) -> Response:
-        """Candidates for a question, best first, as text-embeddings-inference answers; undecided ones come last."""
-        queue = service.queue(body.judge, body.model)
-        references = _references(body, "the body ")
-        samples = [
-            service.sample(queue, f"texts[{n}] ", text, references, body.query) for n, text in enumerate(body.texts)
-        ]
-        verdicts = await service.judged(request, queue, samples)
-        ranked = sorted(enumerate(verdicts), key=lambda each: (each[1].score is None, -(each[1].score or 0.0), each[0]))
-        texts = [{"text": text} if body.return_text else {} for text in body.texts]
-        return SafeJSONResponse([{"index": n, **texts[n], "score": verdict.score} for n, verdict in ranked])
-
-    @app.post(
-        "/predict",
-        responses=_answers(list[Prediction] | list[list[Prediction]]),
-        response_model=None,
-        tags=["shapes of other servers"],
-    )
-    async def predict(body: PredictRequest, request: Request) -> Response:
-        """Labels with their probabilities, as text-embeddings-inference answers; empty where the judge is undecided."""
-        queue = service.queue(body.judge, body.model)
-        single = all(isinstance(part, str) for part in body.inputs)
-        rows = [body.inputs] if single else body.inputs
-        places = ["inputs "] if single else [f"inputs[{n}] " for n in range(len(rows))]
-        samples = [_input(service, queue, *each) for each in zip(places, rows, strict=True)]
-        verdicts = await service.judged(request, queue, samples)
-        found = [_labels(queue.judge, verdict) for verdict in verdicts]
-        return SafeJSONResponse(found[0] if single else found)
-
     @app.post("/v1/fine_tuning/alpha/graders/run", responses=_answers(None), tags=["shapes of other servers"])
     async def run_grader(body: GraderRequest, request: Request) -> Response:
         """A text_similarity grader whose `evaluation_metric` is a served judge, as OpenAI's client asks."""
@@ -253,19 +218,6 @@ def _add_page(app: FastAPI, service: Service, labelling: Labelling | None) -> No
         }
         return SafeJSONResponse({**_body(body, verdict), "judge": queue.name, **parts})
 
-    @app.post("/v1/alignment", responses=_answers(PageMade), response_model=None, tags=["page"])
-    async def alignment(body: OneRow, request: Request) -> Response:
-        """A page that shows which tokens of the candidate and of the reference that fits it best BERTScore matches."""
-        await service.load_bertscore()
-        queue = service.queue(body.judge, body.model, kind=BERTScore)
-        sample = _row(service, queue, "the body ", body)
-        judge = queue.judge
-        assert isinstance(judge, BERTScore)
-        (verdict,) = await service.judged(request, queue, [sample])
-        reference = sample.references[verdict.matched_reference or 0]
-        found = await queue.run_for(sample, partial(judge.align, sample.candidate, reference))
-        return SafeJSONResponse({"page": pages.add((await asyncio.to_thread(to_html, found)).encode())})
-
     @app.post(
         "/v1/report",
         responses=_answers(PageMade),
@@ -340,7 +292,7 @@ def _row(service: Service, queue: JudgeQueue, place: str, row: Row) -> Sample:
     return service.sample(queue, place, row.candidate, _references(row, place), row.question, name)
 
 
-def _references(body: Row | RerankRequest, place: str) -> Sequence[str] | None:
+def _references(body: Row, place: str) -> Sequence[str] | None:
     if body.reference is not None and body.references is not None:
         raise RefusedError(422, f"{place}has reference and references, which mean the same; give one of them.")
     return body.reference if body.references is None else body.references
@@ -351,23 +303,6 @@ def _body(row: Row, verdict: Verdict) -> dict[str, Any]:
     record = verdict_record(Sample("", ("",)), verdict, texts=False)
     del record["id"]
     return record if row.id is None else {"id": row.id, **record}
-
-
-def _input(service: Service, queue: JudgeQueue, place: str, row: object) -> Sample:
-    if not isinstance(row, list) or not 2 <= len(row) <= 3 or not all(isinstance(text, str) for text in row):
-        expected = "[candidate, reference] or [question, candidate, reference] was expected"
-        raise RefusedError(422, f"{place}is {shown(row)}; {expected}.")
-    question, candidate, reference = row if len(row) == 3 else (None, *row)
-    return service.sample(queue, place, candidate, [reference], question)
-
-
-def _labels(judge: Judge, verdict: Verdict) -> list[dict[str, Any]]:
-    if verdict.score is None:
-        return []
-    if judge.scale == "score":
-        return [{"label": "score", "score": verdict.score}]
-    both = [{"label": "correct", "score": verdict.score}, {"label": "incorrect", "score": 1 - verdict.score}]
-    return sorted(both, key=lambda each: -float(str(each["score"])))
 
 
 def _model(service: Service, queue: JudgeQueue) -> dict[str, Any]:

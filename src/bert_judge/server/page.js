@@ -94,7 +94,7 @@ async function judgeRow() {
   const sent = row();
   complain("");
   $("judge").disabled = true;
-  $("why").hidden = $("pay").hidden = $("alignment").hidden = true;
+  $("why").hidden = $("pay").hidden = true;
   $("verdicts").replaceChildren(...judges.map((judge) => make("li", `${judge.id} …`)));
   $("result").hidden = false;
   $("result").scrollIntoView({ block: "nearest" }); // on a phone it is below the form
@@ -120,21 +120,6 @@ async function judgeRow() {
     complain(error.message);
   } finally {
     $("judge").disabled = false;
-  }
-}
-
-async function align() {
-  complain("");
-  $("align").disabled = true;
-  try {
-    const { page } = await ask("v1/alignment", row());
-    $("frame").src = page;
-    $("alignment").hidden = false;
-    $("alignment").scrollIntoView({ behavior: "smooth", block: "nearest" });
-  } catch (error) {
-    complain(error.message);
-  } finally {
-    $("align").disabled = false;
   }
 }
 
@@ -173,7 +158,6 @@ async function start() {
 }
 
 $("row").addEventListener("submit", (event) => { event.preventDefault(); judgeRow(); });
-$("align").addEventListener("click", align);
 document.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && $("row").contains(event.target) && !$("judge").disabled) judgeRow();
 });

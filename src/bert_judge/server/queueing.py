@@ -181,13 +181,6 @@ class JudgeQueue:
             with self._long.taken_for(batch[0].rows[0]):
                 await self._judge(batch)
 
-    async def run_for(self, sample: Sample, function: Callable[[], T]) -> T:
-        """What else is asked of the judge about a row, in its thread, which no two may use at once."""
-        while self._long.taken and _is_long(sample):
-            await asyncio.sleep(_PAUSE)
-        with self._long.taken_for(sample):
-            return await self._run(function)
-
     async def _run(self, function: Callable[[], T]) -> T:
         self.working += 1
 

@@ -13,7 +13,6 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
-    WithJsonSchema,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -123,30 +122,6 @@ class BertScoreRequest(_ForJudge):
     references: Annotated[list[Texts], *Rows]
 
 
-class RerankRequest(_Referenced, _ForJudge):
-    """Candidates for a question, best first, in the shape of text-embeddings-inference."""
-
-    query: Text
-    texts: Annotated[list[Text], *Rows]
-    return_text: bool = False
-    raw_scores: Literal[False] = False
-    truncate: bool = True
-    truncation_direction: Literal["left", "right", "Left", "Right"] = "right"
-
-
-_TUPLE = {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 3}
-_INPUTS = {"anyOf": [_TUPLE, {"type": "array", "items": _TUPLE, "minItems": 1}]}
-
-
-class PredictRequest(_ForJudge):
-    """Pairs of candidate and reference, or triples of question, candidate and reference."""
-
-    inputs: Annotated[list[Any], Field(min_length=1), *Rows, WithJsonSchema(_INPUTS)]
-    raw_scores: Literal[False] = False
-    truncate: bool = True
-    truncation_direction: Literal["left", "right", "Left", "Right"] = "right"
-
-
 class Grader(_Request):
     """A text_similarity grader whose metric is a served judge; texts may hold {{item.…}} and {{sample.…}}."""
 
@@ -231,21 +206,6 @@ class BertScores(BaseModel):
     precision: list[float | None]
     recall: list[float | None]
     f1: list[float | None]
-
-
-class Ranked(BaseModel):
-    """A candidate's place in the request, and its score."""
-
-    index: int
-    score: float | None
-    text: str | None = None
-
-
-class Prediction(BaseModel):
-    """A label and its probability, or a score."""
-
-    label: str
-    score: float
 
 
 class ErrorBody(BaseModel):
