@@ -1,8 +1,9 @@
 """The process that runs Math-Verify for `maths.py`, since what hangs can only be ended with its process.
 
-Run as a script: one JSON line `[candidate, reference, seconds]` in, one `[score, reason]` out. It ends itself after
-these seconds, whether or not its parent still runs: faulthandler's watchdog is a thread in C, which no computation and
-no lock of the interpreter holds up.
+Run as a script: one JSON line `[candidate, reference, seconds]` in, one `[score, reason]` out. Pairs are compared in a
+fork that ends itself after these seconds, whether or not its parents still run: faulthandler's watchdog is a thread in
+C, which no computation and no lock of the interpreter holds up. Then the line out is `null`, and another fork takes
+over at once, which has SymPy already. Where there are no forks (Windows), the process itself ends.
 """
 
 from __future__ import annotations
@@ -39,15 +40,17 @@ def main() -> None:
     import math_verify  # noqa: F401  (takes time: before the first request, not on its account)
 
     faulthandler.cancel_dump_traceback_later()
-    answers.write("ready\n")
-    answers.flush()
+    print("ready", file=answers, flush=True)
+    while hasattr(os, "fork") and (child := os.fork()):
+        if os.waitpid(child, 0)[1] == 0:  # there are no more requests
+            return
+        print("null", file=answers, flush=True)
     for line in sys.stdin:
         candidate, reference, seconds = json.loads(line)
         faulthandler.dump_traceback_later(seconds, exit=True)
         found = compare(candidate, reference)
         faulthandler.cancel_dump_traceback_later()
-        answers.write(json.dumps(found) + "\n")
-        answers.flush()
+        print(json.dumps(found), file=answers, flush=True)
 
 
 def compare(candidate: str, reference: str) -> tuple[float | None, str | None]:

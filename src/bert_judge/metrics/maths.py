@@ -5,9 +5,11 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -56,16 +58,11 @@ def verify_math(candidate: str, reference: str, timeout: float = MATH_TIMEOUT) -
 
 
 class _Worker:
-    """A process that runs Math-Verify: started when first needed, and again after it has ended.
-
-    Once one has ended, another one is always started ahead, so that the next pair does not wait for it.
-    """
+    """A process that runs Math-Verify (`math_worker.py`): started when first needed, and again after it has ended."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._process: subprocess.Popen[str] | None = None
-        self._spare: subprocess.Popen[str] | None = None
-        self._needs_spare = False
 
     def ask(self, candidate: str, reference: str, timeout: float) -> MetricResult:
         """The worker's result; a pair that takes it too long, or at which it dies twice, is not equal."""
@@ -74,36 +71,43 @@ class _Worker:
             for _ in range(2):
                 process = self._started()
                 start = time.monotonic()
-                if answer := self._exchange(process, request):
-                    return MetricResult(*json.loads(answer))
+                if answer := json.loads(self._exchange(process, request) or "null"):
+                    return MetricResult(*answer)
                 if time.monotonic() - start >= timeout:
                     return MetricResult(0.0, f"Math-Verify took more than {timeout:g} s", finished=False)
         return MetricResult(0.0, "Math-Verify ended without an answer", finished=False)
 
     def close(self) -> None:
-        """End the processes."""
-        for process in (self._process, self._spare):
-            if process:
+        """End the process, and its fork."""
+        if process := self._process:
+            if sys.platform == "win32":
                 process.kill()
-                process.communicate()
-        self._process = self._spare = None
+            else:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+        self._process = None
 
     def forget(self) -> None:
         """In a process that was forked: leave the parent's worker to the parent."""
-        for process in (self._process, self._spare):
-            if process:
-                process.returncode = 0  # not ours to wait for
-        self._lock, self._process, self._spare = Lock(), None, None
+        if self._process:
+            self._process.returncode = 0  # not ours to wait for
+        self._lock, self._process = Lock(), None
 
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None:
             MATH_VERIFY.require()
-            spare, self._spare = self._spare, _launched() if self._needs_spare else None
-            if spare is None or not self._exchange(spare, ""):
-                spare = _launched()
-                if not self._exchange(spare, ""):
-                    raise MissingExtraError("the metric Math-Verify", "math-verify", "lexical")
-            self._process = spare
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", str(_SCRIPT)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                encoding="utf-8",
+                env={**os.environ, "PYTHONHASHSEED": "0"},
+                process_group=None if sys.platform == "win32" else 0,  # its own, which can be ended as a whole
+            )
+            if not self._exchange(self._process, ""):
+                raise MissingExtraError("the metric Math-Verify", "math-verify", "lexical")
         return self._process
 
     def _exchange(self, process: subprocess.Popen[str], request: str) -> str:
@@ -118,22 +122,9 @@ class _Worker:
             pass
         finally:  # also after Ctrl-C, so that a late answer is not taken for the next pair's
             if not line.endswith("\n"):
-                process.kill()
-                process.communicate()
-                self._process, self._needs_spare = None, True
+                self.close()
                 line = ""
         return line
-
-
-def _launched() -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-P", str(_SCRIPT)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        encoding="utf-8",
-        env={**os.environ, "PYTHONHASHSEED": "0"},
-    )
 
 
 _WORKER = _Worker()
