@@ -7,7 +7,6 @@ are drawn whose true difference is known. Printed are, in percent:
   beside it the plain bootstrap, without the adjustment of few flips
 - found: how often p is under 5 % (at most 5 where the models are equal; the power where they are not), and the same for
   McNemar's test, which takes the answers to one question as independent
-- equal: how often the models are called equivalent within `--margin` (at most 5 where they differ by the margin)
 """
 
 from __future__ import annotations
@@ -29,17 +28,16 @@ RESAMPLES = 500
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--draws", type=int, default=1000, help="data sets a line (default: 1000)")
-    parser.add_argument("--margin", type=float, default=0.02, help="margin of equivalence (default: 0.02)")
     args = parser.parse_args()
-    head = ("coverage", "width", "plain", "found", "McNemar", "equal")
+    head = ("coverage", "width", "plain", "found", "McNemar")
     print("questions  answers  accuracies " + "".join(f"{name:>10}" for name in head))
     rates = [(0.7, 0.7), (0.7, 0.72), (0.7, 0.75), (0.95, 0.95), (0.95, 0.97), (0.98, 0.98)]
     for (questions, answers), pair in product([(50, 1), (200, 1), (1000, 1), (100, 5)], rates):
-        figures = simulate(questions, answers, pair, args.draws, args.margin)
+        figures = simulate(questions, answers, pair, args.draws)
         print(f"{questions:9}{answers:9}  {pair[0]:.2f}, {pair[1]:.2f} " + "".join(f"{each:10.1f}" for each in figures))
 
 
-def simulate(questions: int, answers: int, rates: tuple[float, float], draws: int, margin: float) -> list[float]:
+def simulate(questions: int, answers: int, rates: tuple[float, float], draws: int) -> list[float]:
     """The figures of a line, in percent (the width in points)."""
     truth, rows = rates[1] - rates[0], []
     for seed in range(draws):
@@ -59,7 +57,6 @@ def simulate(questions: int, answers: int, rates: tuple[float, float], draws: in
                 plain[0] <= truth <= plain[1],
                 data.p_value() < 0.05,
                 mcnemar(int((first > second).sum()), int((second > first).sum())) < 0.05,
-                data.equivalence(margin) < 0.05,
             ]
         )
     return (100 * np.mean(np.array(rows, float), axis=0)).tolist()

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as their_mcnemar
 from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.weightstats import ttost_paired
 
 from bert_judge.errors import InputError
 from bert_judge.stats.paired import FEW, Differences, holm, mcnemar
@@ -72,23 +71,6 @@ def test_scores_have_the_paired_t_test() -> None:
     assert data.p_value() == pytest.approx(stats.ttest_rel(second, first).pvalue, rel=1e-9)
     assert data.standard_error == pytest.approx(stats.sem(second - first))
     assert data.mean == pytest.approx((second - first).mean())
-
-
-def test_equivalence_is_statsmodels() -> None:
-    first, second, _ = drawn(200, 1, (0.7, 0.72), 3)
-    extra = np.append(first, [0, 1]), np.append(second, [1, 0])  # labels: two rows more (Bonett and Price)
-    scores = first + np.linspace(0, 0.5, 200), second + np.linspace(0.1, 0.4, 200)
-    for margin in (0.05, 0.2):
-        expected = max(ttost_paired(*extra, -margin, margin)[0], (1 - margin) ** 200)
-        assert Differences.of(first, second).equivalence(margin) == pytest.approx(expected, rel=1e-9)
-        expected = ttost_paired(*scores, -margin, margin)[0]
-        assert Differences.of(*scores).equivalence(margin) == pytest.approx(expected, rel=1e-9)
-
-
-def test_no_difference_in_few_rows_shows_no_equivalence() -> None:
-    """With differences of 2 % all one way, none is seen in 140 rows with a chance of 0.98 ** 140 = 5.9 %."""
-    for rows, equal in [(100, False), (140, False), (160, True)]:
-        assert (counted(0, 0, rows).equivalence(0.02) < 0.05) == equal
 
 
 def test_holm_is_statsmodels() -> None:
@@ -188,35 +170,6 @@ def test_what_holds_for_any_labels(pairs: list[tuple[int, int]], clusters: int) 
     assert data.mean == pytest.approx(-turned.mean)
     assert data.p_value() == pytest.approx(turned.p_value())
     assert 0 < data.p_value() <= 1
-    assert 0 <= data.equivalence(0.1) <= data.equivalence(0.05) <= 1
-    assert data.detectable() is None or 0 < data.detectable() <= 1
-
-
-# ---------------------------------------------------------------------------------------------------------- detectable
-
-
-def test_the_detectable_difference_is_found_with_its_power() -> None:
-    for apart, rows in [(6, 6), (6, 100), (20, 200), (77, 500), (1000, 4000)]:
-        difference = counted(apart, 0, rows - apart).detectable()
-        assert difference is not None
-        share = (1 + difference * rows / apart) / 2
-        chances = stats.binom.pmf(np.arange(apart + 1), apart, share)
-        found = sum(c for k, c in enumerate(chances) if c > 1e-12 and mcnemar(k, apart - k) <= 0.05)
-        assert found == pytest.approx(0.8, abs=1e-6)
-
-
-def test_five_differing_rows_find_nothing() -> None:
-    """McNemar's least p-value is then 2 / 2 ** 5 = 0.0625."""
-    for apart in [0, 1, 5]:
-        assert counted(apart, 0, 100 - apart).detectable() is None
-        assert mcnemar(apart, 0) > 0.05
-
-
-def test_the_detectable_difference_of_scores_is_that_of_the_error() -> None:
-    first = np.random.default_rng(0).random(100)
-    data = Differences.of(first, first[::-1])
-    assert data.detectable() == pytest.approx((1.959964 + 0.841621) * data.standard_error, rel=1e-5)
-    assert Differences.of([0.5, 0.5], [0.5, 0.5]).detectable() is None
 
 
 # ------------------------------------------------------------------------------------------------------------- refused
@@ -224,7 +177,7 @@ def test_the_detectable_difference_of_scores_is_that_of_the_error() -> None:
 
 def test_one_question_says_nothing() -> None:
     scores = Differences.of([0.2, 0.3], [0.4, 0.6], ["q", "q"])
-    assert (scores.interval(), scores.p_value(), scores.equivalence(9.0), scores.detectable()) == (None, 1.0, 1.0, None)
+    assert (scores.interval(), scores.p_value()) == (None, 1.0)
     assert Differences.of([0, 0], [1, 1], ["q", "q"]).p_value() == 1.0
 
 

@@ -16,11 +16,11 @@ from bert_judge.analysis.compare import (
     ACCURACY,
     HUMAN_LABELS,
     MEAN_SCORE,
-    ComparisonSettings,
     compare_models,
     differing,
     rankings,
 )
+from bert_judge.analysis.measures import BootstrapSettings
 from bert_judge.analysis.pairing import run_names
 from bert_judge.analysis.results import Row, Run
 from bert_judge.analysis.table import DIFFERENT, Part, VerdictTable, comparison_table, tabulate
@@ -30,7 +30,7 @@ from bert_judge.stats.paired import mcnemar
 from bert_judge.types import Scale
 from conftest import Refused
 
-QUICK = ComparisonSettings(resamples=200)
+QUICK = BootstrapSettings(resamples=200)
 
 
 def row(question: int, answer: str, label: int | None, gold: int | None = None, **more) -> Row:
@@ -213,7 +213,7 @@ A, B, C = [1] * 60 + [0] * 40, [1] * 40 + [0] * 20 + [1] * 10 + [0] * 30, [1] * 
 def test_two_models():
     (found,) = compare_models(tabulate([entry("a", A), entry("b", B)]), QUICK)
     (pair,) = found.pairs
-    assert [(m.name, m.value.value, m.places) for m in found.models] == [("a", 0.6, (1, 2)), ("b", 0.5, (1, 2))]
+    assert [(m.name, m.value.value) for m in found.models] == [("a", 0.6), ("b", 0.5)]
     assert (pair.rows, pair.questions, pair.first_value, pair.second_value) == (100, 100, 0.6, 0.5)
     assert (pair.only_first, pair.only_second) == (20, 10)
     assert pair.difference.value == pytest.approx(-0.1)
@@ -229,23 +229,12 @@ def test_flips_go_both_ways_with_the_surest_first():
     assert flips == [("Question 1?", 0), ("Question 2?", 1), ("Question 0?", 0)]
 
 
-def test_several_models_are_corrected_and_placed():
+def test_several_models_are_corrected():
     (found,) = compare_models(tabulate([entry("a", A), entry("b", [0] * 80 + [1] * 20), entry("c", C)]), QUICK)
     pairs = {(p.first, p.second): p for p in found.pairs}
     assert [m.name for m in found.models] == ["a", "c", "b"]
-    assert [m.places for m in found.models] == [(1, 2), (1, 2), (3, 3)]
     assert pairs["a", "b"].p_holm == pytest.approx(3 * pairs["a", "b"].p_value)
     assert pairs["a", "c"].p_holm == 1.0
-    assert [m.places for m in compare_models(tabulate([entry("a", A), entry("c", C)]), QUICK)[0].models] == [
-        (1, 2),
-        (1, 2),
-    ]
-
-
-def test_equivalence_is_of_the_margin_that_was_asked():
-    models = [entry("a", [1] * 400 + [0] * 200), entry("c", [1] * 399 + [0] * 201)]
-    assert compare_models(tabulate(models), QUICK)[0].pairs[0].equivalent
-    assert compare_models(tabulate(models), replace(QUICK, margin=0.003))[0].pairs[0].equivalent is False
 
 
 def test_undecided_rows_are_no_wrong_ones():
@@ -284,7 +273,7 @@ def test_scores_without_labels_are_compared_by_their_mean():
     assert found.measure is MEAN_SCORE
     (pair,) = found.pairs
     assert pair.difference.value == pytest.approx(0.0198)
-    assert (pair.mcnemar, pair.margin, pair.equivalence) == (None, None, None)
+    assert pair.mcnemar is None
     assert (pair.p_value < 0.001, pair.only_second) == (True, 50)
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Annotated, Any
+from typing import Any
 
 from bert_judge.analysis.measures import BootstrapSettings, Estimate
 from bert_judge.analysis.pairing import check_matched, numbered, question_of
@@ -24,26 +24,9 @@ from bert_judge.stats.rates import Rate
 from bert_judge.stats.resampling import bootstrap_interval
 from bert_judge.types import Signature
 
-MARGIN = 0.02
-"""Accuracies that differ by less than this are taken as equal, where nothing else is asked."""
-
 HUMAN_LABELS = "human labels"
 _FEW_QUESTIONS = 30
 _MOST_NOTES = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparisonSettings(BootstrapSettings):
-    """What is asked of a comparison."""
-
-    margin: Annotated[
-        float | None, "models that differ by less are equivalent (default: 0.02 of accuracies; none of scores)"
-    ] = None
-
-    def __post_init__(self) -> None:
-        BootstrapSettings.__post_init__(self)  # a class with slots has no super()
-        if self.margin is not None and not (self.margin > 0 and math.isfinite(self.margin)):
-            raise InputError(f"margin is {self.margin}; a difference over 0 was expected, like 0.02 for 2 points.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +44,13 @@ TRUE_ACCURACY = ModelMeasure("true accuracy")
 
 @dataclass(frozen=True, slots=True)
 class ModelFound:
-    """One model: its rows, how many have no value, the mean of the others, and that with those as incorrect (labels).
-
-    `places` are the best and the worst place that it can have, by the models that are better and worse by the corrected
-    p-values: all models' places hold together with 95 % confidence (after Mogstad et al., 2024).
-    """
+    """One model: its rows, how many have no value, the mean of the others, and with those as incorrect (labels)."""
 
     name: str
     rows: int
     undecided: int
     value: Estimate
     value_all: float | None
-    places: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +68,7 @@ class PairFound:
 
     `matched` counts all answers that belong together. `interval` says how the interval was found. `only_first` and
     `only_second` count flips: where one alone is correct (or its score higher). `p_value` is by question, `mcnemar` by
-    row; both are the same where no question is repeated. `p_holm` is corrected for all pairs. `equivalence` is the
-    p-value of the claim that they differ by less than `margin`. `detectable` is the smallest difference that such data
-    would show with 80 % power; None where they would show none.
+    row; both are the same where no question is repeated. `p_holm` is corrected for all pairs.
     """
 
     first: str
@@ -110,20 +86,12 @@ class PairFound:
     p_value: float
     mcnemar: float | None
     p_holm: float
-    margin: float | None
-    equivalence: float | None
-    detectable: float | None
     flips: Sequence[Flip]
 
     @property
     def significant(self) -> bool:
         """Whether the corrected p-value is under 5 %."""
         return self.p_holm < LEVEL
-
-    @property
-    def equivalent(self) -> bool:
-        """Whether the models are equal within the margin, at 5 %."""
-        return self.equivalence is not None and self.equivalence < LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +116,12 @@ class Rankings:
     turned: Sequence[tuple[str, str]]
 
 
-def compare_models(table: VerdictTable, settings: ComparisonSettings | None = None) -> list[ModelsFound]:
+def compare_models(table: VerdictTable, settings: BootstrapSettings | None = None) -> list[ModelsFound]:
     """Compare models by each judge that has two or more of them, and by human labels where these are there.
 
     Raises InputError where two models have no question in common, and where a judge gave no label and no score.
     """
-    settings = settings or ComparisonSettings()
+    settings = settings or BootstrapSettings()
     groups = [*(_Models.by_judge(table, judge) for judge in table.judges), _Models.by_labels(table)]
     return [_compare(group, settings) for group in groups if group and len(group.places) > 1]
 
@@ -257,11 +225,11 @@ def _without(values: Numbers, places: Mapping[str, Mapping[Any, int]]) -> list[s
     return [model for model, own in places.items() if not np.isfinite(values[list(own.values())]).any()]
 
 
-def _compare(models: _Models, settings: ComparisonSettings) -> ModelsFound:
+def _compare(models: _Models, settings: BootstrapSettings) -> ModelsFound:
     made = [_pair(models, one, two, settings) for one, two in combinations(models.places, 2)]
     pairs = [pair for pair, _ in made if pair]
     pairs = [replace(p, p_holm=value) for p, value in zip(pairs, holm([p.p_value for p in pairs]), strict=True)]
-    found = [_model(models, name, pairs, settings) for name in models.places]
+    found = [_model(models, name, settings) for name in models.places]
     notes = [note for _, said in made for note in said]
     more = len(notes) - _MOST_NOTES
     return ModelsFound(
@@ -274,7 +242,7 @@ def _compare(models: _Models, settings: ComparisonSettings) -> ModelsFound:
     )
 
 
-def _model(models: _Models, name: str, pairs: Sequence[PairFound], settings: ComparisonSettings) -> ModelFound:
+def _model(models: _Models, name: str, settings: BootstrapSettings) -> ModelFound:
     everywhere = list(models.places[name].values())
     valued = [place for place in everywhere if math.isfinite(models.values[place])]
     values, clusters = models.values[valued], models.clusters[valued]
@@ -285,20 +253,16 @@ def _model(models: _Models, name: str, pairs: Sequence[PairFound], settings: Com
         interval = bootstrap_interval(
             lambda w: float(w @ values / w.sum()), clusters, resamples=settings.resamples, seed=settings.seed
         )
-    decided = [pair for pair in pairs if pair.significant and name in (pair.first, pair.second)]
-    better = [pair.second if pair.difference.value > 0 else pair.first for pair in decided].count(name)
-    compared = {model for pair in pairs for model in (pair.first, pair.second)}
     return ModelFound(
         name,
         len(everywhere),
         len(everywhere) - len(valued),
         Estimate.of(float(values.mean()), interval),
         float(values.sum() / len(everywhere)) if models.measure is ACCURACY else None,
-        (1 + len(decided) - better, len(compared) - better),
     )
 
 
-def _pair(models: _Models, first: str, second: str, settings: ComparisonSettings) -> tuple[PairFound | None, list[str]]:
+def _pair(models: _Models, first: str, second: str, settings: BootstrapSettings) -> tuple[PairFound | None, list[str]]:
     """Two models, and what there is to note; None where no question has values for both."""
     ours, theirs = models.places[first], models.places[second]
     matched = np.asarray([(place, theirs[name]) for name, place in ours.items() if name in theirs], int).reshape(-1, 2)
@@ -312,7 +276,6 @@ def _pair(models: _Models, first: str, second: str, settings: ComparisonSettings
     data = Differences.of(ones, twos, models.clusters[valued[:, 0]])
     difference = Estimate.of(data.mean, data.interval(resamples=settings.resamples, seed=settings.seed))
     labels = models.measure.labels
-    margin = settings.margin or (MARGIN if labels else None)
     only_first, only_second, p_value = int((ones > twos).sum()), int((twos > ones).sum()), data.p_value()
     undecided = models.measure is ACCURACY and len(valued) < len(matched)
     return PairFound(
@@ -331,9 +294,6 @@ def _pair(models: _Models, first: str, second: str, settings: ComparisonSettings
         p_value=p_value,
         mcnemar=mcnemar(only_first, only_second) if labels else None,
         p_holm=p_value,
-        margin=margin,
-        equivalence=data.equivalence(margin) if margin else None,
-        detectable=data.detectable(),
         flips=_flips(models, valued[ones != twos].tolist()),
     ), notes
 

@@ -10,7 +10,8 @@ from typing import Annotated, Any, Literal
 
 from bert_judge.addresses import public_command
 from bert_judge.analysis.agree import agree, disagreement_records, disagreements
-from bert_judge.analysis.compare import ComparisonSettings, ModelsFound, compare_models, differing, rankings
+from bert_judge.analysis.compare import ModelsFound, compare_models, differing, rankings
+from bert_judge.analysis.measures import BootstrapSettings
 from bert_judge.analysis.results import Run, load_run
 from bert_judge.analysis.table import comparison_table
 from bert_judge.artifacts import check_folder, write_files
@@ -26,7 +27,7 @@ _EXAMPLES = """examples:
   bert-judge compare out --by model                        # the models that the column model names
   bert-judge compare out-starter out-regex                 # two judges of the same answers: do they agree?
   bert-judge compare out-starter out-regex --by model      # both: do they put the models in the same order?
-  bert-judge compare out1 out2 --margin 0.01 --flips 20 --output_dir comparison
+  bert-judge compare out1 out2 --flips 20 --output_dir comparison
 
 The runs say what is compared: different answers to the same questions are those of models; the same answers, judged by
 different judges, show how far these agree. Where runs have human labels, both are also compared with these.
@@ -67,13 +68,13 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _parse(arguments: Sequence[str]) -> tuple[CompareOptions, ComparisonSettings, list[str]]:
+def _parse(arguments: Sequence[str]) -> tuple[CompareOptions, BootstrapSettings, list[str]]:
     parser = Parser("bert-judge compare", "RUN [RUN …] [flags]", "Compare saved results: models, or judges.", _EXAMPLES)
     parser.add_argument("runs", metavar="RUN", nargs="+", help="folders that score or judge wrote")
     parser.flags("flags", CompareOptions)
-    parser.flags("what is measured", ComparisonSettings)
+    parser.flags("what is measured", BootstrapSettings)
     values = parser.parse(arguments)
-    return made(CompareOptions, values), made(ComparisonSettings, values), values["runs"]
+    return made(CompareOptions, values), made(BootstrapSettings, values), values["runs"]
 
 
 def _write(
@@ -109,7 +110,7 @@ def _models_record(found: ModelsFound) -> dict[str, Any]:
     pairs = []
     for pair in found.pairs:
         told = {each.name: getattr(pair, each.name) for each in fields(pair) if each.name != "flips"}
-        told |= {"difference": asdict(pair.difference), "significant": pair.significant, "equivalent": pair.equivalent}
+        told |= {"difference": asdict(pair.difference), "significant": pair.significant}
         pairs.append(told)
     return {
         "judge": found.judge,

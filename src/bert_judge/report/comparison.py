@@ -77,19 +77,17 @@ def _models(found: ModelsFound) -> Table:
             *([model.undecided] if labels_missing else []),
             interval(model.value, form),
             *([percent(model.value_all)] if as_incorrect else []),
-            " to ".join(map(str, dict.fromkeys(model.places))),
         ]
         for model in found.models
     ]
     missing = ["no label" if by_labels else "undecided"] if labels_missing else []
-    head = ["", "rows", *missing, title, *(["undecided as incorrect"] if as_incorrect else []), "rank"]
-    below = f"{INTERVALS}; rank: the ranks that the differences between the models leave open"
-    return Table(f"{title.capitalize()} by {found.judge}", head, body, below)
+    head = ["", "rows", *missing, title, *(["undecided as incorrect"] if as_incorrect else [])]
+    return Table(f"{title.capitalize()} by {found.judge}", head, body, INTERVALS)
 
 
 def _pairs(found: ModelsFound, every_pair: bool) -> Table:
     """The pairs of models, one a line."""
-    labels, several, margin = found.measure.labels, len(found.pairs) > 1, found.pairs[0].margin
+    labels, several = found.measure.labels, len(found.pairs) > 1
     pairs = found.pairs if every_pair or len(found.pairs) <= _MOST_PAIRS else _neighbours(found)
     form = points if labels else _signed
     all_rows = any(pair.difference_all is not None for pair in pairs)
@@ -103,14 +101,12 @@ def _pairs(found: ModelsFound, every_pair: bool) -> Table:
             pair.only_second,
             p_value(pair.p_value),
             *([p_value(pair.p_holm)] if several else []),
-            *([_equivalent(pair)] if margin else []),
-            _size(pair.detectable, labels),
         ]
         for pair in pairs
     ]
     head = ["second minus first", "rows", "points" if labels else "difference"]
     head += [*(["undecided as incorrect"] if all_rows else []), "first better", "second better", "p"]
-    head += [*(["p, Holm"] if several else []), *([f"within ±{_size(margin, labels)}"] if margin else []), "detectable"]
+    head += ["p, Holm"] if several else []
     left = len(found.pairs) - len(pairs)
     more = f"\n{left:,} more pairs, of models that are not neighbours above, are in the files of --output_dir"
     return Table("Differences" if len(pairs) > 1 else "Difference", head, body, _how(found) + (more if left else ""))
@@ -131,9 +127,7 @@ def _how(found: ModelsFound) -> str:
         test = "t-test of paired differences" + ("" if single else ", clustered by question")
     else:
         test = exact_test(single)
-    said = [f"95 % intervals: {'; or '.join(ways)}", f"p: {test}"]
-    said += ["within: two one-sided tests"] if found.pairs[0].margin else []
-    return "; ".join([*said, "detectable: the smallest difference found with 80 % power"])
+    return f"95 % intervals: {'; or '.join(ways)}; p: {test}"
 
 
 def _rankings(found: Sequence[Rankings]) -> Table:
@@ -234,15 +228,5 @@ def _verdict(row: Row) -> str:
     return ("score" if row.label is None and score else SAID[row.label]) + score
 
 
-def _equivalent(pair: PairFound) -> str:
-    if pair.equivalence is None:
-        return "-"
-    return f"{'yes' if pair.equivalent else 'not shown'} (p {p_value(pair.equivalence)})"
-
-
 def _signed(value: float | None) -> str:
     return "-" if value is None else f"{value:+.3f}"
-
-
-def _size(value: float | None, labels: bool) -> str:
-    return "none" if value is None else f"{value * (100 if labels else 1):.3g}"

@@ -45,7 +45,7 @@ class ServerOptions:
     max_connections: Annotated[int, "the most connections, as far as the process may open so many files"] = 20_000
     body_seconds: Annotated[float, "seconds within which a request has to arrive"] = 30.0
     answer_seconds: Annotated[float, "seconds within which a client has to take its answer"] = 60.0
-    row_seconds: Annotated[float, "seconds that patterns and formulas of a row may take; else it is failed"] = 0.8
+    row_seconds: Annotated[float, "seconds that patterns and formulas of a row may take; else it is failed"] = 0.6
     report_seconds: Annotated[float, "seconds of work on a file's report, besides its judging"] = 30.0
     drain_delay: Annotated[float, "seconds to go on after SIGTERM, while /ready says 503, before draining"] = 0.0
     drain_seconds: Annotated[int, "the most seconds for the requests under way after that"] = 120

@@ -22,7 +22,7 @@ from bert_judge.server.options import ServerOptions
 from bert_judge.server.service import Service
 from bert_judge.types import Sample
 
-_ENDING = 1.0  # seconds of draining that are kept for what comes after the last request
+_ENDING = 2.0  # seconds of draining that are kept for what comes after the last request
 _LAST_READ = 0.2  # seconds for requests that are on their way on open connections
 _WATCHED = 1.0  # seconds between two looks at the connections
 _SWITCH = 0.001  # seconds that a thread may keep others waiting, so that requests are answered while a judge reads
@@ -143,7 +143,7 @@ class _Server(uvicorn.Server):
         # The loop may have been busy since the signal came.
         now = time.monotonic()
         left = self._drain_seconds - (now - (self._asked_to_end or now))
-        self.config.timeout_graceful_shutdown = max(0, round(left - min(_ENDING, left / 4)))
+        self.config.timeout_graceful_shutdown = max(0, int(left - min(_ENDING, left / 4)))
         await super().shutdown(sockets)
         if self._watching is not None:
             self._watching.cancel()

@@ -1,7 +1,7 @@
-"""Paired values of the same questions: is one higher, by how much, are they equivalent, what could be detected?
+"""Paired values of the same questions: is one higher, and by how much?
 
 differences = Differences.of(first, second, questions)
-differences.mean, differences.interval(), differences.p_value(), differences.equivalence(0.02), differences.detectable()
+differences.mean, differences.interval(), differences.p_value()
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bert_judge.stats.resampling import RESAMPLES, bootstrap_interval
 FEW = 30
 """With fewer questions of other differences than most have, the bootstrap is too narrow; see `Differences.interval`."""
 
-LEVEL, POWER = 0.05, 0.8
+LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,36 +110,6 @@ class Differences:
             return 1.0
         return float(2 * t.sf(abs(self.mean) / error, self.clusters - 1)) if error else 0.0
 
-    def equivalence(self, margin: float) -> float:
-        """The p-value of the claim that the true mean difference is within ± `margin`, a number over 0.
-
-        Two one-sided tests (Schuirmann, 1987) with the clustered t; labels have two more clusters, as in `interval`,
-        and no smaller p-value than the probability that differences of `margin`, all one way, show none.
-        """
-        from scipy.stats import t
-
-        data = self._adjusted() if self.labels else self
-        distance, error = abs(data.mean), data.standard_error
-        if not math.isfinite(error):
-            return 1.0
-        if error == 0:
-            return float(distance >= margin)
-        least = (1 - min(margin, 1.0)) ** self.clusters if self.labels else 0.0
-        return max(float(t.sf((margin - distance) / error, data.clusters - 1)), least)
-
-    def detectable(self) -> float | None:
-        """The smallest true difference (without sign) that `p_value` finds on such data at 5 % with 80 % power.
-
-        Such data has as many differing labels, or the same standard error where rows are clustered or not labels. None
-        where no difference would be found.
-        """
-        from scipy.stats import norm
-
-        if self.labels and (self.rows == 1).all():
-            return _detectable_labels(int(abs(self.sums).sum()), self.clusters)
-        found = float((norm.isf(LEVEL / 2) + norm.ppf(POWER)) * self.standard_error)
-        return found if math.isfinite(found) and found > 0 and not (self.labels and found > 1) else None
-
     def _adjusted(self) -> Differences:
         """With two more clusters of mean size, one all of each sign."""
         size = float(self.rows.mean())
@@ -164,25 +134,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
         highest = min(max(highest, (len(p_values) - rank) * p_values[place]), 1.0)
         corrected[place] = highest
     return corrected
-
-
-def _detectable_labels(apart: int, rows: int) -> float | None:
-    """The smallest true difference, in (0, 1], that McNemar's exact test finds at 5 % with 80 % power, where `apart` of
-    `rows` labels differ; None where too few differ for any.
-    """
-    from scipy.optimize import brentq
-    from scipy.stats import binom
-
-    most = int(binom.ppf(LEVEL / 2, apart, 0.5))  # the most rows on the smaller side of a finding
-    most -= int(2 * binom.cdf(most, apart, 0.5) > LEVEL)
-    if most < 0:
-        return None
-
-    def power_at(rate: float) -> float:
-        return float(binom.cdf(most, apart, rate) + binom.sf(apart - most - 1, apart, rate))
-
-    rate = brentq(lambda rate: power_at(rate) - POWER, 0.5, 1.0)
-    return float((2 * rate - 1) * apart / rows)
 
 
 def _sign_flip(sums: Numbers) -> float:
