@@ -31,7 +31,6 @@ METHODS: dict[str, Method] = {
     "labels only": lambda sample, scores: estimates.labels_only(sample),
     "PPI++": estimates.corrected,
     "  normal": lambda sample, scores: estimates.power_tuned(replace(sample, predictions=scores)),
-    "Rogan-Gladen": lambda sample, scores: estimates.rogan_gladen(sample, draws=1_000),
 }
 
 

@@ -17,7 +17,6 @@ from bert_judge.stats.corrected import (
     corrected,
     labels_only,
     power_tuned,
-    rogan_gladen,
     stratified,
 )
 
@@ -26,7 +25,6 @@ ESTIMATES = {
     "PPI++": corrected,
     "stratified": stratified,
     "normal": power_tuned,
-    "Rogan-Gladen": rogan_gladen,
 }
 
 
@@ -87,36 +85,10 @@ def test_the_stratified_estimate_is_shares_by_verdict_with_jeffreys_intervals_pu
     assert (found.low, found.high) == pytest.approx((found.value - below, found.value + above), abs=1e-6)
 
 
-def test_rogan_gladen_is_the_formula_of_1978() -> None:
-    called = [1] * 60 + [0] * 20 + [1] * 690 + [0] * 230
-    golds = [1] * 57 + [0] * 3 + [1] * 4 + [0] * 16
-    found = rogan_gladen(LabelledSample.of(called, range(80), golds))
-    assert found is not None
-    sensitivity, specificity = 57 / 61, 16 / 19
-    assert found.value == pytest.approx((0.75 + specificity - 1) / (sensitivity + specificity - 1))
-    assert found.low < found.value < found.high
-
-
-def test_rogan_gladen_is_undefined_without_both_classes_or_a_judge_better_than_chance() -> None:
-    for called, golds in [
-        ([1, 0] * 10, [1] * 20),
-        ([1, 0] * 10, [0] * 20),
-        ([1, 0] * 10, [0, 1] * 10),
-        ([1, 0, 1, 0] * 5, [1, 1, 0, 0] * 5),
-    ]:
-        assert rogan_gladen(LabelledSample.of(called, range(20), golds)) is None
-
-
-def test_rogan_gladen_says_nothing_where_the_judge_may_well_be_guessing() -> None:
-    found = rogan_gladen(LabelledSample.of([1, 0] * 10, range(20), [1, 1, 0, 0] * 4 + [1, 0] * 2))
-    assert found is not None
-    assert (found.low, found.high) == (0.0, 1.0)
-
-
 def test_with_all_rows_labelled_the_judge_has_no_say() -> None:
     sample = simulated(0, 400, 400, 0.8, 0.1, 0.2)
     share = sample.golds.mean()
-    for estimate in (labels_only, stratified, power_tuned, rogan_gladen):
+    for estimate in (labels_only, stratified, power_tuned):
         found = estimate(sample)
         assert found is not None
         assert found.value == pytest.approx(share)
@@ -213,7 +185,7 @@ def misses(found: list[AccuracyEstimate | None], truth: float) -> int:
 
 
 @pytest.mark.parametrize("labels", [100, 300, 1000])
-@pytest.mark.parametrize("name", ["labels only", "PPI++", "Rogan-Gladen"])
+@pytest.mark.parametrize("name", ["labels only", "PPI++"])
 def test_intervals_hold_the_truth(name: str, labels: int) -> None:
     """benchmarks/corrected.py does the same with 2,000 draws and prints the figures of docs/corrected.md."""
     missed = {}
@@ -221,8 +193,7 @@ def test_intervals_hold_the_truth(name: str, labels: int) -> None:
         samples = [
             simulated([labels, seed, *(int(100 * x) for x in cell)], 2000, labels, *cell) for seed in range(DRAWS)
         ]
-        further = {"draws": 1000} if name == "Rogan-Gladen" else {}
-        missed[cell] = misses([ESTIMATES[name](sample, **further) for sample in samples], cell[0])  # type: ignore[operator]
+        missed[cell] = misses([ESTIMATES[name](sample) for sample in samples], cell[0])
     assert sum(missed.values()) / (DRAWS * len(CELLS)) < 0.065  # 0.05, and 4 standard errors
     # A cell that misses 7 % has more than this many with a chance of 1 in 10,000.
     assert max(missed.values()) <= 0.07 * DRAWS + 3.9 * math.sqrt(DRAWS * 0.07 * 0.93), missed

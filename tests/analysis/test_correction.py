@@ -53,7 +53,6 @@ def test_labels_of_a_file_correct_the_judge(run: Run, tmp_path: Path) -> None:
     assert found.judge.value == pytest.approx(np.mean([row["label"] for row in ROWS]))
     assert found.corrected.low < truth < found.corrected.high
     assert found.corrected.width < 0.85 * found.labels_only.width
-    assert found.rogan_gladen is not None
     assert any("under 300 labels" in note for note in found.notes)
 
 
@@ -310,20 +309,6 @@ def test_where_every_row_is_labelled_the_labels_are_the_accuracy(tmp_path: Path)
     truth = np.mean([row["truth"] for row in ROWS])
     assert found.complete
     assert any(n.startswith(f"all rows are labelled: the accuracy of these rows is {truth:.1%}") for n in found.notes)
-
-
-def test_an_interval_of_rogan_gladen_that_says_nothing_is_told(tmp_path: Path) -> None:
-    counts = {(1, 1): 13, (0, 1): 35, (1, 0): 11, (0, 0): 39}
-    rows = [{"score": float(label), "label": label, "gold": gold} for label, gold in counts for _ in range(13)]
-    told = [row for row in rows for _ in range(counts[row["label"], row["gold"]])]
-    useless, good = (
-        correct(load_run(saved_run(tmp_path / name, given)))
-        for name, given in (("a", told[::13]), ("b", [row | {"gold": row["label"]} for row in told[::13]]))
-    )
-    assert useless.rogan_gladen is not None
-    assert (useless.rogan_gladen.low, useless.rogan_gladen.high) == (0, 1)
-    assert any("separates correct from incorrect" in note for note in useless.notes)
-    assert not any("too badly" in note for note in good.notes)
 
 
 def test_bad_labels_are_refused_in_a_sentence(run: Run, tmp_path: Path, refused: Refused) -> None:

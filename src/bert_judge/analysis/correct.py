@@ -23,7 +23,6 @@ from bert_judge.stats.corrected import (
     LabelledSample,
     corrected,
     labels_only,
-    rogan_gladen,
     suffices,
 )
 from bert_judge.stats.inputs import factorise
@@ -55,7 +54,7 @@ class LabelledRows:
 class Corrected:
     """What labels say of a run: the accuracy by the labels, by the judge as it is, and by both together.
 
-    `corrected` is PPI++, `rogan_gladen` None where labels don't define it. `judge` is over decided rows, all others are
+    `corrected` is PPI++. `judge` is over decided rows, all others are
     over all `rows`, of which the judge could not decide `undecided`. `confusion` counts the labelled rows, undecided
     ones as labelled incorrect. Of the labels `of_file` are from the file, `of_run` from the run itself. `notes` are
     sentences for the reader.
@@ -68,7 +67,6 @@ class Corrected:
     labels_only: AccuracyEstimate
     judge: AccuracyEstimate
     corrected: AccuracyEstimate
-    rogan_gladen: AccuracyEstimate | None
     notes: Sequence[str]
     of_file: int
     of_run: int
@@ -94,7 +92,6 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) ->
     _check_labels(found, run, labels, matched)
     said = np.maximum(verdicts, 0)
     sample = LabelledSample.of(said, found.rows, found.golds, found.probabilities, clusters)
-    by_ratio = rogan_gladen(sample, confidence)
     undecided = int((~decided).sum())
     mean = float(scores[scored].mean()) if scored.any() else 0.0
     return Corrected(
@@ -105,8 +102,7 @@ def correct(run: Run, labels: Labels | None = None, confidence: float = 0.95) ->
         labels_only(sample, confidence),
         _alone(verdicts[decided], clusters[decided], confidence),
         corrected(sample, np.where(scored, scores, mean), confidence),
-        by_ratio,
-        list(_notes(found, len(said), suffices(sample), undecided, by_ratio)),
+        list(_notes(found, len(said), suffices(sample), undecided)),
         found.of_file,
         len(found.rows) - found.of_file,
     )
@@ -231,9 +227,7 @@ def _check_labels(found: LabelledRows, run: Run, labels: Labels | None, matched:
         )
 
 
-def _notes(
-    found: LabelledRows, rows: int, enough: bool, undecided: int, by_ratio: AccuracyEstimate | None
-) -> Iterator[str]:
+def _notes(found: LabelledRows, rows: int, enough: bool, undecided: int) -> Iterator[str]:
     if len(found.rows) == rows:
         yield (
             f"all rows are labelled: the accuracy of these rows is {found.golds.mean():.1%}; the intervals are for the "
@@ -254,10 +248,3 @@ def _notes(
         )
     if found.even:
         yield f"{found.even} rows have as many labels 1 as 0 in the file, which count for nothing"
-    if by_ratio is not None and by_ratio.low <= 0 and by_ratio.high >= 1:
-        yield (
-            "the interval of Rogan-Gladen is all from 0 to 1: on these labels the judge separates correct from "
-            "incorrect answers too badly for it"
-        )
-    if by_ratio is None:
-        yield "Rogan-Gladen is undefined, as the judge is no better than chance on the labels"

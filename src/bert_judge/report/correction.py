@@ -16,12 +16,8 @@ def correction_document(found: Corrected, signature: Signature, confidence: floa
         ("labels only", found.labels_only, _BEST if found.complete else ""),
         ("judge as it is", found.judge, "its errors are not removed"),
         ("PPI++", found.corrected, "" if found.complete else _BEST),
-        ("Rogan-Gladen", found.rogan_gladen, ""),
     ]
-    body = [
-        [name, interval(estimate), f"{100 * estimate.width:.1f}" if estimate else "", remark]
-        for name, estimate, remark in estimates
-    ]
+    body = [[name, interval(estimate), f"{100 * estimate.width:.1f}", remark] for name, estimate, remark in estimates]
     level = f"{confidence:.0%}".replace("%", " %")
     counts = found.confusion
     labels = [("labels", f"{counts.n:,} of {found.rows:,} rows, {found.drawn}")]

@@ -137,42 +137,6 @@ def suffices(sample: LabelledSample) -> bool:
     return len(np.unique(clusters)) >= FEW_LABELS and len(np.unique(errors)) >= FEW_ERRORS
 
 
-def rogan_gladen(
-    sample: LabelledSample, confidence: float = 0.95, draws: int = 10_000, seed: int = 0
-) -> AccuracyEstimate | None:
-    """The judge's rate of correct rows, corrected by its sensitivity and specificity (Rogan and Gladen, 1978).
-
-    These two are estimated from the labels, the rate from the predictions (1, 0) of all rows. The interval also holds
-    for few labels: quantiles of the estimate over draws of the three numbers under Jeffreys' priors (Gelman and
-    Carpenter, 2020), and [0, 1] where the judge may be no better than chance. None where labels are of one class, or
-    the judge is no better than chance on them.
-    """
-    called, right = sample.predictions[sample.rows], sample.golds == 1
-    if right.all() or not right.any():
-        return None
-    sensitivity = _rate(called[right], sample.weights[right])
-    specificity = _rate(1 - called[~right], sample.weights[~right])
-    apparent = _rate(sample.predictions, np.ones(sample.total))
-    better = sensitivity.value + specificity.value - 1
-    if better <= 0:
-        return None
-    value = (apparent.value + specificity.value - 1) / better
-    own = np.empty(len(called))
-    own[right], own[~right] = -value * sensitivity.influence, (1 - value) * specificity.influence
-    effect = _design_effect(sample, (apparent.influence + _spread(sample, own)) / better)
-    chance = np.random.default_rng(seed)
-    among_right, among_wrong, among_all = (
-        each.posterior(chance, draws, effect) for each in (sensitivity, specificity, apparent)
-    )
-    over_chance = among_right + among_wrong - 1
-    outside = _outside(confidence)
-    low, high = 0.0, 1.0
-    if np.mean(over_chance <= 0) <= outside:
-        drawn = (among_all + among_wrong - 1)[over_chance > 0] / over_chance[over_chance > 0]
-        low, high = (float(each) for each in np.quantile(drawn, [outside, 1 - outside]))
-    return _clipped(value, low, high, "Rogan-Gladen, interval under Jeffreys' priors")
-
-
 def _by_stratum(sample: LabelledSample, strata: Iterable[Truths], confidence: float, method: str) -> AccuracyEstimate:
     """The rate of correct rows in each stratum, weighted by its rows; a stratum is an array of shape (all rows,)."""
     found, influence = [], np.zeros(sample.total)
@@ -209,11 +173,6 @@ class _Rate(NamedTuple):
         low = float(betaincinv(good + 0.5, n - good + 0.5, outside)) if good > 0 else 0.0
         high = float(betaincinv(good + 0.5, n - good + 0.5, 1 - outside)) if good < n else 1.0
         return min(low, self.value), max(high, self.value)
-
-    def posterior(self, chance: np.random.Generator, draws: int, design_effect: float) -> Numbers:
-        """Draws of the rate under Jeffreys' prior."""
-        n = self.effective / design_effect
-        return chance.beta(self.value * n + 0.5, (1 - self.value) * n + 0.5, draws)
 
 
 def _rate(golds: Numbers, weights: Numbers) -> _Rate:
