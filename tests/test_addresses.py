@@ -80,8 +80,6 @@ _NEEDED: dict[str, list[str]] = {
     "judge": ["--tasks", "none"],
     "train": ["--model_path", "none", "--dataset_path", "rows.jsonl"],
     "bertscore": ["-r", "rows.jsonl", "-c", "rows.jsonl"],
-    "bertscore-plot": ["-r", "a", "-c", "b"],
-    "bertscore-baseline": ["--texts", "rows.jsonl", "-o", "baseline.csv"],
     "tasks": [],
     "doctor": [],
 }

@@ -151,7 +151,6 @@ def test_an_unknown_name_of_the_package_is_an_attribute_error():
         "from bert_judge.cli import main; main(['export', '--help'])",
         "from bert_judge.cli import main; main(['correct', '--help'])",
         "from bert_judge.cli import main; main(['cascade', '--help'])",
-        "from bert_judge.cli import main; main(['bertscore-plot', '--help'])",
         "from bert_judge.cli import main; main(['generate', '--help'])",
         "from bert_judge.cli import main; main(['judge', '--help', '--judge_type', 'BERTJudge,LLMJudge'])",
         "from bert_judge.tasks import discover; discover()",

@@ -187,7 +187,7 @@ def test_a_layer_of_its_own_figures_must_be_there(own_model: Path) -> None:
     with pytest.raises(InputError, match="num_layers is 9"):
         BERTScorer(str(own_model))
     (own_model / "bertscore.json").write_text('{"num_layers": 2, "baseline": [[0.1, 0.1, 0.1]]}')
-    with pytest.raises(InputError, match=r"has layers 0 to 0, but layer 2 is read; make one .* bertscore-baseline\.$"):
+    with pytest.raises(InputError, match=r"but layer 2 is read; make one .* bertscore --baseline\.$"):
         BERTScorer(str(own_model), rescale_with_baseline=True)
     with pytest.raises(InputError, match="layer 3 is read"):
         BERTScorer(str(own_model), rescale_with_baseline=True, all_layers=True)
@@ -197,7 +197,7 @@ def test_a_missing_baseline_is_an_error(make_model: Callable[..., None], refused
     for model, lang, message in [
         ("roberta-large", None, r"^roberta-large has rescaling baselines for .*en.*, but no language was given"),
         ("roberta-large", "de", r"^roberta-large has rescaling baselines for .*en.*, but none for 'de'"),
-        ("mine", "en", r"^there is no rescaling baseline for mine; make one with `bert-judge bertscore-baseline"),
+        ("mine", "en", r"^there is no rescaling baseline for mine; make one with `bert-judge bertscore --model mine"),
     ]:
         make_model(model)
         with refused(match=message, model=model, lang=lang):

@@ -1,4 +1,4 @@
-"""The commands bertscore and bertscore-baseline, as users type them."""
+"""The command bertscore, as users type it; its plots are in test_bertscore_plot.py."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_idf_is_kept_in_a_file(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_baseline_is_made_and_used(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run("bertscore-baseline -m starter --texts r2.txt --pairs 12 -o own.csv", capsys)
+    status, out, _ = run("bertscore -m starter -r r2.txt --pairs 12 --baseline own.csv", capsys)
     assert status == 0
     assert out[1] == "written to own.csv"
     rows = [line.split(",") for line in Path("own.csv").read_text().splitlines()]
@@ -169,13 +169,13 @@ def test_bad_input_is_one_sentence(complaint: Callable[..., str], subtests: pyte
         ("bertscore -r r.txt -c c.txt --idf_path c.txt", "c.txt is not an idf file"),
         ("bertscore -r r.txt -c c.txt --max_tokens 600", "max_tokens is 600; a number from 4 to 512 was expected"),
         ("bertscore --json short.txt", "short.txt"),
-        ("bertscore-baseline -m starter --texts nowhere.txt", "'nowhere.txt' can't be read"),
+        ("bertscore -m starter -r nowhere.txt --baseline own.csv", "'nowhere.txt' can't be read"),
         (
-            "bertscore-baseline -m starter --texts 1.txt --runtime torch",
+            "bertscore -m starter -r 1.txt --runtime torch --baseline own.csv",
             "1 different texts were given; a baseline needs",
         ),
-        ("bertscore-baseline -m starter --texts r.txt --pairs 0", "pairs is 0"),
-        ("bertscore-baseline -m starter --texts r.txt -o no/where.csv", "there is no folder no"),
+        ("bertscore -m starter -r r.txt --pairs 0 --baseline own.csv", "pairs is 0"),
+        ("bertscore -m starter -r r.txt --baseline no/where.csv", "there is no folder no"),
     ]:
         with subtests.test(line=line, said=said):
             assert said in complaint(*line.split())

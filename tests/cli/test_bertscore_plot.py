@@ -1,4 +1,4 @@
-"""`bert-judge bertscore-plot` as its user meets it: what it writes, prints and refuses."""
+"""`bert-judge bertscore --plot` as its user meets it: what it writes, prints and refuses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bert_judge.bertscore import BERTScorer
-from bert_judge.cli.bertscore_plot import main
+from bert_judge.cli.bertscore import main
 from bert_judge.errors import BertJudgeError
 from bert_judge.types import Signature
 from conftest import Refused
@@ -29,7 +29,7 @@ def printed(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
 
 def test_the_starter_draws_and_prints_the_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path = tmp_path / "alignment.json"
-    assert main([*TEXTS, "-o", str(path), "--dtype", "float32"]) == 0
+    assert main([*TEXTS, "--plot", str(path), "--dtype", "float32"]) == 0
     data, lines = json.loads(path.read_text(encoding="utf-8")), printed(capsys)
     assert data["candidate"]["tokens"] == "she died in her home .".split()
     scores = BERTScorer(dtype="float32").score([TEXTS[1]], [TEXTS[3]])
@@ -41,13 +41,13 @@ def test_the_starter_draws_and_prints_the_scores(tmp_path: Path, capsys: pytest.
 
 
 def test_the_name_says_what_is_written(model: str, tmp_path: Path, subtests: pytest.Subtests):
-    for flag, name, start in [
-        ("-o", "a.png", b"\x89PNG"),
-        ("--output", "a.svg", b"<?xml"),
-        ("-f", "a.pdf", b"%PDF"),
+    for name, start in [
+        ("a.png", b"\x89PNG"),
+        ("a.svg", b"<?xml"),
+        ("a.pdf", b"%PDF"),
     ]:
-        with subtests.test(flag=flag, name=name, start=start):
-            assert main([*TEXTS, "-m", model, "-l", "1", flag, str(tmp_path / name)]) == 0
+        with subtests.test(name=name, start=start):
+            assert main([*TEXTS, "-m", model, "-l", "1", "--plot", str(tmp_path / name)]) == 0
             assert (tmp_path / name).read_bytes().startswith(start)
 
 
@@ -65,7 +65,7 @@ def test_the_name_says_what_is_written(model: str, tmp_path: Path, subtests: pyt
 def test_every_spelling_is_understood(model: str, tmp_path: Path, spelt: list[str], rescaled: str):
     (tmp_path / "baseline.csv").write_text("LAYER,P,R,F\n0,0,0,0\n1,0.25,0.25,0.25\n", encoding="utf-8")
     path, given = tmp_path / "a.json", [part.replace("MODEL", model) for part in spelt]
-    assert main([*given, "-o", str(path), *rescaled.split(), str(tmp_path / "baseline.csv")]) == 0
+    assert main([*given, "--plot", str(path), *rescaled.split(), str(tmp_path / "baseline.csv")]) == 0
     data = json.loads(path.read_text(encoding="utf-8"))
     assert data["baseline"] == [0.25, 0.25, 0.25]
     assert data["signature"]["settings"]["layer"] == "1(given)"
@@ -75,7 +75,7 @@ def test_idf_weights_come_from_a_file(model: str, tmp_path: Path):
     scorer = BERTScorer(model, 1, idf_sents=["paris is", "london is", "it is"])
     scorer.save_idf(tmp_path / "idf.json")
     path = tmp_path / "a.json"
-    flags = ["-m", model, "-l", "1", "--idf_path", str(tmp_path / "idf.json"), "-o", str(path)]
+    flags = ["-m", model, "-l", "1", "--idf_path", str(tmp_path / "idf.json"), "--plot", str(path)]
     assert main(["-c", "paris is", "-r", "paris is", *flags]) == 0
     data = json.loads(path.read_text(encoding="utf-8"))
     assert data["signature"]["settings"]["idf"] == scorer.signature.settings["idf"]
@@ -84,35 +84,34 @@ def test_idf_weights_come_from_a_file(model: str, tmp_path: Path):
 
 def test_a_cut_is_said(tmp_path: Path, model: str, capsys: pytest.CaptureFixture[str]):
     words = "Paris " * 200
-    assert main(["-c", words, "-r", "Paris", "-m", model, "-l", "1", "-o", str(tmp_path / "a.json")]) == 0
+    assert main(["-c", words, "-r", "Paris", "-m", model, "-l", "1", "--plot", str(tmp_path / "a.json")]) == 0
     assert printed(capsys)["cut"].startswith("candidate: ")
 
 
 def test_mistakes_are_told_before_a_model_loads(folder: Path, refused: Refused):
     for given, message in [
-        (["-o", "a.gif"], "a name that ends with .png, .svg, .pdf, .json was expected"),
-        (["-o", "none/a.png"], "the folder .*none does not exist; make it first"),
-        (["-o", "."], "a name that ends with"),
-        (["-r", " "], "the text of --ref is empty"),
-        (["-c", ""], "the text of --cand is empty"),
+        (["--plot", "a.gif"], "a name that ends with .png, .svg, .pdf, .json was expected"),
+        (["--plot", "none/a.png"], "the folder .*none does not exist; make it first"),
+        (["--plot", "."], "a name that ends with"),
+        (["-r", " "], "the text of -r is empty"),
+        (["-c", ""], "the text of -c is empty"),
         (["--idf_path", "none.json"], "the idf file none.json does not exist"),
     ]:
         with refused(match=message, error=BertJudgeError, given=given):
-            main([*TEXTS, "-m", "no/such-model", *given])
+            main([*TEXTS, "-m", "no/such-model", "--plot", "a.json", *given])
         assert not list(folder.iterdir())
 
 
 def test_a_missing_model_or_baseline_is_told(model: str, tmp_path: Path):
     with pytest.raises(BertJudgeError, match="such-model"):
-        main([*TEXTS, "-m", str(tmp_path / "such-model"), "-o", str(tmp_path / "a.json")])
+        main([*TEXTS, "-m", str(tmp_path / "such-model"), "--plot", str(tmp_path / "a.json")])
     with pytest.raises(BertJudgeError, match="no rescaling baseline"):
-        main([*TEXTS, "-m", model, "--rescale_with_baseline", "-o", str(tmp_path / "a.json")])
+        main([*TEXTS, "-m", model, "--rescale_with_baseline", "--plot", str(tmp_path / "a.json")])
 
 
 def test_help_has_an_example(capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
     shown = capsys.readouterr().out
-    assert '-c "She died in her home." -r "He died at his house." -o alignment.png' in shown
+    assert '-r "He died at his house." -c "She died in her home." --plot alignment.png' in shown
     assert "SUPPRESS" not in shown
-    assert "words" not in shown

@@ -41,7 +41,7 @@ class Baseline:
         if len(self.rows) <= max(wanted):
             raise InputError(
                 f"the baseline ({self.source}) has layers 0 to {len(self.rows) - 1}, but layer {max(wanted)} is read; "
-                "make one for this model with bert-judge bertscore-baseline."
+                "make one for this model with bert-judge bertscore --baseline."
             )
         return np.array([self.rows[number] for number in wanted], np.float32)
 
@@ -136,7 +136,7 @@ def find_baseline(model: str, lang: str | None, path: str | None) -> Baseline:
         return read_baseline(Path(path))
     code = (lang or "").lower()
     make_one = (
-        f"make one with `bert-judge bertscore-baseline --model {model} --texts FILE` and give it as baseline_path"
+        f"make one with `bert-judge bertscore --model {model} -r FILE --baseline own.csv` and give it as baseline_path"
     )
     if own := _own_figures(find_model(model)):
         if code and own["language"] not in (None, code):

@@ -52,9 +52,7 @@ GROUPS = {
         "quantize": "an int8 copy of a judge: faster on many processors, and half as large",
     },
     "BERTScore": {
-        "bertscore": "BERTScore of two files of texts, as bert-score prints it",
-        "bertscore-plot": "draw which tokens of two texts BERTScore matches",
-        "bertscore-baseline": "make a rescaling baseline for any model",
+        "bertscore": "BERTScore of two files of texts, as bert-score prints it; which tokens match; baselines",
     },
     "help": {
         "doctor": "what is installed, what a judge would run on, what to install",
