@@ -1,10 +1,10 @@
-"""Runs of other tools, installed in environments of their own, with a judge inside; then `rejudge` on their logs.
+"""Runs of other tools, installed in environments of their own, with a judge inside; then `score` on their logs.
 
     python tests/real_tools.py [inspect lm-eval lighteval] [--folder build/real-tools]
 
 Each tool answers the questions of `examples/answers.jsonl` (inspect with fixed answers, the others with a tiny model
 that is made here and learns answers of the file by heart), and a judge scores them while it runs. Its log is then
-judged by `bert-judge rejudge` in the same environment: no row may be lost or doubled, and every verdict has to be the
+judged by `bert-judge score` in the same environment: no row may be lost or doubled, and every verdict has to be the
 one that the tool wrote down. It takes some minutes and a package index, so that `make test` does not run it.
 """
 
@@ -104,7 +104,7 @@ def check(tool: Tool, folder: Path) -> str:
     shutil.rmtree(log, ignore_errors=True)
     words = [word.replace("MODEL", str(model)).replace("LOG", str(log)) for word in tool.command.split()]
     run(python.parent / words[0], *words[1:])
-    run(python.parent / "bert-judge", "rejudge", str(log), "--output_dir", str(out), "--overwrite", "--quiet")
+    run(python.parent / "bert-judge", "score", str(log), "--output_dir", str(out), "--overwrite", "--quiet")
     verdicts = list(records(out / "verdicts.jsonl"))
     assert len(verdicts) == tool.rows, f"{len(verdicts)} rows, {tool.rows} were expected"
     assert len({str(verdict["id"]) for verdict in verdicts}) == tool.rows, "rows of the same id"

@@ -65,7 +65,6 @@ PLANTED = "http://us3r:pa55word@127.0.0.1:9/v1?api_key=k3y"
 _FLAGS = json.loads((Path(__file__).parent / "golden" / "flags.json").read_text(encoding="utf-8"))
 _NEEDED: dict[str, list[str]] = {
     "score": ["rows.jsonl", "--limit", "1"],
-    "rejudge": ["rows.jsonl"],
     "audit": ["--judge", "containment", "--items", "1"],
     "evaluate": ["rows.jsonl", "--judges", "containment"],
     "show": ["done"],

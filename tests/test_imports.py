@@ -140,7 +140,6 @@ def test_an_unknown_name_of_the_package_is_an_attribute_error():
         "import bert_judge.utils",
         "from bert_judge.cli import main; main(['--help'])",
         "from bert_judge.cli import main; main(['score', '--help'])",
-        "from bert_judge.cli import main; main(['rejudge', '--help'])",
         "from bert_judge.cli import main; main(['serve', '--help'])",
         "from bert_judge.cli import main; main(['bertscore', '--help'])",
         "from bert_judge.cli import main; main(['evaluate', '--help'])",

@@ -10,7 +10,8 @@ A result is a folder with three files:
 and, where rows were set aside, `bad_rows.jsonl`. In place of `verdicts.jsonl` there may be a folder `verdicts` with
 parts of so many rows each (`parts`). While a run is under way all these are called `….partial`. A run that stops leaves
 them, and the next one with the same judge and input goes on after the last whole line, or with the parts that are
-missing. Explanations of some of the rows are in `explanations.jsonl`, which comes after all of these.
+missing. Explanations of some of the rows are in `explanations.jsonl`, which comes after all of these, as do the tables
+of a saved run of another tool (`HARNESS_FILES`).
 
 Candidates of a model are a folder with `candidates.json`, a list of texts, one a row of the task, and `run.json`.
 """
@@ -23,7 +24,11 @@ from bert_judge.artifacts.explanations import read_explanations, write_explanati
 from bert_judge.artifacts.files import (
     BAD_ROWS,
     CANDIDATES,
+    DIFFERENCES,
+    DOUBTED,
     EXPLANATIONS,
+    HARNESS,
+    HARNESS_FILES,
     PARTIAL,
     PARTS,
     REPORT,
@@ -52,7 +57,11 @@ from bert_judge.artifacts.verdicts import (
 __all__ = [
     "BAD_ROWS",
     "CANDIDATES",
+    "DIFFERENCES",
+    "DOUBTED",
     "EXPLANATIONS",
+    "HARNESS",
+    "HARNESS_FILES",
     "PARTIAL",
     "PARTS",
     "PART_ROWS",

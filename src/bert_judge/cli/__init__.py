@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "judge": {
-        "score": "judge files of answers, and saved runs of other tools",
-        "rejudge": "set the scores that another tool gave its run beside a judge's verdicts",
+        "score": "judge files of answers, and saved runs of other tools beside their own scores",
         "serve": "judges over HTTP: many clients, judged together",
         "audit": "attack a judge, and vary what should not matter",
     },

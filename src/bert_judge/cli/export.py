@@ -19,7 +19,7 @@ _EXAMPLES = """examples:
   bert-judge export out --to eval_results --dataset openai/gsm8k --task gsm8k     # YAML for the models' pages
   bert-judge export out --to rows                            # what was judged, with columns of ours: rows.jsonl
 
-RESULT is a folder that score, rejudge or judge wrote. Nothing that was judged is changed: files are written into the
+RESULT is a folder that score or judge wrote. Nothing that was judged is changed: files are written into the
 folder of the output.
 """
 
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
     """Parse the flags, read the result, and write its verdicts in the format that is asked for."""
     text = "Give verdicts back to other tools, in their own formats."
     parser = Parser("bert-judge export", "RESULT --to FORMAT [--output_dir FOLDER] [flags]", text, _EXAMPLES)
-    parser.add_argument("result", metavar="RESULT", help="a folder that score, rejudge or judge wrote")
+    parser.add_argument("result", metavar="RESULT", help="a folder that score or judge wrote")
     parser.add_argument("--to", required=True, choices=FORMATS, help="the format")
     parser.flags("writing", WritingOptions)
     parser.flags("what formats take", ExportOptions)

@@ -16,9 +16,10 @@ from bert_judge.analysis.compare import compare_models, rankings
 from bert_judge.analysis.pairing import question_of
 from bert_judge.analysis.results import Row, Run, load_run
 from bert_judge.analysis.table import Part, tabulate
-from bert_judge.artifacts import REPORT, RUN, SCORES, Identity, ResultFolder, is_remote, result_folder
+from bert_judge.artifacts import HARNESS_FILES, REPORT, RUN, SCORES, Identity, ResultFolder, is_remote, result_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, columns_in, made, peek
+from bert_judge.cli.harness import beside_own_scores
 from bert_judge.cli.inputs import InputOptions, input_settings, open_input
 from bert_judge.cli.judging import (
     add_judges,
@@ -58,7 +59,8 @@ _OF_A_MODEL = re.compile(
 
 _EXAMPLES = """examples:
   bert-judge score answers.jsonl --output_dir out
-  bert-judge score results/                                   # saved runs of lm-eval, inspect, lighteval …
+  bert-judge score results/                                   # saved runs of lm-eval, inspect, lighteval …: with the
+                                                              # tool's own scores beside the verdicts
   bert-judge score answers.csv --map question=q,reference=gold,candidate=out
   zcat answers.jsonl.gz | bert-judge score - --output_dir out --limit 1000
   bert-judge score answers.csv --candidates model_a,model_b   # a column for each model: all scored, and compared
@@ -194,8 +196,13 @@ def _judge(job: _Job, judge: Judge, options: ScoreOptions, command: list[str]) -
 
 def _say_one(folder: ResultFolder, source: Source, spec: JudgeSpec, judge: Judge, options: ScoreOptions) -> None:
     page = write_page([folder], folder.folder / REPORT, len(source), not options.no_report)
+    compares = source.found and not options.no_texts and not is_remote(folder.folder)
+    beside = beside_own_scores(folder) if compares else None
     if not options.quiet:
-        say(_report(folder, source, Signature.of(judge.signature), page, options))
+        written = page + "".join(f", {name}" for name in HARNESS_FILES if beside)
+        say(_report(folder, source, Signature.of(judge.signature), written, options))
+        if beside:
+            say(f"\n{beside.text()}")
         if by := _column_of_models(folder):
             say(f"\nbert-judge compare {folder.folder} --by {by} compares the models that the column {by} names")
         if explained := first_explained(folder) if options.explain else "":

@@ -20,7 +20,7 @@ _EXAMPLES = """examples:
   bert-judge show out --disagree                           # rows where the judge's label is not the human one
   bert-judge show out --wrong --disagree                   # both: correct answers that the judge calls incorrect
   bert-judge show out --labels human.jsonl --disagree
-  bert-judge show rejudged --theirs                        # where the tool that made a saved run scores otherwise
+  bert-judge show out --theirs                             # where the tool that made a saved run scores otherwise
   bert-judge show out --explained                          # what `score --explain N` found: which words matter
   bert-judge show out --id 17 --full
 """

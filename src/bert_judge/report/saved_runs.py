@@ -10,7 +10,6 @@ from bert_judge.analysis.references import DoubtedReference
 from bert_judge.analysis.several import SeveralLine
 from bert_judge.document import Block, Content, Document, Example, Examples, Table
 from bert_judge.sources import FoundRun
-from bert_judge.types import Signature
 from bert_judge.wording import SAID, bracketed, clipped, percent, points
 
 MOST_RUNS = 40
@@ -50,7 +49,6 @@ def harness_document(
     several: Sequence[SeveralLine],
     doubted: Sequence[DoubtedReference],
     disagreements: tuple[Sequence[Sequence[Difference]], int],
-    judge: Signature,
     more: str,
 ) -> Document:
     """The tool's scores and the judge's labels, side by side, where they differ, and references that may be wrong.
@@ -85,7 +83,7 @@ def harness_document(
     parts += [_disagreements(*disagreements, more)] if disagreements[1] else []
     parts += [_several_table(several)] if several else []
     parts += [_doubted(doubted)] if doubted else []
-    return Document("The tool's own scores and the judge's", parts, _notes(found), [("", judge)])
+    return Document("The tool's own scores and the judge's", parts, _notes(found))
 
 
 def _disagreements(first: Sequence[Sequence[Difference]], total: int, more: str) -> Examples:

@@ -1,4 +1,4 @@
-"""`bert-judge rejudge`, and `score` of saved runs: what they print, write and refuse."""
+"""`score` of saved runs of other tools: what it prints of their own scores, writes and refuses."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def test_score_says_what_a_folder_holds_and_keeps_the_scores_of_the_tool(command
     ]
 
 
-def test_rejudge_sets_both_scores_side_by_side(command: Command) -> None:
-    status, out, _ = command("rejudge", LOGS / "inspect", *BY_WORDS, "--output_dir", "out")
+def test_both_scores_stand_side_by_side(command: Command) -> None:
+    status, out, _ = command("score", LOGS / "inspect", *BY_WORDS, "--output_dir", "out")
     assert status == 0
     said = [line.split() for line in out.splitlines()]
     assert ["canned/m", "local_graded", "model_graded_qa", "8", "25.0%", "50.0%"] in [line[:6] for line in said]
@@ -69,13 +69,13 @@ def test_rejudge_sets_both_scores_side_by_side(command: Command) -> None:
         *[("model_graded_qa", 0.0, 1)] * 2,
         ("choice", 1.0, 0),
     ]
-    tables = json.loads(Path("out/rejudge.json").read_text())
+    tables = json.loads(Path("out/harness.json").read_text())
     assert [(line["name"], line["only_ours"], line["only_theirs"]) for line in tables["lines"]] == [
         *[("includes", 0, 0), ("model_graded_qa", 2, 0), ("choice", 0, 1)],
     ]
 
 
-def test_rejudge_lists_references_that_may_be_wrong(command: Command) -> None:
+def test_references_that_may_be_wrong_are_listed(command: Command) -> None:
     asked = [("Who was the first on the Moon?", "Buzz Aldrin"), ("What is 6 x 7?", "42")]
     said = {"a": ["It was Neil Armstrong.", "42"], "b": ["Neil Armstrong", "36"], "c": ["Yuri Gagarin", "36"]}
     for model, answers in said.items():
@@ -87,7 +87,7 @@ def test_rejudge_lists_references_that_may_be_wrong(command: Command) -> None:
         ]
         path = Path(model, "samples_t_2026-11-21T10-00-00.000000.jsonl")
         path.write_text("".join(json.dumps(sample) + "\n" for sample in samples))
-    status, out, _ = command("rejudge", "a", "b", "c", *BY_WORDS, "--output_dir", "out")
+    status, out, _ = command("score", "a", "b", "c", *BY_WORDS, "--output_dir", "out")
     assert status == 0
     assert "The reference may be wrong: 2 questions (several models agree against it: 2, several answers of" in out
     assert "2 answers of 2 models say the same; 1 of 3 answers are judged correct" in out
@@ -96,32 +96,31 @@ def test_rejudge_lists_references_that_may_be_wrong(command: Command) -> None:
         (["Buzz Aldrin"], "It was Neil Armstrong", ["a", "b"]),
         (["42"], "36", ["b", "c"]),
     ]
-    counts = json.loads(Path("out/rejudge.json").read_text())["doubted_references"]
+    counts = json.loads(Path("out/harness.json").read_text())["doubted_references"]
     assert counts == {"by_several_models": 2, "by_one_model": 0}
 
 
-def test_score_and_rejudge_go_on_with_each_other_s_verdicts(command: Command) -> None:
+def test_what_is_judged_already_is_compared_again(command: Command) -> None:
     path = LOGS / "inspect" / "graded.eval"
     assert command("score", path, *BY_WORDS, "--output_dir", "out")[0] == 0
     before = Path("out/verdicts.jsonl").stat().st_mtime_ns
-    assert command("rejudge", path, *BY_WORDS, "--output_dir", "out", "--quiet") == (0, "", "")
+    Path("out/differences.jsonl").unlink()
+    assert command("score", path, *BY_WORDS, "--output_dir", "out", "--quiet") == (0, "", "")
     assert Path("out/verdicts.jsonl").stat().st_mtime_ns == before
     assert Path("out/differences.jsonl").exists()
-
-
-def test_what_rejudge_refuses(complaint: Callable[..., str], command: Command) -> None:
     Path("plain.jsonl").write_text('{"question": "q", "reference": "r", "candidate": "c"}\n')
-    assert "plain.jsonl is no saved run of a tool that is known here (lm-eval," in complaint("rejudge", "plain.jsonl")
-    assert "holds nothing to judge, only 8 rows that ended" in complaint("rejudge", LOGS / "inspect" / "errored.eval")
+    assert command("score", "plain.jsonl", *BY_WORDS, "--output_dir", "out", "--overwrite")[0] == 0
+    assert not Path("out/harness.json").exists()
+
+
+def test_where_there_is_nothing_to_compare_nothing_is_compared(complaint: Callable[..., str], command: Command) -> None:
     assert "holds nothing to judge, only 8 rows that ended" in complaint("score", LOGS / "inspect" / "errored.eval")
-    assert "one judge was expected, not starter, containment" in complaint(
-        "rejudge", "x", "--judge", "starter,containment", status=2
-    )
-    said = complaint("rejudge", LOGS / "inspect" / "mc.json", "--judge", "test_rejudge:Unlabelled", "--quiet")
-    assert "Unlabelled says of no row whether it is correct, so there is nothing to compare; take a judge with" in said
+    unlabelled = ("--judge", "test_harness:Unlabelled", "--output_dir", "scores")
+    assert command("score", LOGS / "inspect" / "mc.json", *unlabelled)[0] == 0
     Path("samples.jsonl").write_text(json.dumps({**SAMPLE, "metrics": ["bleu"], "bleu": 31.0}) + "\n")
-    said = complaint("rejudge", "samples.jsonl", *BY_WORDS, "--output_dir", "other", "--quiet")
-    assert "the run has no scores of its own between 0 and 1" in said
+    assert command("score", "samples.jsonl", *BY_WORDS, "--output_dir", "bleu")[0] == 0
+    assert command("score", LOGS / "inspect" / "mc.json", *BY_WORDS, "--no_texts", "--output_dir", "bare")[0] == 0
+    assert not [path for folder in ("scores", "bleu", "bare") for path in Path(folder).glob("harness*")]
 
 
 def test_disagreements_are_shown_and_there_is_a_page(command: Command) -> None:
@@ -142,7 +141,7 @@ def test_disagreements_are_shown_and_there_is_a_page(command: Command) -> None:
         for number, (text, score) in enumerate(said)
     ]
     Path("samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    status, out, _ = command("rejudge", "samples.jsonl", *BY_WORDS, "--output_dir", "out")
+    status, out, _ = command("score", "samples.jsonl", *BY_WORDS, "--output_dir", "out")
     assert status == 0
     assert "The tool and the judge differ on 8 answers:" in out
     shown = [line.strip() for line in out.splitlines() if "; theirs: " in line and "judged" in line]
@@ -155,14 +154,14 @@ def test_disagreements_are_shown_and_there_is_a_page(command: Command) -> None:
     ]
     assert "question   Capital 0?" in out
     assert "(3 more: bert-judge show out --theirs)" in out
-    assert "run.json, report.html, rejudge.json" in out
+    assert "run.json, report.html, harness.json" in out
     assert Path("out/report.html").stat().st_size > 10_000
     status, out, _ = command("show", "out", "--theirs")
     assert status == 0
     assert out.startswith("out: 8 of 10 rows (theirs)")
     assert "theirs      exact 0, f1 0" in out
     assert command("show", "out", "--theirs", "--wrong")[1].startswith("out: 4 of 10 rows (wrong, theirs)")
-    assert command("rejudge", "samples.jsonl", *BY_WORDS, "--output_dir", "bare", "--no_report", "--quiet")[1] == ""
+    assert command("score", "samples.jsonl", *BY_WORDS, "--output_dir", "bare", "--no_report", "--quiet")[1] == ""
     assert not Path("bare/report.html").exists()
 
 

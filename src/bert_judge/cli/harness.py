@@ -1,0 +1,71 @@
+"""What `score` adds for a saved run of another tool: that tool's own scores beside the verdicts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from bert_judge.analysis.harness import (
+    HarnessFound,
+    beside_harness,
+    difference_record,
+    first_disagreements,
+    harness_differences,
+)
+from bert_judge.analysis.references import DoubtedReference, doubted_record, doubted_references
+from bert_judge.analysis.results import Row
+from bert_judge.analysis.several import SeveralLine, several_answers
+from bert_judge.artifacts import DIFFERENCES, DOUBTED, HARNESS, ResultFolder, write_files
+from bert_judge.document import Document
+from bert_judge.report.saved_runs import harness_document
+from bert_judge.version import __version__
+
+_SHOWN = 5  # answers on which the tool and the judge differ
+
+
+def beside_own_scores(folder: ResultFolder) -> Document | None:
+    """The tool's scores and the judge's labels, which are written as `HARNESS_FILES`, too.
+
+    None, and no file, where the tool gave no scores between 0 and 1, or the judge no labels.
+    """
+    found = beside_harness(map(Row.of, folder.records()))
+    several = several_answers(map(Row.of, folder.records()))
+    if not (found.lines or (found.repeats and several)):
+        return None
+    doubted = doubted_references(lambda: map(Row.of, folder.records()))
+    _write(found, several, doubted, folder)
+    disagreements = first_disagreements(map(Row.of, folder.records()), _SHOWN)
+    more = f"{{:,}} more: bert-judge show {folder.folder} --theirs"
+    return harness_document(found, several, doubted, disagreements, more)
+
+
+def _write(
+    found: HarnessFound, several: Sequence[SeveralLine], doubted: Sequence[DoubtedReference], folder: ResultFolder
+) -> None:
+    """Write the tables as data, the answers on which the tool and the judge differ, and the references in doubt."""
+    lines: list[dict[str, Any]] = []
+    for line in found.lines:
+        record = asdict(line)
+        lines.append({**line.metric._asdict(), **{name: value for name, value in record.items() if name != "metric"}})
+    record = {
+        "version": __version__,
+        "lines": lines,
+        "several": [asdict(line) for line in several],
+        "unscaled": list(found.unscaled),
+        "repeats": found.repeats,
+        "doubted_references": {
+            "by_several_models": sum(len(reference.models) > 1 for reference in doubted),
+            "by_one_model": sum(len(reference.models) == 1 for reference in doubted),
+        },
+    }
+    differences = harness_differences(map(Row.of, folder.records()))
+    write_files(
+        folder.folder,
+        {
+            HARNESS: json.dumps(record, ensure_ascii=False, indent=1) + "\n",
+            DIFFERENCES: (json.dumps(difference_record(row), ensure_ascii=False) + "\n" for row in differences),
+            DOUBTED: (json.dumps(doubted_record(reference), ensure_ascii=False) + "\n" for reference in doubted),
+        },
+    )
