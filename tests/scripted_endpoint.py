@@ -124,6 +124,7 @@ def endpoint(script: Script | Answer) -> Iterator[Endpoint]:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 128  # connections that come at once; with the default of 5 some are reset
 
     def handle_error(self, request: object, client_address: object) -> None:
         if not isinstance(sys.exception(), ConnectionError):  # a client that was killed is no trouble of ours

@@ -53,7 +53,7 @@ def test_what_a_row_holds_besides_its_texts_stays_here(samples: list[Sample]) ->
 
 def test_a_process_that_reads_imports_no_torch(samples: list[Sample]) -> None:
     config = JudgeConfig.load(STARTER_FOLDER)
-    reader = Reader(PromptEncoder(load_tokenizer(STARTER_FOLDER), config.form, 512), True, config.scope)
+    reader = Reader(PromptEncoder(load_tokenizer(STARTER_FOLDER), config.form, 512), config.scope)
     called = f"(load := __import__('pickle').loads)({pickle.dumps(reader)})(load({pickle.dumps(samples)}))"
     imported = "{'torch', 'transformers', 'numpy', 'openvino'}.intersection(__import__('sys').modules)"
     (_, read), (_, heavy) = computed_ahead(eval, [called, imported], processes=1)

@@ -179,9 +179,9 @@ class JudgeConfig:
         (folder / JUDGE_CONFIG).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
-def _check_combiner(raw: dict[str, Any], path: Path) -> None:
+def _check_combiner(raw: Any, path: Path) -> None:
     """Raise ModelError for a judge that added evidence to its logit, as earlier versions could."""
-    if raw.get("combiner"):
+    if isinstance(raw, dict) and raw.get("combiner"):
         raise ModelError(
             f"{path} is of a judge that adds evidence to its logit, which this version of bert-judge no longer does. "
             "Train it again on the same rows: bert-judge train."
