@@ -115,7 +115,7 @@ def test_what_is_judged_already_is_compared_again(command: Command) -> None:
 
 def test_where_there_is_nothing_to_compare_nothing_is_compared(complaint: Callable[..., str], command: Command) -> None:
     assert "holds nothing to judge, only 8 rows that ended" in complaint("score", LOGS / "inspect" / "errored.eval")
-    unlabelled = ("--judge", "test_harness:Unlabelled", "--output_dir", "scores")
+    unlabelled = ("--judge", "test_own_scores:Unlabelled", "--output_dir", "scores")
     assert command("score", LOGS / "inspect" / "mc.json", *unlabelled)[0] == 0
     Path("samples.jsonl").write_text(json.dumps({**SAMPLE, "metrics": ["bleu"], "bleu": 31.0}) + "\n")
     assert command("score", "samples.jsonl", *BY_WORDS, "--output_dir", "bleu")[0] == 0
