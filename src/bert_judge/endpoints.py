@@ -43,7 +43,7 @@ _TRY_AGAIN = frozenset([408, 409, 425, 429])  # and all from 500 on
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """What an endpoint sent, whatever its status."""
 
     status: int
@@ -149,7 +149,7 @@ class Client:
         method: str,
         path: str,
         body: Any,
-        read: Callable[[Answer], T],
+        read: Callable[[Response], T],
         *,
         retries: int | None = None,
         pace: Pace | None = None,
@@ -176,14 +176,14 @@ class Client:
         assert failed
         raise failed
 
-    async def _try(self, method: str, path: str, body: Any) -> Answer:
+    async def _try(self, method: str, path: str, body: Any) -> Response:
         """The answer to one request. Raises FailedRequestError where there is none, or one that is an error."""
         import httpx2
 
         url, timeout = self._endpoint.url, self._endpoint.timeout
         try:
             async with asyncio.timeout(timeout), self._http.stream(method, path, json=body) as response:
-                answer = Answer(response.status_code, response.headers, await _text(response))
+                answer = Response(response.status_code, response.headers, await _text(response))
         except TimeoutError as error:
             raise FailedRequestError(f"{url} gave no answer within {timeout:g} seconds") from error
         except httpx2.HTTPError as error:

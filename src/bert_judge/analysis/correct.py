@@ -54,10 +54,9 @@ class LabelledRows:
 class Corrected:
     """What labels say of a run: the accuracy by the labels, by the judge as it is, and by both together.
 
-    `corrected` is PPI++. `judge` is over decided rows, all others are
-    over all `rows`, of which the judge could not decide `undecided`. `confusion` counts the labelled rows, undecided
-    ones as labelled incorrect. Of the labels `of_file` are from the file, `of_run` from the run itself. `notes` are
-    sentences for the reader.
+    `corrected` is PPI++. `judge` is over decided rows, all others are over all `rows`, of which the judge could not
+    decide `undecided`. `confusion` counts the labelled rows, undecided ones as labelled incorrect. Of the labels
+    `of_file` are from the file, `of_run` from the run itself. `notes` are sentences for the reader.
     """
 
     rows: int

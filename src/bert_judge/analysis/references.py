@@ -88,9 +88,9 @@ def final_answer(row: Row) -> str:
     text = strip_markup((boxed or stated or [text])[-1])
     if _REFUSAL.search(text):
         return ""
-    found = match(text, row.references, row.question)
-    reference = row.references[found.best_reference]
-    return _option(read(text), read(reference), found) or _number(text, reference, found) or text
+    compared = match(text, row.references, row.question)
+    reference = row.references[compared.best_reference]
+    return _option(read(text), read(reference), compared) or _number(text, reference, compared) or text
 
 
 def same_answer(one: str, other: str, question: str | None = None) -> bool:
@@ -110,19 +110,19 @@ def same_answer(one: str, other: str, question: str | None = None) -> bool:
     return bool(_NEGATION.search(one)) == bool(_NEGATION.search(other))
 
 
-def _option(candidate: Reading, reference: Reading, found: Match) -> str | None:
+def _option(candidate: Reading, reference: Reading, compared: Match) -> str | None:
     """The option that a candidate names last, where its reference begins with one."""
-    compared = {mark.start for mark in found.references[found.best_reference]}
-    right = any(value.start in compared and value.start < 2 for value in reference.letters[:1])
-    read_places = {mark.start for mark in found.candidate}
-    named = [value.what.letter for value in candidate.letters if value.start in read_places]
-    return named[-1] if right and named else None
+    places = {mark.start for mark in compared.references[compared.best_reference]}
+    begins = any(value.start in places and value.start < 2 for value in reference.letters[:1])
+    places = {mark.start for mark in compared.candidate}
+    options = [value.what.letter for value in candidate.letters if value.start in places]
+    return options[-1] if begins and options else None
 
 
-def _number(candidate: str, reference: str, found: Match) -> str | None:
+def _number(candidate: str, reference: str, compared: Match) -> str | None:
     """The last number of a candidate as it is written, where the reference is a number: "42", or "42 apples"."""
     numbers = _numbers(candidate)
-    short = len(found.references[found.best_reference]) <= _NUMBER_WORDS
+    short = len(compared.references[compared.best_reference]) <= _NUMBER_WORDS
     return candidate[numbers[-1].start : numbers[-1].end] if numbers and short and _numbers(reference) else None
 
 

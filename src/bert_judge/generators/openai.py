@@ -11,7 +11,7 @@ from queue import SimpleQueue
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from bert_judge.endpoints import Answer, Client, Endpoint, FailedRequestError, Pace
+from bert_judge.endpoints import Client, Endpoint, FailedRequestError, Pace, Response
 from bert_judge.errors import InputError, ModelError, import_extra
 from bert_judge.generators.base import ALTERNATIVES, Arrived, BackendGenerator, Options
 from bert_judge.reading import opening_token
@@ -81,7 +81,7 @@ class OpenAIGenerator(BackendGenerator):
                 raise ModelError(f"{error}; {hint}") from error
             return Reply("", "error", error=str(error))
 
-    def _read(self, answer: Answer) -> Reply:
+    def _read(self, answer: Response) -> Reply:
         try:
             return _read(answer, self._options.think_token, self._choices)
         except _SenselessReplyError as error:
@@ -123,7 +123,7 @@ def _body(sampling: Sampling, options: Options, choices: int, hosted: bool) -> d
     return body
 
 
-def _read(answer: Answer, think_token: str, choices: int) -> Reply:
+def _read(answer: Response, think_token: str, choices: int) -> Reply:
     """The reply in a response's body."""
     try:
         body = answer.json()

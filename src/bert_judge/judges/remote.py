@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Annotated, Any, Final
 
-from bert_judge.endpoints import Answer, Client, Endpoint, FailedRequestError
+from bert_judge.endpoints import Client, Endpoint, FailedRequestError, Response
 from bert_judge.errors import InputError, ModelError, did_you_mean, import_extra
 from bert_judge.judges.base import characters_read, make_samples
 from bert_judge.judges.stand_in import Description, StandIn
@@ -165,7 +165,7 @@ class RemoteJudge(StandIn):
             raise ModelError(f"{self.server} gave {len(verdicts)} verdicts for {len(window)} rows.")
         return verdicts
 
-    def _read(self, answer: Answer) -> Mapping[str, Any]:
+    def _read(self, answer: Response) -> Mapping[str, Any]:
         try:
             content = answer.json()
         except ValueError as error:
