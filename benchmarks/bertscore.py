@@ -32,8 +32,8 @@ import torch
 from judge import EXAMPLES, arithmetic, matrix_peak, memory, native_dtype, processor
 
 from bert_judge.bertscore import BERTScorer
-from bert_judge.models import find_model
-from bert_judge.sources import open_source
+from bert_judge.encoder.models import find_model
+from bert_judge.inputs import open_source
 
 Triple = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 

@@ -32,13 +32,13 @@ from pathlib import Path
 from typing import get_args
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.analysis.results import Row
-from bert_judge.analysis.thresholds import GROUPS, CascadeSettings, find_thresholds, labelled
+from bert_judge.inputs import open_source
 from bert_judge.judges import Judge, RegexJudge
 from bert_judge.judges.cascade import Counted, Stage
-from bert_judge.sources import open_source
+from bert_judge.records import Signature
+from bert_judge.results.runs import Row
+from bert_judge.studies.thresholds import GROUPS, CascadeSettings, find_thresholds, labelled
 from bert_judge.training.rows import is_held_out
-from bert_judge.types import Signature
 
 FILES = ("evouna_nq", "evouna_tq", "efficientqa", "mmlu_pro")
 STAGES = ("containment", "starter")

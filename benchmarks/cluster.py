@@ -25,12 +25,12 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 from parts import EXAMPLES, processor
 
-from bert_judge.artifacts import PARTS
-from bert_judge.distributed import RayJudge
+from bert_judge.inputs import open_source
+from bert_judge.integrations.distributed import RayJudge
 from bert_judge.judges import Judge
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.scoring import open_result, score_source
-from bert_judge.sources import open_source
+from bert_judge.results import PARTS
+from bert_judge.studies.score import open_result, score_source
 
 STARTER = {"judge_type": "BERTJudge", "model_path": "starter", "dtype": "float32", "runtime": "torch", "workers": 0}
 

@@ -18,8 +18,8 @@ from itertools import product
 import numpy as np
 from scipy.stats import norm
 
-from bert_judge.stats.paired import Differences, mcnemar
-from bert_judge.stats.resampling import bootstrap_interval
+from bert_judge.measures.paired import Differences, mcnemar
+from bert_judge.measures.resampling import bootstrap_interval
 
 SPREAD = 1.5  # of how hard the questions are, in standard deviations of the answers to one
 RESAMPLES = 500

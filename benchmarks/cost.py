@@ -28,7 +28,7 @@ from typing import NamedTuple
 from judge import EXAMPLES, arithmetic, distinct_rows, processor
 
 from bert_judge import BERTJudge, LLMJudge, Sample
-from bert_judge.models import STARTER_FOLDER
+from bert_judge.encoder.models import STARTER_FOLDER
 
 STRICT_TOKENS = 8
 TEMPLATE = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}assistant:"

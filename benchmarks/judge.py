@@ -36,9 +36,9 @@ from pathlib import Path
 from parts import EXAMPLES, command, distinct_rows, parts, processor
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.devices import fastest_dtype
-from bert_judge.models import find_model, load_hf_encoder, read_config
-from bert_judge.sources import open_source
+from bert_judge.encoder.devices import fastest_dtype
+from bert_judge.encoder.models import find_model, load_hf_encoder, read_config
+from bert_judge.inputs import open_source
 
 
 def main() -> None:

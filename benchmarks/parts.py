@@ -29,13 +29,13 @@ from pathlib import Path
 import numpy as np
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.encoder import Engine
 from bert_judge.encoder.batching import Batch, pack
+from bert_judge.encoder.engine import Engine
 from bert_judge.encoder.torch_runtime import _BATCH_TOKENS, _LEAST_TOKENS, _WINDOWS
-from bert_judge.evidence import matching, reading
+from bert_judge.inputs import open_source
 from bert_judge.judges.base import windows_of
 from bert_judge.judges.reader import usable_cores
-from bert_judge.sources import open_source
+from bert_judge.reading.evidence import matching, reading
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "answers.jsonl"
 

@@ -22,9 +22,9 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from bert_judge.artifacts import Identity, ResultFolder, verdict_record
+from bert_judge.records import Sample, Verdict
 from bert_judge.report import find_runs, write_report
-from bert_judge.types import Sample, Verdict
+from bert_judge.results import Identity, ResultFolder, verdict_record
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "answers.jsonl"
 FILTERS = {

@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from random import Random
 from statistics import fmean
 
-from bert_judge.audit.attacks import ATTACKS
-from bert_judge.audit.items import AuditItem, load_items, spread
-from bert_judge.audit.trials import PLAIN, make_trials
-from bert_judge.rewards import Correctness
+from bert_judge.integrations.rewards import Correctness
+from bert_judge.studies.audit.attacks import ATTACKS
+from bert_judge.studies.audit.items import AuditItem, load_items, spread
+from bert_judge.studies.audit.trials import PLAIN, make_trials
 
 WORDS = (
     *("yes", "no", "none", "correct", "true", "answer", "the", "it", "all of them", "both", "unknown", "Paris"),

@@ -267,7 +267,7 @@ def transformers_score():
     import torch
     from transformers import PreTrainedTokenizerFast
 
-    from bert_judge.models import find_model, load_hf_encoder
+    from bert_judge.encoder.models import find_model, load_hf_encoder
 
     folder = find_model("starter")
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), pad_token="[PAD]")

@@ -13,12 +13,12 @@ import time
 from itertools import islice
 from pathlib import Path
 
+from bert_judge.inputs import open_source
 from bert_judge.judges import Judge
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.judges.stored import StoredJudge
-from bert_judge.sources import open_source
-from bert_judge.store import Store
-from bert_judge.types import Sample
+from bert_judge.records import Sample
+from bert_judge.results.store import Store
 
 
 def seconds(judge: Judge, samples: list[Sample]) -> float:

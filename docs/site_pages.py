@@ -16,8 +16,8 @@ PAGES = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
-    "src/bert_judge/audit/attacks.json": "attacks.json",
-    "src/bert_judge/audit/invariances.json": "invariances.json",
+    "src/bert_judge/studies/audit/attacks.json": "attacks.json",
+    "src/bert_judge/studies/audit/invariances.json": "invariances.json",
 }
 """From the path in the repository to that in the site."""
 

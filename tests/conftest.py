@@ -22,9 +22,9 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.cli import main
+from bert_judge.encoder.models import STARTER_FOLDER
 from bert_judge.errors import InputError
-from bert_judge.models import STARTER_FOLDER
-from bert_judge.prompt import JudgeConfig
+from bert_judge.reading import JudgeConfig
 from language_models import save_language_model, save_sequence_model
 from waiting import restore_signals, wait_until
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bert_judge.errors import ModelError
 from bert_judge.judges import Judge
-from bert_judge.types import Sample, Verdict
+from bert_judge.records import Sample, Verdict
 
 
 class EndpointJudge(Judge):

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bert_judge.artifacts import Identity, ResultFolder, verdict_record
-from bert_judge.types import Sample, Scale, Signature, Verdict
+from bert_judge.records import Sample, Scale, Signature, Verdict
+from bert_judge.results import Identity, ResultFolder, verdict_record
 
 
 def saved_run(

@@ -89,7 +89,7 @@ class Slow(Judge):
         self._passes = threading.Semaphore(0) if held else None
 
     def assess(self, samples):
-        from bert_judge.types import Verdict
+        from bert_judge.records import Verdict
 
         samples = list(samples)
         self.batches.append(len(samples))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bert_judge.addresses import public_command, public_text
 from bert_judge.cli import main
+from bert_judge.wording import public_command, public_text
 from scripted_endpoint import Answer, endpoint
 
 ROWS = Path(__file__).parents[1] / "examples" / "answers.jsonl"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bert_judge.sources import open_source
+from bert_judge.inputs import open_source
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FILE = EXAMPLES / "answers.jsonl"

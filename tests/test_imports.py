@@ -15,21 +15,21 @@ import bert_judge
 
 ROOT = Path(bert_judge.__file__).parent
 LADDER = [
-    "types errors addresses paths pickles locks version wording memory questions limits timing settings",
-    "models devices data artifacts store metrics evidence reading stats document processes endpoints",
-    "generators encoder prompt sources summary",
-    "tasks training bertscore",
-    "judges",
-    "pipeline scoring analysis audit integrations",
-    "report server compat rewards exports distributed",
+    "errors",
+    "records wording",
+    "paths metrics measures",
+    "encoder reading",
+    "results inputs",
+    "generators bertscore tasks",
+    "training judges",
+    "pipeline studies",
+    "report",
+    "integrations server compat",
     "cli",
     "__main__ utils",
 ]
 LEVELS = {name: level for level, names in enumerate(LADDER) for name in names.split()}
-SIDEWAYS = {
-    *(("evidence", "metrics"), ("reading", "evidence"), ("server", "report"), ("types", "errors"), ("paths", "types")),
-    *(("pickles", "paths"), ("pickles", "errors"), ("limits", "errors"), ("settings", "errors")),
-}
+SIDEWAYS = {("reading", "encoder"), ("inputs", "results"), ("judges", "training")}
 HEAVY = (
     *("torch", "transformers", "numpy", "datasets", "pyarrow", "tokenizers", "scipy", "sklearn"),
     *("openai", "vllm", "matplotlib", "jinja2", "fastapi", "uvicorn", "httpx2", "prometheus_client", "ray"),
@@ -97,15 +97,15 @@ def test_imports_go_down_only():
 
 def test_a_wrong_import_is_seen(subtests: pytest.Subtests):
     said = {
-        "from bert_judge.judges import Judge": "imports up: stats (level 1) may not use judges",
-        "def f():\n    import bert_judge.cli": "stats.py:2 imports up",
+        "from bert_judge.judges import Judge": "imports up: measures (level 2) may not use judges",
+        "def f():\n    import bert_judge.cli": "measures.py:2 imports up",
         "from bert_judge.metrics import normalise": "imports sideways",
         "from . import pipeline": "imports up",
         "if TYPE_CHECKING:\n    pass\nelse:\n    from bert_judge.cli import main": "imports up",
     }
     for text, wrong in said.items():
         with subtests.test(text=text, wrong=wrong):
-            assert wrong in violations(ROOT / "stats.py", text)[0]
+            assert wrong in violations(ROOT / "measures.py", text)[0]
     for text in ["from ..cli import main", "from bert_judge import pipeline"]:
         with subtests.test(text=text):
             assert "imports up" in violations(ROOT / "judges" / "new.py", text)[0]
@@ -114,8 +114,8 @@ def test_a_wrong_import_is_seen(subtests: pytest.Subtests):
 
 def test_a_right_import_is_none_of_these():
     assert not violations(ROOT / "judges" / "new.py", "from bert_judge.judges.base import Judge")
-    assert not violations(ROOT / "evidence.py", "from bert_judge.metrics import normalise")
-    assert not violations(ROOT / "stats.py", "if TYPE_CHECKING:\n    from bert_judge.cli import main")
+    assert not violations(ROOT / "reading.py", "from bert_judge.metrics import normalise")
+    assert not violations(ROOT / "measures.py", "if TYPE_CHECKING:\n    from bert_judge.cli import main")
 
 
 def test_every_name_of_all_exists():
@@ -135,8 +135,8 @@ def test_an_unknown_name_of_the_package_is_an_attribute_error():
     "code",
     [
         "import bert_judge",
-        "import bert_judge.metrics, bert_judge.stats, bert_judge.judges, bert_judge.sources",
-        "import bert_judge.pipeline, bert_judge.scoring",
+        "import bert_judge.metrics, bert_judge.measures, bert_judge.judges, bert_judge.inputs",
+        "import bert_judge.pipeline, bert_judge.studies.score",
         "import bert_judge.utils",
         "from bert_judge.cli import main; main(['--help'])",
         "from bert_judge.cli import main; main(['score', '--help'])",
@@ -163,8 +163,8 @@ def test_nothing_heavy_is_imported_before_it_is_needed(code: str):
 
 
 def test_the_package_lists_what_it_offers() -> None:
-    import bert_judge.locks
-    import bert_judge.pickles
+    import bert_judge.encoder.pickles
+    import bert_judge.results.locks
 
     listed = dir(bert_judge)
     assert {name for name in listed if not name.startswith("__")} == {*bert_judge.__all__} - {"__version__"}

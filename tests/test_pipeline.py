@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from bert_judge.artifacts import Identity, ResultFolder
 from bert_judge.errors import InputError
+from bert_judge.inputs import Source, open_source
 from bert_judge.judges import Judge
-from bert_judge.scoring import score_source
-from bert_judge.sources import Source, open_source
-from bert_judge.stats import rate_interval, wilson_interval
-from bert_judge.summary import Tally
-from bert_judge.types import Sample, Signature, Verdict
+from bert_judge.measures import rate_interval, wilson_interval
+from bert_judge.records import Sample, Signature, Verdict
+from bert_judge.results import Identity, ResultFolder
+from bert_judge.results.summary import Tally
+from bert_judge.studies.score import score_source
 
 
 class Steady(Judge):
@@ -219,7 +219,7 @@ def test_rows_of_any_order_have_one_summary(monkeypatch: pytest.MonkeyPatch):
     records = answered(300, 3) + [record(1, question="Which is number 2?"), record(1, references=["a", "b"])] * 2
     expected = Tally(records).summary()
     assert expected.questions == 301
-    monkeypatch.setattr("bert_judge.summary._ByQuestion._LEAST", 7)  # counts are added up many times
+    monkeypatch.setattr("bert_judge.results.summary._ByQuestion._LEAST", 7)  # counts are added up many times
     for seed in range(3):
         random.Random(seed).shuffle(records)
         summary = Tally(records).summary()

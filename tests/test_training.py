@@ -28,8 +28,8 @@ import yaml
 from bert_judge import BERTJudge, Sample, __version__
 from bert_judge.cli import main
 from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputError
-from bert_judge.prompt import InputForm, JudgeConfig
-from bert_judge.stats import Confusion, brier, expected_calibration_error, fit_temperature
+from bert_judge.measures import Confusion, brier, expected_calibration_error, fit_temperature
+from bert_judge.reading import InputForm, JudgeConfig
 from bert_judge.training import Mix, TrainConfig, TrainResult, read_examples, split_by_question, train
 from bert_judge.training.selection import apply_mix
 from bert_judge.training.trainer import soft_cross_entropy

@@ -6,7 +6,7 @@
 
 Sizes of units come from Pint, names of units, currencies and months in other languages from Unicode's CLDR (through
 Babel), numbers in words from num2words, and what is a common word of English from wordfreq. Which of them are read is
-chosen in the text files beside. Writes JSON to src/bert_judge/evidence/tables; the same each time.
+chosen in the text files beside. Writes JSON to src/bert_judge/reading/evidence/tables; the same each time.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from pathlib import Path
 from calendars import month_table
 from counting import number_table
 from languages import language_table
-from measures import unit_table
 from vocabulary import word_table
+
+from measures import unit_table
 
 TABLES = Path(__file__).parents[2] / "src" / "bert_judge" / "evidence" / "tables"
 

@@ -35,8 +35,8 @@ from made.bank import TEST_SHARE
 from measure import FIGURES, MADE, accepted_of, cells, figures, is_made, labels_of, markdown, scores_of
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.artifacts import write_files
-from bert_judge.audit import assess_trials
+from bert_judge.results import write_files
+from bert_judge.studies.audit import assess_trials
 from bert_judge.training import split_by_question, train
 
 FAMILIES: Mapping[str, Mapping[str, list[str]]] = TABLES["families"]

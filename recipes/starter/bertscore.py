@@ -27,7 +27,7 @@ from scipy.stats import spearmanr
 from bert_judge.bertscore import BERTScorer
 from bert_judge.bertscore.baseline import measure_baseline
 from bert_judge.bertscore.defaults import OWN_FIGURES
-from bert_judge.models import STARTER, STARTER_FOLDER
+from bert_judge.encoder.models import STARTER, STARTER_FOLDER
 
 CHOOSING = "wmt19_darr"
 SOURCES = (CHOOSING, "summeval", "stsb_en", "d2t_sfres")

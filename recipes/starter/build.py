@@ -25,9 +25,9 @@ from data import all_rows, rows_again, to_learn
 from made.bank import DEV_SHARE, TEST_SHARE
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.models import STARTER_FOLDER
-from bert_judge.prompt import InputForm, JudgeConfig, Scope
-from bert_judge.stats import fit_temperature
+from bert_judge.encoder.models import STARTER_FOLDER
+from bert_judge.measures import fit_temperature
+from bert_judge.reading import InputForm, JudgeConfig, Scope
 from bert_judge.training import TrainConfig, split_by_question, train
 
 BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"

@@ -31,13 +31,13 @@ from made.formats import FORMS
 from made.frames import wordings
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.audit import Audit, assess_trials
+from bert_judge.encoder.models import STARTER, STARTER_FOLDER, find_model, load_tokenizer, max_input_tokens, read_config
 from bert_judge.judges import BERTScore, Judge
+from bert_judge.measures import bootstrap_interval, expected_calibration_error
+from bert_judge.measures.discrimination import Ranking, most_accurate
 from bert_judge.metrics import choice, containment, exact_match, rouge_l, token_f1
-from bert_judge.models import STARTER, STARTER_FOLDER, find_model, load_tokenizer, max_input_tokens, read_config
-from bert_judge.prompt import JudgeConfig, PromptEncoder
-from bert_judge.stats import bootstrap_interval, expected_calibration_error
-from bert_judge.stats.discrimination import Ranking, most_accurate
+from bert_judge.reading import JudgeConfig, PromptEncoder
+from bert_judge.studies.audit import Audit, assess_trials
 from bert_judge.training import split_by_question
 
 RULES: Mapping[str, Callable[[str, str], float]] = {

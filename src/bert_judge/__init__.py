@@ -5,14 +5,13 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from bert_judge.types import Sample, Verdict
-from bert_judge.version import __version__
+from bert_judge.records import Sample, Verdict, __version__
 
 if TYPE_CHECKING:
-    from bert_judge import rewards
     from bert_judge.bertscore import BERTScorer, bert_score
     from bert_judge.bertscore import bert_score as score
     from bert_judge.compat.bert_score import plot_example
+    from bert_judge.integrations import rewards
     from bert_judge.judges import BERTJudge, LLMJudge, RegexJudge
 
 __all__ = [
@@ -48,7 +47,7 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> object:
     """What needs more than the standard library is imported when it is asked for."""
     if name == "rewards":
-        return importlib.import_module("bert_judge.rewards")
+        return importlib.import_module("bert_judge.integrations.rewards")
     if name in _HOMES:
         module, attribute = _HOMES[name]
         return getattr(importlib.import_module(f"bert_judge.{module}"), attribute)

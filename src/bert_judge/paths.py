@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from bert_judge.types import Sampling
+from bert_judge.records import Sampling
 
 
 def model_folder(model: str, suffix: str = "") -> str:

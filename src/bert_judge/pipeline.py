@@ -11,8 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.addresses import public_command
-from bert_judge.artifacts import (
+from bert_judge.errors import InputError, ModelError, OutputError
+from bert_judge.generators import Generator as LanguageModel
+from bert_judge.inputs import BadRow
+from bert_judge.paths import find_folder, model_folder
+from bert_judge.reading import THINK_TOKEN, split_trace
+from bert_judge.records import Reply, Sample
+from bert_judge.results import (
     CANDIDATES,
     PART_ROWS,
     RUN,
@@ -23,12 +28,7 @@ from bert_judge.artifacts import (
     read_list,
     write_candidates,
 )
-from bert_judge.errors import InputError, ModelError, OutputError
-from bert_judge.generators import Generator as LanguageModel
-from bert_judge.paths import find_folder, model_folder
-from bert_judge.reading import THINK_TOKEN, split_trace
-from bert_judge.sources import BadRow
-from bert_judge.types import Reply, Sample
+from bert_judge.wording import public_command
 
 if TYPE_CHECKING:
     from datasets import Dataset

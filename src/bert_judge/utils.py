@@ -8,15 +8,15 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.artifacts import read_list
-from bert_judge.data import find_dataset, get_dataset_config_names, load_dataset, load_dataset_dict
-from bert_judge.devices import choose_device, fastest_dtype
+from bert_judge.encoder.devices import choose_device, fastest_dtype
+from bert_judge.encoder.models import find_model, load_config, load_hf_encoder, load_language_model
 from bert_judge.errors import InputError, import_extra
 from bert_judge.generators.paper import load_hf_tokenizer
-from bert_judge.models import find_model, load_config, load_hf_encoder, load_language_model
+from bert_judge.inputs.datasets import find_dataset, get_dataset_config_names, load_dataset, load_dataset_dict
 from bert_judge.paths import format_number, model_folder, settings_suffix
+from bert_judge.records import Sampling
+from bert_judge.results import read_list
 from bert_judge.tasks import TaskFunction, discover
-from bert_judge.types import Sampling
 
 if TYPE_CHECKING:
     import torch

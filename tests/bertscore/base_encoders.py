@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from bert_judge import BERTScorer
-from bert_judge.models import quiet_transformers
+from bert_judge.encoder.models import quiet_transformers
 from conftest import make_tokenizer
 
 EXACT = 1e-5

@@ -16,8 +16,8 @@ from base_encoders import LAYERS, base_maker, quietly
 
 from bert_judge import BERTScorer
 from bert_judge.bertscore.defaults import choose_layer, default_model, find_baseline, read_baseline
+from bert_judge.encoder.models import STARTER_FOLDER
 from bert_judge.errors import InputError, ModelError
-from bert_judge.models import STARTER_FOLDER
 from conftest import NO_RECORDS, Refused
 
 

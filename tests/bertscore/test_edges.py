@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from bert_judge import BERTScorer
+from bert_judge.encoder.models import STARTER_FOLDER
 from bert_judge.errors import InputError
-from bert_judge.models import STARTER_FOLDER
 from conftest import Refused
 
 

@@ -14,8 +14,8 @@ from base_encoders import assert_equal, base_maker, own_scorer, quietly
 
 from bert_judge import BERTScorer, bert_score
 from bert_judge.bertscore.idf import Idf
+from bert_judge.encoder.models import load_tokenizer
 from bert_judge.errors import InputError, OutputError
-from bert_judge.models import load_tokenizer
 from conftest import NO_RECORDS, Refused
 
 SENTENCES = ["Paris is the capital", "London is the the capital", "It is Paris, Paris"]

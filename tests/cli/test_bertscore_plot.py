@@ -11,7 +11,7 @@ import pytest
 from bert_judge.bertscore import BERTScorer
 from bert_judge.cli.bertscore import main
 from bert_judge.errors import BertJudgeError
-from bert_judge.types import Signature
+from bert_judge.records import Signature
 from conftest import Refused
 
 TEXTS = ["-c", "She died in her home.", "-r", "He died at his house."]

@@ -14,8 +14,8 @@ from bert_judge.cli.cascade import main
 from bert_judge.errors import BertJudgeError, ModelError
 from bert_judge.judges.cascade import Cascade
 from bert_judge.judges.naming import JudgeSpec
+from bert_judge.records import Sample, Verdict
 from bert_judge.server.running import warm_up
-from bert_judge.types import Sample, Verdict
 from conftest import Refused
 from failing_judges import EndpointJudge
 from json_lines import read_rows, write_rows

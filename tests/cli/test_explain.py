@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from bert_judge.analysis.results import load_run
 from bert_judge.judges import Judge
-from bert_judge.types import Sample, Verdict
+from bert_judge.records import Sample, Verdict
+from bert_judge.results.runs import load_run
 from json_lines import EXAMPLES, read_rows, write_rows
 
 pytestmark = pytest.mark.usefixtures("folder")

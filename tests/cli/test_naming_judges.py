@@ -15,7 +15,7 @@ import pytest
 
 from bert_judge.cli import main
 from bert_judge.judges import Judge
-from bert_judge.types import Sample, Verdict
+from bert_judge.records import Sample, Verdict
 from json_lines import EXAMPLES, read_rows, write_rows
 from scripted_endpoint import Answer, endpoint
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bert_judge.judges import Judge
-from bert_judge.types import Sample, Verdict
+from bert_judge.records import Sample, Verdict
 from json_lines import read_rows
 
 pytestmark = pytest.mark.usefixtures("folder")

@@ -20,7 +20,7 @@ import pytest
 from bert_judge.cli import main
 from bert_judge.judges import Judge
 from bert_judge.metrics import containment
-from bert_judge.types import Sample, Verdict
+from bert_judge.records import Sample, Verdict
 from conftest import one_sentence
 from json_lines import EXAMPLES, read_rows
 
@@ -199,8 +199,8 @@ def test_the_config_file(score):
 
 
 def test_a_folder_of_tables_with_their_columns_up_to_the_page(score, capsys: pytest.CaptureFixture[str]):
-    from bert_judge.analysis.results import load_run
-    from bert_judge.analysis.table import collect
+    from bert_judge.results.runs import load_run
+    from bert_judge.studies.table import collect
 
     head = 'Frage;"Antwort, kurz";Antwort 2;Modell;score\r\n'
     rows = [f'"q{n % 4}\r\n, wie?";{n},5;;{{}};0,{n % 2}\r\n' for n in range(8)]

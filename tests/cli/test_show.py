@@ -11,8 +11,7 @@ import pytest
 
 from bert_judge.cli import main
 from bert_judge.judges import Judge
-from bert_judge.types import Sample, Verdict
-from bert_judge.version import __version__
+from bert_judge.records import Sample, Verdict, __version__
 from json_lines import write_rows
 
 ROWS = [
@@ -139,7 +138,7 @@ def test_doctor_says_whether_int8_pays(
     ]:
         with subtests.test(capabilities=capabilities):
             monkeypatch.setattr("torch.cpu.get_capabilities", lambda capabilities=capabilities: capabilities)
-            monkeypatch.setattr("bert_judge.devices.hides_amx", lambda: False)
+            monkeypatch.setattr("bert_judge.encoder.devices.hides_amx", lambda: False)
             assert main(["doctor"]) == 0
             assert f"bert-judge quantize {sentence}" in capsys.readouterr().out
 

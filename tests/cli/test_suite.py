@@ -10,8 +10,8 @@ import pytest
 
 from bert_judge.cli.score import main
 from bert_judge.errors import BertJudgeError, InputError, ModelError, OutputError
-from bert_judge.sources import open_source
-from bert_judge.types import Sample, Verdict
+from bert_judge.inputs import open_source
+from bert_judge.records import Sample, Verdict
 from conftest import Refused
 from failing_judges import EndpointJudge
 from json_lines import EXAMPLES, read_rows, write_rows

@@ -19,11 +19,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.encoder import Engine, Hidden, Model, load_model, windows
-from bert_judge.encoder.batching import Batch, pack
+from bert_judge.encoder.batching import Batch, pack, windows
+from bert_judge.encoder.engine import Engine, Model, load_model
+from bert_judge.encoder.output import Hidden
 from bert_judge.errors import InputError, ModelError
-from bert_judge.prompt import JudgeConfig, PromptEncoder
-from bert_judge.types import Tokens
+from bert_judge.reading import JudgeConfig, PromptEncoder
+from bert_judge.records import Tokens
 
 WITHIN = {"float32": 1e-5, "bfloat16": 1e-2}
 RUNTIMES = {"float32": 1e-4, "bfloat16": 2e-2}

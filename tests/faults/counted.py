@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bert_judge.judges import RegexJudge
-from bert_judge.types import Sample, Verdict
+from bert_judge.records import Sample, Verdict
 
 JUDGED, HELD, RELEASED = "judged.txt", "held.txt", "released.txt"
 _KIND, _, _NUMBER = os.environ.get("FAULT", "").partition(":")

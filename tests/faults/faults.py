@@ -33,8 +33,8 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import bert_judge
-from bert_judge.artifacts import read_verdicts
-from bert_judge.store import Store
+from bert_judge.results import read_verdicts
+from bert_judge.results.store import Store
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
@@ -529,7 +529,8 @@ def reader_killed() -> Outcome:
     with subprocess.Popen(command(*words), env=environment(), stderr=subprocess.PIPE, text=True) as run:
         readers: list[int] = []
         wait_until(
-            lambda: readers.extend(_children(run.pid, "bert_judge.processes")) or readers, "a process reads ahead"
+            lambda: readers.extend(_children(run.pid, "bert_judge.encoder.processes")) or readers,
+            "a process reads ahead",
         )
         os.kill(readers[0], signal.SIGKILL)
         error = run.communicate(timeout=PATIENCE)[1]

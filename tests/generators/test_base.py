@@ -8,8 +8,8 @@ import pytest
 from bert_judge.errors import InputError, ModelError
 from bert_judge.generators import Generator, KeptGenerator, OpenAIGenerator, Options, make_generator
 from bert_judge.reading import split_trace
-from bert_judge.store import RecentEntries, Store
-from bert_judge.types import Reply, Sampling, Signature
+from bert_judge.records import Reply, Sampling, Signature
+from bert_judge.results.store import RecentEntries, Store
 from conftest import Refused
 from scripted_endpoint import Answer, endpoint
 from streams import CountedStream

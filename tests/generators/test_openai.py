@@ -13,7 +13,7 @@ import pytest
 
 from bert_judge.errors import InputError, MissingExtraError, ModelError
 from bert_judge.generators import OpenAIGenerator, Options
-from bert_judge.types import Reply, Sampling
+from bert_judge.records import Reply, Sampling
 from scripted_endpoint import CUT, EMPTY, MALFORMED, NO_COMPLETION, Answer, Endpoint, endpoint
 
 
@@ -21,7 +21,7 @@ from scripted_endpoint import CUT, EMPTY, MALFORMED, NO_COMPLETION, Answer, Endp
 def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("bert_judge.endpoints._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("bert_judge.generators.endpoints._FIRST_WAIT", 0.01)
 
 
 def ask(
@@ -292,7 +292,7 @@ def test_what_every_request_would_meet_stops_the_run(subtests: pytest.Subtests):
 def test_waits_double():
     with endpoint(Answer(status=500)) as server:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("bert_judge.endpoints._FIRST_WAIT", 0.1)
+            patch.setattr("bert_judge.generators.endpoints._FIRST_WAIT", 0.1)
             ask(server, ["x"], retries=3)
         gaps = [after - before for before, after in zip(server.times, server.times[1:], strict=False)]
         assert 0.05 <= gaps[0] <= 0.2

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bert_judge import BERTJudge, Sample
-from bert_judge.encoder import RuntimeName
+from bert_judge.encoder.engine import RuntimeName
 from bert_judge.judges import (
     JUDGES,
     BERTScore,

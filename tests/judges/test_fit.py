@@ -13,7 +13,7 @@ from datasets import Dataset, DatasetDict
 
 from bert_judge import BERTJudge
 from bert_judge.errors import InputError, ModelError
-from bert_judge.prompt import JudgeConfig, Scope
+from bert_judge.reading import JudgeConfig, Scope
 from bert_judge.training import TrainConfig
 from test_training import rows, save_encoder
 

@@ -22,8 +22,8 @@ from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputE
 from bert_judge.judges.base import Costs
 from bert_judge.judges.llm import LLMJudge
 from bert_judge.judges.llm_prompt import find_verdict
-from bert_judge.store import STORE_FILE, Store
-from bert_judge.types import Sample, Verdict
+from bert_judge.records import Sample, Verdict
+from bert_judge.results.store import STORE_FILE, Store
 from conftest import Refused
 from language_models import save_language_model
 from scripted_endpoint import CUT, EMPTY, MALFORMED, Answer, Endpoint, endpoint
@@ -35,7 +35,7 @@ PARIS = Sample("It is Paris.", ("Paris",), "What is the capital of France?")
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setattr("bert_judge.endpoints._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("bert_judge.generators.endpoints._FIRST_WAIT", 0.01)
 
 
 def make(server: Endpoint, **given: object) -> LLMJudge:
@@ -408,7 +408,7 @@ def test_a_wrong_key_stops_the_run():
 _RUN = """
 import json, sys
 from bert_judge.judges.llm import LLMJudge
-from bert_judge.types import Sample
+from bert_judge.records import Sample
 url, store, count = sys.argv[1:]
 judge = LLMJudge("m", "openai", base_url=url, store=store, concurrency=4)
 samples = [Sample(f"candidate {number}", ("Paris",), "Where?") for number in range(int(count))]

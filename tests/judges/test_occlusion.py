@@ -10,7 +10,7 @@ import pytest
 
 from bert_judge import BERTJudge, Sample, Verdict
 from bert_judge.judges import Judge, RegexJudge, RuleJudge
-from bert_judge.types import Explanation, Occlusion
+from bert_judge.records import Explanation, Occlusion
 
 SHELLEY = Sample(
     "It was written by the poet Percy Bysshe Shelley.",

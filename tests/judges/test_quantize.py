@@ -13,11 +13,11 @@ import pytest
 from bert_judge import BERTJudge, Sample
 from bert_judge.bertscore import BERTScorer
 from bert_judge.cli import main
+from bert_judge.encoder.models import STARTER_FOLDER
 from bert_judge.errors import InputError, ModelError, OutputError
+from bert_judge.inputs import open_source
 from bert_judge.judges.quantize import quantize
-from bert_judge.models import STARTER_FOLDER
-from bert_judge.prompt import JudgeConfig
-from bert_judge.sources import open_source
+from bert_judge.reading import JudgeConfig
 from bert_judge.training import TrainConfig, train
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "answers.jsonl"

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from bert_judge import BERTJudge, Sample
+from bert_judge.encoder.models import STARTER_FOLDER, load_tokenizer
+from bert_judge.encoder.processes import computed_ahead
 from bert_judge.judges.reader import Reader, Workers
-from bert_judge.models import STARTER_FOLDER, load_tokenizer
-from bert_judge.processes import computed_ahead
-from bert_judge.prompt import JudgeConfig, PromptEncoder
+from bert_judge.reading import JudgeConfig, PromptEncoder
 from conftest import Refused, wait_until_ended
 from waiting import PATIENCE, wait_until
 

@@ -15,7 +15,7 @@ from bert_judge import Sample
 from bert_judge.errors import MissingExtraError
 from bert_judge.judges.regex import FINAL_ANSWER, RegexJudge
 from bert_judge.metrics import METRICS
-from bert_judge.types import Verdict
+from bert_judge.records import Verdict
 from conftest import Refused
 from tables import table
 

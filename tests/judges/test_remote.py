@@ -16,7 +16,7 @@ from bert_judge import BERTJudge, Sample
 from bert_judge.errors import InputError, ModelError
 from bert_judge.judges import RegexJudge, RemoteJudge
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.types import Signature
+from bert_judge.records import Signature
 from conftest import Refused
 from json_lines import read_rows
 from scripted_endpoint import Answer, Endpoint, endpoint
@@ -36,7 +36,7 @@ def url(starter: BERTJudge) -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bert_judge.endpoints._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("bert_judge.generators.endpoints._FIRST_WAIT", 0.01)
 
 
 def test_verdicts_are_those_of_the_served_judge(url: str, starter: BERTJudge, samples: list[Sample]) -> None:

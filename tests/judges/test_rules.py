@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bert_judge.judges.rules import KINDS, RuleJudge
-from bert_judge.types import Sample, Verdict
+from bert_judge.records import Sample, Verdict
 from conftest import Refused
 
 

@@ -12,11 +12,11 @@ import pytest
 
 from bert_judge import BERTJudge, Sample
 from bert_judge.cli import main
+from bert_judge.encoder.models import STARTER_FOLDER
 from bert_judge.errors import InputError
-from bert_judge.evidence import LANGUAGES
-from bert_judge.models import STARTER_FOLDER
-from bert_judge.prompt import JudgeConfig, Scope
-from bert_judge.summary import Tally
+from bert_judge.reading import JudgeConfig, Scope
+from bert_judge.reading.evidence import LANGUAGES
+from bert_judge.results.summary import Tally
 from conftest import Refused
 from json_lines import write_rows
 from tables import table

@@ -15,10 +15,10 @@ from random import Random
 
 import pytest
 
-from bert_judge.evidence import name_option
 from bert_judge.metrics import containment, normalise
+from bert_judge.reading.evidence import name_option
+from bert_judge.records import Sample
 from bert_judge.training.rows import is_held_out
-from bert_judge.types import Sample
 
 OWN = ("collected", "expressions", "close_dates", "close_names", "explanations")
 MADE_UP = ("made", "measured", *OWN)

@@ -19,10 +19,10 @@ import halves  # noqa: E402
 import measure  # noqa: E402
 
 from bert_judge import BERTJudge, Sample  # noqa: E402
-from bert_judge.audit import FAMILIES, PLAIN, load_items  # noqa: E402
+from bert_judge.encoder.models import STARTER, STARTER_FOLDER, read_config  # noqa: E402
 from bert_judge.errors import OutputError  # noqa: E402
 from bert_judge.judges import RegexJudge  # noqa: E402
-from bert_judge.models import STARTER, STARTER_FOLDER, read_config  # noqa: E402
+from bert_judge.studies.audit import FAMILIES, PLAIN, load_items  # noqa: E402
 
 CHOOSE, FINAL = (halves.trials_of(half) for half in halves.HALVES)
 

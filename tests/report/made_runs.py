@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from bert_judge import Sample
-from bert_judge.analysis.results import Run, load_run
-from bert_judge.artifacts import Identity, ResultFolder, verdict_record
-from bert_judge.types import Signature, Verdict
+from bert_judge.records import Signature, Verdict
+from bert_judge.results import Identity, ResultFolder, verdict_record
+from bert_judge.results.runs import Run, load_run
 
 STARTER = Signature.make("BERTJudge", model="starter", weights="12ab", threshold=0.5)
 LARGE = Signature.make("BERTJudge", model="large", weights="34cd", threshold=0.5)

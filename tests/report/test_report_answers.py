@@ -10,12 +10,12 @@ import pytest
 from made_runs import LARGE, SIMILAR, STARTER, answers, make_run, says
 
 from bert_judge import Sample
-from bert_judge.analysis.labels import read_labels
-from bert_judge.analysis.table import VerdictTable, collect
 from bert_judge.errors import InputError
+from bert_judge.records import Signature
 from bert_judge.report import find_runs, left_out
 from bert_judge.report.figures import find_figures
-from bert_judge.types import Signature
+from bert_judge.studies.labels import read_labels
+from bert_judge.studies.table import VerdictTable, collect
 
 THREE = answers("Paris", "London", "Rome", golds="10 ")
 

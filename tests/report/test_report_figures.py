@@ -8,10 +8,10 @@ import pytest
 from made_runs import LARGE, SIMILAR, answers, make_run, says
 
 from bert_judge import Sample
-from bert_judge.analysis.table import collect
+from bert_judge.measures import rate_interval
+from bert_judge.records import Signature, Verdict
 from bert_judge.report.figures import find_figures
-from bert_judge.stats import rate_interval
-from bert_judge.types import Signature, Verdict
+from bert_judge.studies.table import collect
 
 FIVE = answers("a", "b", "c", "d", "e", golds="1100 ")
 OWN = says(0.9, 0.4, 0.6, 0.1, None)

@@ -17,10 +17,10 @@ from made_runs import LARGE, answers, make_run, says
 
 from bert_judge import Sample
 from bert_judge.errors import OutputError
-from bert_judge.evidence import match
+from bert_judge.reading.evidence import match
+from bert_judge.records import Signature, Verdict
 from bert_judge.report import write_report
 from bert_judge.report.packing import CHUNK
-from bert_judge.types import Signature, Verdict
 
 HOSTILE = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)> ${title} & \u2028"
 

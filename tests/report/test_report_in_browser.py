@@ -17,15 +17,15 @@ import pytest
 from made_runs import LARGE, STARTER, make_run
 
 from bert_judge import Sample
-from bert_judge.analysis.results import load_run
-from bert_judge.analysis.table import VerdictTable, collect
-from bert_judge.artifacts import write_explanations
-from bert_judge.evidence import AGREEING, match
+from bert_judge.inputs import open_source
 from bert_judge.judges import RegexJudge
 from bert_judge.judges.occlusion import explain
+from bert_judge.reading.evidence import AGREEING, match
+from bert_judge.records import Verdict
 from bert_judge.report import write_report
-from bert_judge.sources import open_source
-from bert_judge.types import Verdict
+from bert_judge.results import write_explanations
+from bert_judge.results.runs import load_run
+from bert_judge.studies.table import VerdictTable, collect
 
 ROWS = 1200
 HOSTILE = "<img src=x onerror='window.pwned=1'></script><script>window.pwned=1</script> 😀 nine and 😀 ten"

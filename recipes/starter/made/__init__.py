@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 
-from bert_judge.types import Sample
+from bert_judge.records import Sample
 from made import choosing, close, disguise, formats, forms, hollow, lists, made_up, measures, options, references, sums
 from made.answers import labelled_pools
 from made.bank import Bank, Rows, over, read_bank

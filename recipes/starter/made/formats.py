@@ -18,8 +18,8 @@ from random import Random
 from typing import NamedTuple
 
 from bert_judge.metrics import normalise
+from bert_judge.records import Sample
 from bert_judge.training.rows import is_held_out
-from bert_judge.types import Sample
 from made import frames
 from made.bank import DEV_SHARE, LETTERS, TEST_SHARE, Bank, Item, Made, Rows, option
 from made.choosing import filled

@@ -15,7 +15,7 @@ from bert_judge.bertscore.matching import harmonic_mean
 from bert_judge.bertscore.pairs import PairScorer
 from bert_judge.bertscore.texts import Text, TextReader
 from bert_judge.errors import InputError
-from bert_judge.types import Signature
+from bert_judge.records import Signature
 
 CONTINUED = "##"
 """Stands before a token that goes on with the word of the token before it."""

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bert_judge.encoder.models import STARTER, count_layers, find_model, read_config
 from bert_judge.errors import InputError, ModelError
-from bert_judge.models import STARTER, count_layers, find_model, read_config
 
 OWN_FIGURES = "bertscore.json"
 """A file in a model's folder with its best layer and its baseline: `{"num_layers": 4, "baseline": [[P, R, F1], …]}`."""

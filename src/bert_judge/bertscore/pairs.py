@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from bert_judge.bertscore.idf import Weights
 from bert_judge.bertscore.matching import Texts, harmonic_mean, match
 from bert_judge.bertscore.texts import Text, TextReader
-from bert_judge.encoder import Engine, windows
+from bert_judge.encoder.batching import windows
+from bert_judge.encoder.engine import Engine
 
 Pair = tuple[str, Sequence[str]]
 """A candidate and its references."""

@@ -20,11 +20,12 @@ from bert_judge.bertscore.idf import Idf, dictionary_weights
 from bert_judge.bertscore.pairs import WINDOW, Pair, PairScore, PairScorer
 from bert_judge.bertscore.plot import check_target, draw, save
 from bert_judge.bertscore.texts import TextReader, has_prefix_space, tokenizer_of_bert_score
-from bert_judge.encoder import Engine, Hidden, Model, RuntimeName, load_model, windows
+from bert_judge.encoder.batching import windows
+from bert_judge.encoder.engine import Engine, Model, RuntimeName, load_model
+from bert_judge.encoder.models import count_layers, find_model, read_config, tokenizer_limit, unlimited_input
+from bert_judge.encoder.output import Hidden
 from bert_judge.errors import InputError
-from bert_judge.models import count_layers, find_model, read_config, tokenizer_limit, unlimited_input
-from bert_judge.types import Signature
-from bert_judge.version import __version__
+from bert_judge.records import Signature, __version__
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

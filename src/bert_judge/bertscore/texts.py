@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
-from bert_judge.encoder import Model
-from bert_judge.models import tokenizer_class
-from bert_judge.types import Tokens
+from bert_judge.encoder.engine import Model
+from bert_judge.encoder.models import tokenizer_class
+from bert_judge.records import Tokens
 
 _PREFIXING_CLASSES = frozenset(["RobertaTokenizer", "GPT2Tokenizer"])
 # The architectures whose tokenizer is of such a class where the model's files name none.

@@ -12,11 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from bert_judge.addresses import public_text
 from bert_judge.cli.flags import as_flags
 from bert_judge.errors import BertJudgeError, OutputError, did_you_mean
-from bert_judge.version import __version__
-from bert_judge.wording import harmless
+from bert_judge.records import __version__
+from bert_judge.wording import harmless, public_text
 
 if TYPE_CHECKING:
     from tqdm import tqdm

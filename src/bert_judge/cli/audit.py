@@ -7,19 +7,18 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
-from bert_judge.addresses import public_command
-from bert_judge.artifacts import check_folder, write_files
-from bert_judge.audit.audit_document import audit_document, to_files
-from bert_judge.audit.items import items_of, load_items, spread
-from bert_judge.audit.trials import FAMILIES, Gate, assess_trials, make_trials, needed_samples
 from bert_judge.cli import GATE_MISSED, log_shown, progress_bar, run, say, say_error
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import add_judges, chosen_judges
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.types import Signature
-from bert_judge.version import __version__
+from bert_judge.records import Signature, __version__
+from bert_judge.report.audit import audit_document, to_files
+from bert_judge.results import check_folder, write_files
+from bert_judge.studies.audit.items import items_of, load_items, spread
+from bert_judge.studies.audit.trials import FAMILIES, Gate, assess_trials, make_trials, needed_samples
+from bert_judge.wording import public_command
 
 _EXAMPLES = """examples:
   bert-judge audit                                                     # the starter, in about a minute

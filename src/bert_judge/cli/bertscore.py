@@ -216,7 +216,7 @@ def _read(options: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[Sequence[
     """Candidates and their references: texts given as such, lines of files, or rows of JSON."""
     candidate, references = options["cand"], options["ref"]
     if candidate is None:
-        from bert_judge.sources import open_source
+        from bert_judge.inputs import open_source
 
         path = options["json"]
         source = open_source(path, columns=options["map"], input_format="jsonl" if path == "-" else None)

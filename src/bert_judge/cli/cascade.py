@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from bert_judge.analysis.calibrate import Watch, calibrate_cascade
-from bert_judge.analysis.thresholds import CascadeSettings
 from bert_judge.cli import log_shown, progress_bar, run, say
 from bert_judge.cli.flags import Parser, add_flags, made
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import trusts_files
 from bert_judge.errors import InputError, OutputError
 from bert_judge.judges.naming import read_judges
+from bert_judge.records import Verdict
 from bert_judge.report.cascades import calibration_document
-from bert_judge.types import Verdict
+from bert_judge.studies.calibrate import Watch, calibrate_cascade
+from bert_judge.studies.thresholds import CascadeSettings
 
 _EXAMPLES = """examples:
   bert-judge cascade --stages containment,starter,llm.yaml --calibration labelled.jsonl -o cascade.json

@@ -8,19 +8,19 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from bert_judge.addresses import public_command
-from bert_judge.analysis.agree import agree, disagreement_records, disagreements
-from bert_judge.analysis.compare import ModelsFound, compare_models, differing, rankings
-from bert_judge.analysis.measures import BootstrapSettings
-from bert_judge.analysis.results import Run, load_run
-from bert_judge.analysis.table import comparison_table
-from bert_judge.artifacts import check_folder, write_files
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.outputs import checked_sample
 from bert_judge.errors import InputError
+from bert_judge.records import __version__
 from bert_judge.report.comparison import Compared, comparison_document
-from bert_judge.version import __version__
+from bert_judge.results import check_folder, write_files
+from bert_judge.results.runs import Run, load_run
+from bert_judge.studies.agree import agree, disagreement_records, disagreements
+from bert_judge.studies.compare import ModelsFound, compare_models, differing, rankings
+from bert_judge.studies.measures import BootstrapSettings
+from bert_judge.studies.table import comparison_table
+from bert_judge.wording import public_command
 
 _EXAMPLES = """examples:
   bert-judge compare out-model-a out-model-b               # two models, the same questions and judge

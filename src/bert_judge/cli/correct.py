@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Annotated
 
-from bert_judge.analysis.correct import correct
-from bert_judge.analysis.labels import read_labels
-from bert_judge.analysis.results import open_run
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made
+from bert_judge.inputs import ColumnMap
 from bert_judge.report.correction import correction_document
-from bert_judge.sources import ColumnMap
+from bert_judge.results.runs import open_run
+from bert_judge.studies.correct import correct
+from bert_judge.studies.labels import read_labels
 
 _EXAMPLES = """examples:
   bert-judge correct out --labels labels.jsonl

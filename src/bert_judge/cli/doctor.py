@@ -13,10 +13,10 @@ from packaging.requirements import Requirement
 
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser
-from bert_judge.devices import fastest_dtype, has_int8_products, has_native_bf16, hides_amx
+from bert_judge.encoder.devices import fastest_dtype, has_int8_products, has_native_bf16, hides_amx
 from bert_judge.errors import BertJudgeError
 from bert_judge.paths import cache_folder
-from bert_judge.version import __version__
+from bert_judge.records import __version__
 
 _EXAMPLES = """examples:
   bert-judge doctor

@@ -8,29 +8,29 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from bert_judge.addresses import public_command
-from bert_judge.analysis.evaluate import Evaluation, EvaluationSettings, check_labelled, evaluate, labelled_part
-from bert_judge.analysis.labels import Labels, read_labels, relabelled
-from bert_judge.analysis.pairing import file_stem
-from bert_judge.analysis.results import Row, Run, load_run
-from bert_judge.analysis.slices import check_columns
-from bert_judge.analysis.table import collect
-from bert_judge.analysis.teacher import Teacher, teacher_in_column, teacher_of_run
-from bert_judge.artifacts import ResultFolder, check_folder, write_files
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import judge_rows, say_failed, trusts_files
 from bert_judge.cli.outputs import OutputOptions, checked_sample
+from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError
+from bert_judge.inputs import Source
+from bert_judge.inputs.files import holds_answers
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
-from bert_judge.models import STARTER
+from bert_judge.records import __version__
 from bert_judge.report.evaluation import evaluation_document
 from bert_judge.report.paper_figure import can_draw, figure_bytes, require_matplotlib
-from bert_judge.scoring import open_result
-from bert_judge.sources import Source
-from bert_judge.sources.files import holds_answers
-from bert_judge.version import __version__
+from bert_judge.results import ResultFolder, check_folder, write_files
+from bert_judge.results.runs import Row, Run, load_run
+from bert_judge.studies.evaluate import Evaluation, EvaluationSettings, check_labelled, evaluate, labelled_part
+from bert_judge.studies.labels import Labels, read_labels, relabelled
+from bert_judge.studies.pairing import file_stem
+from bert_judge.studies.score import open_result
+from bert_judge.studies.slices import check_columns
+from bert_judge.studies.table import collect
+from bert_judge.studies.teacher import Teacher, teacher_in_column, teacher_of_run
+from bert_judge.wording import public_command
 
 _EXAMPLES = """examples:
   bert-judge evaluate labelled.jsonl                                      # the starter against the column label

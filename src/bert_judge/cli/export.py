@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from bert_judge.analysis.results import load_run
-from bert_judge.artifacts import check_folder
 from bert_judge.cli import note, run, say
 from bert_judge.cli.flags import Parser, made
-from bert_judge.exports import FORMATS, ExportOptions, write_exported
+from bert_judge.integrations.exports import FORMATS, ExportOptions, write_exported
+from bert_judge.results import check_folder
+from bert_judge.results.runs import load_run
 
 _EXAMPLES = """examples:
   bert-judge export out --to inspect --output_dir scored     # the logs that were judged, with our score beside theirs

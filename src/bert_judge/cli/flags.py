@@ -20,10 +20,9 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
-from bert_judge.addresses import public_text
 from bert_judge.errors import InputError
-from bert_judge.settings import read_yaml, shown
-from bert_judge.wording import harmless
+from bert_judge.inputs.settings import read_yaml, shown
+from bert_judge.wording import harmless, public_text
 
 T = TypeVar("T")
 

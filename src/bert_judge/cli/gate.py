@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from bert_judge.analysis.gate import Limits, check_run
-from bert_judge.analysis.results import Run, find_runs
 from bert_judge.cli import GATE_MISSED, run, say, say_error
 from bert_judge.cli.flags import Parser, made
 from bert_judge.errors import InputError
+from bert_judge.results.runs import Run, find_runs
+from bert_judge.studies.gate import Limits, check_run
 
 _EXAMPLES = """examples:
   bert-judge gate out --min_accuracy 0.8 --max_undecided 0.01

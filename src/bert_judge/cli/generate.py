@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from bert_judge.artifacts import check_folder
 from bert_judge.cli import log_shown, note, progress_bar, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.tasking import TaskOptions, read_tasks
 from bert_judge.generators import KeptGenerator, Options, make_generator
 from bert_judge.paths import settings_suffix
 from bert_judge.pipeline import generate_candidates
-from bert_judge.store import open_store
-from bert_judge.types import Reply, Sampling
+from bert_judge.records import Reply, Sampling
+from bert_judge.results import check_folder
+from bert_judge.results.store import open_store
 
 if TYPE_CHECKING:
     from tqdm import tqdm

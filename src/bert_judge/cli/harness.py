@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from bert_judge.analysis.harness import (
+from bert_judge.records import __version__
+from bert_judge.report.document import Document
+from bert_judge.report.saved_runs import harness_document
+from bert_judge.results import DIFFERENCES, DOUBTED, HARNESS, ResultFolder, write_files
+from bert_judge.results.runs import Row
+from bert_judge.studies.harness import (
     HarnessFound,
     beside_harness,
     difference_record,
     first_disagreements,
     harness_differences,
 )
-from bert_judge.analysis.references import DoubtedReference, doubted_record, doubted_references
-from bert_judge.analysis.results import Row
-from bert_judge.analysis.several import SeveralLine, several_answers
-from bert_judge.artifacts import DIFFERENCES, DOUBTED, HARNESS, ResultFolder, write_files
-from bert_judge.document import Document
-from bert_judge.report.saved_runs import harness_document
-from bert_judge.version import __version__
+from bert_judge.studies.references import DoubtedReference, doubted_record, doubted_references
+from bert_judge.studies.several import SeveralLine, several_answers
 
 _SHOWN = 5  # answers on which the tool and the judge differ
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from bert_judge.artifacts import PART_ROWS
 from bert_judge.cli.flags import as_flags
 from bert_judge.errors import InputError
-from bert_judge.sources import FORMATS, HELD_BYTES, ColumnMap, Source, open_source
+from bert_judge.inputs import FORMATS, HELD_BYTES, ColumnMap, Source, open_source
+from bert_judge.results import PART_ROWS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

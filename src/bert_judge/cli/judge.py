@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from bert_judge.artifacts import CANDIDATES, PART_ROWS, ResultFolder, result_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.judging import add_judges, chosen_judges, explain_rows, judge_rows, made_judge, say_failed
@@ -21,8 +20,9 @@ from bert_judge.judges.naming import JudgeSpec
 from bert_judge.paths import scores_folder
 from bert_judge.pipeline import CandidateRows, Task
 from bert_judge.report.result_tables import task_table
-from bert_judge.scoring import open_result
-from bert_judge.summary import Summary
+from bert_judge.results import CANDIDATES, PART_ROWS, ResultFolder, result_folder
+from bert_judge.results.summary import Summary
+from bert_judge.studies.score import open_result
 
 _EXAMPLES = """examples:
   bert-judge judge --tasks arc_easy_test,mmlu_test --candidate_model Llama-3.2-1B-Instruct

@@ -11,18 +11,18 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-from bert_judge.artifacts import ResultFolder
 from bert_judge.cli import note, progress_bar, say_error
 from bert_judge.cli.flags import Parser, add_flags, joined_names, names_in, peek, spellings
 from bert_judge.cli.outputs import VerdictOptions
+from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError
 from bert_judge.judges import JUDGES
 from bert_judge.judges.base import SECRETS, Judge
 from bert_judge.judges.naming import JudgeSpec, check_no_class, read_name, read_values, renamed, with_flags
 from bert_judge.metrics import METRICS
-from bert_judge.models import STARTER
-from bert_judge.scoring import Rows, explain_result, score_source, uncertain_rows
-from bert_judge.summary import Summary, different_figures
+from bert_judge.results import ResultFolder
+from bert_judge.results.summary import Summary, different_figures
+from bert_judge.studies.score import Rows, explain_result, score_source, uncertain_rows
 
 _REMOTE = "RemoteJudge"
 
@@ -131,7 +131,7 @@ def made_judge(spec: JudgeSpec, options: VerdictOptions) -> Judge:
     """The judge, in this process or on a cluster. Raises what making it raises."""
     if options.engine == "local":
         return spec.make()
-    from bert_judge.distributed import RayJudge
+    from bert_judge.integrations.distributed import RayJudge
 
     return RayJudge(spec, options.actors, options.ray_address)
 

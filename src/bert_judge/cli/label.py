@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from bert_judge.analysis.labels import read_labels
-from bert_judge.analysis.results import load_run
-from bert_judge.analysis.sampling import default_strategy, draw_order, labels_needed
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.errors import InputError
+from bert_judge.results.runs import load_run
 from bert_judge.server import need_server
+from bert_judge.studies.labels import read_labels
+from bert_judge.studies.sampling import default_strategy, draw_order, labels_needed
 
 if TYPE_CHECKING:
     from bert_judge.server.labelling import Labelling

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from bert_judge.analysis.results import Run, load_run
-from bert_judge.artifacts import EXPLANATIONS, PART_ROWS, REPORT, RUN, ResultFolder, is_remote
 from bert_judge.cli import note
 from bert_judge.errors import InputError, OutputError, first_line
 from bert_judge.report import write_report
-from bert_judge.summary import Summary
+from bert_judge.results import EXPLANATIONS, PART_ROWS, REPORT, RUN, ResultFolder, is_remote
+from bert_judge.results.runs import Run, load_run
+from bert_judge.results.summary import Summary
 
 PAGE_ROWS = 20_000
 NoReport = Annotated[bool, f"write no {REPORT} (it shows a sample of over {PAGE_ROWS:,} rows)"]

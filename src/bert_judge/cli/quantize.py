@@ -11,9 +11,9 @@ from typing import Annotated
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.inputs import InputOptions, open_input
-from bert_judge.document import Content, Document, Facts, Table
+from bert_judge.encoder.models import STARTER
 from bert_judge.judges.quantize import MAX_FLIPS, Quantized, quantize
-from bert_judge.models import STARTER
+from bert_judge.report.document import Content, Document, Facts, Table
 
 _READ = 100_000
 

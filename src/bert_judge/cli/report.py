@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from bert_judge.analysis.labels import read_labels
-from bert_judge.analysis.results import find_runs, left_out
-from bert_judge.artifacts import check_folder
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, add_flags, made
 from bert_judge.cli.outputs import checked_sample
+from bert_judge.inputs import ColumnMap
 from bert_judge.report.overview import judges_table
 from bert_judge.report.page import check_path, write_report
-from bert_judge.sources import ColumnMap
+from bert_judge.results import check_folder
+from bert_judge.results.runs import find_runs, left_out
+from bert_judge.studies.labels import read_labels
 
 _EXAMPLES = """examples:
   bert-judge report out                                      # report.html, report.md and report.json

@@ -11,10 +11,10 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from bert_judge.analysis.harness import harness_scores
-from bert_judge.analysis.results import Row
-from bert_judge.artifacts import ResultFolder, read_explanations
 from bert_judge.report.reasons import because, pieces, shared
+from bert_judge.results import ResultFolder, read_explanations
+from bert_judge.results.runs import Row
+from bert_judge.studies.harness import harness_scores
 from bert_judge.wording import SAID, not_judged
 
 CLIPPED = 600

@@ -12,11 +12,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
-from bert_judge.analysis.compare import compare_models, rankings
-from bert_judge.analysis.pairing import question_of
-from bert_judge.analysis.results import Row, Run, load_run
-from bert_judge.analysis.table import Part, tabulate
-from bert_judge.artifacts import HARNESS_FILES, REPORT, RUN, SCORES, Identity, ResultFolder, is_remote, result_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, columns_in, made, peek
 from bert_judge.cli.harness import beside_own_scores
@@ -33,20 +28,25 @@ from bert_judge.cli.judging import (
 )
 from bert_judge.cli.outputs import NoReport, VerdictOptions, write_page
 from bert_judge.cli.rows import first_explained, where_explained
-from bert_judge.document import Block, Document
 from bert_judge.errors import InputError, did_you_mean, named_in_errors
+from bert_judge.inputs import HELD_BYTES, MissingColumnError, Source
 from bert_judge.judges import Judge
 from bert_judge.judges.base import Costs
 from bert_judge.judges.cascade import Cascade, CascadePlan
 from bert_judge.judges.naming import JudgeSpec, distinct, read_suite
+from bert_judge.records import Signature
 from bert_judge.report.cascades import stages_document
 from bert_judge.report.comparison import Compared, comparison_document
+from bert_judge.report.document import Block, Document
 from bert_judge.report.result_tables import result_facts, suite_table, write_columns
 from bert_judge.report.saved_runs import found_table
-from bert_judge.scoring import open_result
-from bert_judge.sources import HELD_BYTES, MissingColumnError, Source
-from bert_judge.summary import Summary
-from bert_judge.types import Signature
+from bert_judge.results import HARNESS_FILES, REPORT, RUN, SCORES, Identity, ResultFolder, is_remote, result_folder
+from bert_judge.results.runs import Row, Run, load_run
+from bert_judge.results.summary import Summary
+from bert_judge.studies.compare import compare_models, rankings
+from bert_judge.studies.pairing import question_of
+from bert_judge.studies.score import open_result
+from bert_judge.studies.table import Part, tabulate
 
 _COMPARED_ROWS = 100_000
 _MODEL_COLUMNS = frozenset(("model", "candidate_model"))

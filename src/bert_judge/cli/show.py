@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated
 
-from bert_judge.analysis.harness import differences_of, harness_scores
-from bert_judge.analysis.labels import read_labels, relabelled
-from bert_judge.analysis.results import Row, find_folders, open_run
 from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.rows import CLIPPED, LEGEND, row_lines
 from bert_judge.errors import InputError
+from bert_judge.results.runs import Row, find_folders, open_run
+from bert_judge.studies.harness import differences_of, harness_scores
+from bert_judge.studies.labels import read_labels, relabelled
 
 _EXAMPLES = """examples:
   bert-judge show out --wrong                              # candidates judged incorrect, and why

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from bert_judge.errors import InputError
+from bert_judge.inputs import ColumnMap
 from bert_judge.pipeline import Task
-from bert_judge.sources import ColumnMap
 
 if TYPE_CHECKING:
     from bert_judge.tasks import TaskFunction

@@ -9,8 +9,8 @@ from typing import Any
 
 from bert_judge.cli import note, run, say
 from bert_judge.cli.flags import Parser, spellings
-from bert_judge.document import Table
 from bert_judge.errors import InputError
+from bert_judge.report.document import Table
 from bert_judge.tasks import Benchmark, BenchmarkTask, TaskFunction, discover
 
 _EXAMPLES = """examples:

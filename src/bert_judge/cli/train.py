@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from bert_judge.artifacts import check_folder
 from bert_judge.cli import log_shown, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.tasking import TaskOptions, read_tasks
-from bert_judge.document import Content, Table
+from bert_judge.encoder.models import find_model
 from bert_judge.errors import InputError
-from bert_judge.models import find_model
+from bert_judge.inputs import ColumnMap
 from bert_judge.pipeline import build_training_data
-from bert_judge.prompt import InputForm, JudgeConfig
-from bert_judge.sources import ColumnMap
+from bert_judge.reading import InputForm, JudgeConfig
+from bert_judge.report.document import Content, Table
+from bert_judge.results import check_folder
 from bert_judge.training import TrainConfig, TrainResult, read_examples, train
 from bert_judge.training.rows import is_published, load_labelled, with_hard_labels
 from bert_judge.training.selection import load_mix

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bert_judge.types import Tokens
+from bert_judge.records import Tokens
 
 T = TypeVar("T")
 

@@ -17,12 +17,20 @@ from typing import TYPE_CHECKING, Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bert_judge.devices import choose_device
 from bert_judge.encoder.batching import Batch, pack
+from bert_judge.encoder.devices import choose_device
+from bert_judge.encoder.models import (
+    INT8,
+    checked_hashes,
+    find_model,
+    is_int8,
+    load_tokenizer,
+    max_input_tokens,
+    read_config,
+)
 from bert_judge.encoder.output import LOGITS, Output
 from bert_judge.errors import InputError, MissingExtraError, ModelError
-from bert_judge.models import INT8, checked_hashes, find_model, is_int8, load_tokenizer, max_input_tokens, read_config
-from bert_judge.types import Tokens
+from bert_judge.records import Tokens
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

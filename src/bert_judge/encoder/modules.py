@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from bert_judge.encoder.models import count_layers, load_hf_backbone, load_hf_encoder
 from bert_judge.encoder.output import LOGITS, Hidden, Output
 from bert_judge.errors import ModelError
-from bert_judge.models import count_layers, load_hf_backbone, load_hf_encoder
 
 _HEAD_READS_FIRST_TOKEN = frozenset(["bert", "roberta", "xlm-roberta"])
 _FINAL_NORMS = ("final_layer_norm", "final_norm", "layer_norm", "norm")  # T5; ModernBERT; mBART, Pegasus; EuroBERT

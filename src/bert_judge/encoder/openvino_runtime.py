@@ -25,12 +25,12 @@ import numpy as np
 import openvino as ov
 from numpy.typing import NDArray
 
-from bert_judge.devices import hides_amx
 from bert_judge.encoder.batching import WINDOW, Batch
+from bert_judge.encoder.devices import hides_amx
+from bert_judge.encoder.models import quiet_transformers
 from bert_judge.errors import InputError
-from bert_judge.models import quiet_transformers
 from bert_judge.paths import cache_folder
-from bert_judge.version import __version__
+from bert_judge.records import __version__
 
 if TYPE_CHECKING:
     from bert_judge.encoder.modules import Encoder

@@ -17,11 +17,11 @@ import openvino as ov
 
 from bert_judge.encoder.batching import pack
 from bert_judge.encoder.engine import Model, converted_name
+from bert_judge.encoder.models import INT8
 from bert_judge.encoder.modules import make_encoder
 from bert_judge.encoder.openvino_runtime import OpenVinoRuntime, read_converted
 from bert_judge.errors import import_extra
-from bert_judge.models import INT8
-from bert_judge.types import Tokens
+from bert_judge.records import Tokens
 
 
 def write_int8(model: Model, inputs: Sequence[Tokens], target: Path, trust_remote_code: bool) -> None:

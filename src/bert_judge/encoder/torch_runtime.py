@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from bert_judge.devices import choose_device, fastest_dtype, is_out_of_memory
 from bert_judge.encoder.batching import WINDOW, Batch
+from bert_judge.encoder.devices import choose_device, fastest_dtype, is_out_of_memory
 from bert_judge.encoder.modules import Encoder
 from bert_judge.errors import ModelError
 

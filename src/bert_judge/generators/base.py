@@ -11,8 +11,8 @@ from typing import Annotated, Any, ClassVar
 
 from bert_judge.errors import InputError, ModelError
 from bert_judge.reading import THINK_TOKEN
-from bert_judge.store import Entries, Entry, key_of
-from bert_judge.types import Reply, Sampling, Signature, TokenChoice
+from bert_judge.records import Reply, Sampling, Signature, TokenChoice
+from bert_judge.results.store import Entries, Entry, key_of
 
 Arrived = Callable[[int, Reply], None]
 """Called with the index of a prompt and its reply as soon as that exists, from any thread."""

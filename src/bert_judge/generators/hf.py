@@ -8,7 +8,8 @@ from copy import copy
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.devices import choose_device, fastest_dtype
+from bert_judge.encoder.devices import choose_device, fastest_dtype
+from bert_judge.encoder.models import find_model, load_config, load_language_model, max_input_tokens
 from bert_judge.generators.base import ALTERNATIVES
 from bert_judge.generators.local import (
     ChatFormat,
@@ -18,8 +19,7 @@ from bert_judge.generators.local import (
     in_halves,
     load_chat_tokenizer,
 )
-from bert_judge.models import find_model, load_config, load_language_model, max_input_tokens
-from bert_judge.types import Reply
+from bert_judge.records import Reply
 
 if TYPE_CHECKING:
     import torch

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from threading import Lock
 from typing import Any, NamedTuple
 
-from bert_judge.devices import choose_device, fastest_dtype
+from bert_judge.encoder.devices import choose_device, fastest_dtype
+from bert_judge.encoder.models import find_model, load_config, load_language_model, max_input_tokens, unlimited_input
 from bert_judge.errors import InputError, ModelError
 from bert_judge.generators.local import content_hash, in_halves, load_chat_tokenizer
-from bert_judge.models import find_model, load_config, load_language_model, max_input_tokens, unlimited_input
 
 LONGEST = 1024
 """The longest input in tokens, unless the model's limit is lower or another one is asked for: BARTScore's."""

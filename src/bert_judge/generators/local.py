@@ -11,12 +11,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from bert_judge.devices import is_out_of_memory
+from bert_judge.encoder.devices import is_out_of_memory
+from bert_judge.encoder.models import hash_files
 from bert_judge.errors import ModelError, first_line
 from bert_judge.generators.base import Arrived, BackendGenerator, Options
-from bert_judge.models import hash_files
 from bert_judge.reading import opening_token
-from bert_judge.types import Reply, TokenChoice
+from bert_judge.records import Reply, TokenChoice
 
 _PLACE = "\ue000prompt\ue000"  # where the prompt goes; private characters, which no template contains
 _BLANK = " "

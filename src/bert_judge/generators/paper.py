@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bert_judge.models import find_model, quiet_transformers
+from bert_judge.encoder.models import find_model, quiet_transformers
 from bert_judge.reading import split_trace
 
 

@@ -10,11 +10,11 @@ import importlib.metadata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
+from bert_judge.encoder.models import find_model
 from bert_judge.errors import ModelError, first_line, import_extra
 from bert_judge.generators.base import ALTERNATIVES
 from bert_judge.generators.local import ChatFormat, Encoded, LocalGenerator, content_hash
-from bert_judge.models import find_model
-from bert_judge.types import Reply
+from bert_judge.records import Reply
 
 
 class VLLMGenerator(LocalGenerator):

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError
 from bert_judge.judges.base import make_samples
 from bert_judge.judges.shared import JudgeName, shared_judge
-from bert_judge.models import STARTER
-from bert_judge.types import Sample
+from bert_judge.records import Sample
 
 
 class CorrectnessMetric:

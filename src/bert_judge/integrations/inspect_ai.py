@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 from string import ascii_uppercase
 from typing import Any
 
+from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError, import_extra
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.judges.shared import JudgeName, shared_judge
-from bert_judge.models import STARTER
-from bert_judge.types import Sample, Signature, Verdict
+from bert_judge.records import Sample, Signature, Verdict
 
 _FEATURE = "bert_judge.integrations.inspect_ai"
 _scorers = import_extra("inspect_ai.scorer", _FEATURE, None, "inspect_ai")

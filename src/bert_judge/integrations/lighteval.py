@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from bert_judge.encoder.models import STARTER
 from bert_judge.errors import import_extra
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.judges.shared import JudgeName, shared_judge
-from bert_judge.models import STARTER
-from bert_judge.types import Sample
+from bert_judge.records import Sample
 
 _FEATURE = "bert_judge.integrations.lighteval"
 _samples = import_extra("lighteval.metrics.metrics_sample", _FEATURE, None, "lighteval")

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError, did_you_mean
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.judges.shared import JudgeName, shared_judge
-from bert_judge.models import STARTER
-from bert_judge.types import Sample
+from bert_judge.records import Sample
 
 Doc = Mapping[str, Any]
 """A document of a task: a row of its data set."""

@@ -16,7 +16,7 @@ import pytest
 
 if TYPE_CHECKING:
     from bert_judge.judges import Judge
-    from bert_judge.types import Sample, Verdict
+    from bert_judge.records import Sample, Verdict
 
 _OPTION = "bert_judge"
 _MOST = 500  # characters of a text that a failure shows
@@ -77,7 +77,7 @@ def assert_correct(judge: Judge) -> AssertCorrect:
 
 
 def _name(judge: Judge) -> str:
-    from bert_judge.types import Signature
+    from bert_judge.records import Signature
 
     return Signature.of(judge.signature).short
 

@@ -10,10 +10,10 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from bert_judge.errors import InputError
-from bert_judge.types import Explanation, Reply, Sample, Scale, Signature, Verdict
+from bert_judge.records import Explanation, Reply, Sample, Scale, Signature, Verdict
 
 if TYPE_CHECKING:
-    from bert_judge.sources import ColumnMap
+    from bert_judge.inputs import ColumnMap
 
 Table = TypeVar("Table")
 
@@ -228,7 +228,7 @@ def windows_of(samples: Iterable[Sample], most: int, first: int = FIRST_WINDOW) 
     """The windows that are judged together: `first` samples, so that the first verdicts come soon, then more and more,
     up to `most` samples or eight million characters.
     """
-    from bert_judge.encoder import windows
+    from bert_judge.encoder.batching import windows
 
     def characters(sample: Sample) -> int:
         return len(sample.candidate) + len(sample.question or "") + sum(map(len, sample.references))

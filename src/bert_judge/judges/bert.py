@@ -10,14 +10,13 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from bert_judge.encoder.models import JUDGE_CONFIG, STARTER, find_model, read_config
+from bert_judge.encoder.processes import computed_ahead
 from bert_judge.errors import InputError, ModelError
 from bert_judge.judges.base import FIRST_WINDOW, WHOLE_CANDIDATE, Judge, make_samples, windows_of
 from bert_judge.judges.reader import Read, Reader, Workers, check_workers, texts_of, usable_cores
-from bert_judge.models import JUDGE_CONFIG, STARTER, find_model, read_config
-from bert_judge.processes import computed_ahead
-from bert_judge.prompt import InputForm, JudgeConfig, PromptEncoder
-from bert_judge.types import Sample, Scale, Signature, Verdict
-from bert_judge.version import __version__
+from bert_judge.reading import InputForm, JudgeConfig, PromptEncoder
+from bert_judge.records import Sample, Scale, Signature, Verdict, __version__
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +63,7 @@ class BERTJudge(Judge):
         allow_pickle: Annotated[bool, "convert weights that are pickles (once; their tensors alone are read)"] = False,
         whole_candidate: Annotated[bool | None, WHOLE_CANDIDATE] = None,
     ) -> None:
-        from bert_judge.encoder import Engine, load_model
+        from bert_judge.encoder.engine import Engine, load_model
 
         if threshold is not None and not 0 <= threshold <= 1:
             raise InputError(f"threshold is {threshold}; a probability between 0 and 1 was expected.")

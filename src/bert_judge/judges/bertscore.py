@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge
-from bert_judge.types import Sample, Signature, Verdict
+from bert_judge.records import Sample, Signature, Verdict
 
 if TYPE_CHECKING:
     from bert_judge.bertscore import PairScore

@@ -16,11 +16,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any, Literal, get_args
 
-from bert_judge.artifacts import write_files
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges.base import Costs, Judge, windows_of
-from bert_judge.types import Sample, Scale, Signature, Verdict
-from bert_judge.version import __version__
+from bert_judge.records import Sample, Scale, Signature, Verdict, __version__
+from bert_judge.results import write_files
 
 Counted = Literal["rows", "questions", "sources"]
 """What a promise counts alike."""

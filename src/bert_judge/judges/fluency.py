@@ -9,8 +9,7 @@ from typing import Annotated, Literal, get_args
 from bert_judge.errors import InputError
 from bert_judge.generators.likelihood import Likelihood, LikelihoodModel
 from bert_judge.judges.base import Judge, windows_of
-from bert_judge.types import Sample, Signature, Verdict
-from bert_judge.version import __version__
+from bert_judge.records import Sample, Signature, Verdict, __version__
 
 SourceName = Literal["question", "reference"]
 

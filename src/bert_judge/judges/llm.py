@@ -10,7 +10,6 @@ from threading import Lock
 from typing import Annotated, Literal, get_type_hints
 
 from bert_judge.errors import InputError
-from bert_judge.evidence import match
 from bert_judge.generators import KeptGenerator, Options, make_generator
 from bert_judge.judges.base import WHOLE_CANDIDATE, Costs, Judge, make_samples, windows_of
 from bert_judge.judges.llm_prompt import (
@@ -25,9 +24,9 @@ from bert_judge.judges.llm_prompt import (
 )
 from bert_judge.reading import THINK_TOKEN, find_answer, split_trace
 from bert_judge.reading import VERSION as READING
-from bert_judge.store import open_store
-from bert_judge.types import Reply, Sample, Sampling, Scale, Signature, TokenChoice, Verdict
-from bert_judge.version import __version__
+from bert_judge.reading.evidence import match
+from bert_judge.records import Reply, Sample, Sampling, Scale, Signature, TokenChoice, Verdict, __version__
+from bert_judge.results.store import open_store
 
 _WINDOW = 1024  # rows that are held
 _AROUND = " \n*_`~\"'“”‘’.!$[](){}<>\\"  # markup around a verdict

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from typing import Literal, NamedTuple
 
-from bert_judge.types import Sample
+from bert_judge.records import Sample
 
 InstructionType = Literal["soft", "strict"]
 

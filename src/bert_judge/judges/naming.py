@@ -24,15 +24,15 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
+from bert_judge.encoder.models import STARTER, find_model
 from bert_judge.errors import InputError, ModelError, did_you_mean, named_in_errors
+from bert_judge.inputs.settings import read_yaml, shown
 from bert_judge.judges import JUDGES
 from bert_judge.judges.base import Judge
 from bert_judge.judges.cascade import is_cascade
 from bert_judge.judges.stored import StoredJudge
 from bert_judge.metrics import METRICS, find_metric
-from bert_judge.models import STARTER, find_model
-from bert_judge.settings import read_yaml, shown
-from bert_judge.store import open_store
+from bert_judge.results.store import open_store
 
 _SUITE_NAME = re.compile(r"\w[\w.-]*")
 

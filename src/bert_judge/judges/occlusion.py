@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import islice, pairwise
 
 from bert_judge.judges.base import Judge
-from bert_judge.types import Explanation, Occlusion, Sample
+from bert_judge.records import Explanation, Occlusion, Sample
 
 SENTENCES, WORDS = 12, 24
 """The most sentences, and the most words, that are left out of a candidate; in a longer one neighbours go together."""

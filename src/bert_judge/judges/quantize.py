@@ -10,14 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bert_judge.artifacts import check_folder
-from bert_judge.encoder import load_model
+from bert_judge.encoder.engine import load_model
+from bert_judge.encoder.models import INT8, find_model, is_int8
 from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.judges.bert import BERTJudge
-from bert_judge.models import INT8, find_model, is_int8
-from bert_judge.prompt import JudgeConfig, PromptEncoder
+from bert_judge.reading import JudgeConfig, PromptEncoder
+from bert_judge.records import Sample, Verdict
+from bert_judge.results import check_folder
 from bert_judge.training import split_by_question
-from bert_judge.types import Sample, Verdict
 
 MAX_FLIPS = 0.01
 _LEAST = 40  # rows, on either side

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from bert_judge.errors import InputError
-from bert_judge.prompt import Prompt, PromptEncoder, Scope
-from bert_judge.reading import Answer
-from bert_judge.types import Sample
+from bert_judge.reading import Answer, Prompt, PromptEncoder, Scope
+from bert_judge.records import Sample
 
 MOST_READ: Final = 500_000
 """The most characters of a text that are read, half of them at its beginning and half at its end: what is tokenized

@@ -12,11 +12,10 @@ from bert_judge.errors import InputError
 from bert_judge.judges.base import WHOLE_CANDIDATE, Judge, make_samples
 from bert_judge.judges.patterns import PATTERN_TIMEOUT, check_seconds, compile_pattern
 from bert_judge.metrics import MATH_TIMEOUT, METRICS, MetricResult, find_boxed, find_metric, option_letter, strip_markup
+from bert_judge.metrics.timing import check_time, limited
 from bert_judge.reading import THINK_TOKEN, find_answer
 from bert_judge.reading import VERSION as READING
-from bert_judge.timing import check_time, limited
-from bert_judge.types import Sample, Scale, Signature, Verdict
-from bert_judge.version import __version__
+from bert_judge.records import Sample, Scale, Signature, Verdict, __version__
 
 FINAL_ANSWER = r"Final answer:\s*(.+)"
 """The pattern of the paper's package; its prompts ask for such a line."""

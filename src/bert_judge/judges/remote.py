@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Annotated, Any, Final
 
-from bert_judge.endpoints import Client, Endpoint, FailedRequestError, Response
 from bert_judge.errors import InputError, ModelError, did_you_mean, import_extra
+from bert_judge.generators.endpoints import Client, Endpoint, FailedRequestError, Response
 from bert_judge.judges.base import characters_read, make_samples
 from bert_judge.judges.stand_in import Description, StandIn
-from bert_judge.types import Sample, Verdict
+from bert_judge.records import Sample, Verdict
 
 KEY_VARIABLE: Final = "BERT_JUDGE_API_KEY"
 
@@ -106,7 +106,7 @@ class RemoteJudge(StandIn):
 
     def _windows(self, samples: Iterable[Sample]) -> Iterator[list[Sample]]:
         """The rows of each request."""
-        from bert_judge.encoder import windows
+        from bert_judge.encoder.batching import windows
 
         rows = self._request_rows
         return windows(map(self._checked, samples), characters_read, self._most_characters, rows, rows)

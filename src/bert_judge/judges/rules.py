@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from bert_judge.errors import InputError
+from bert_judge.inputs.settings import read_yaml, shown
 from bert_judge.judges.base import Judge
 from bert_judge.judges.patterns import PATTERN_TIMEOUT, check_seconds, compile_pattern
+from bert_judge.metrics.timing import limited
 from bert_judge.reading import THINK_TOKEN, after_trace
-from bert_judge.settings import read_yaml, shown
-from bert_judge.timing import limited
-from bert_judge.types import Sample, Scale, Signature, Verdict
-from bert_judge.version import __version__
+from bert_judge.records import Sample, Scale, Signature, Verdict, __version__
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Any
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.types import Sample, Signature, Verdict
+from bert_judge.records import Sample, Signature, Verdict
 
 JudgeName = str | Path | Mapping[str, Any]
 """What names a judge: see `bert_judge.judges.naming`."""

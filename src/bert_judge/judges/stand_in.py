@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from bert_judge.judges.base import Judge
-from bert_judge.types import Scale, Signature
+from bert_judge.records import Scale, Signature
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Any
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Costs, Judge, windows_of
 from bert_judge.judges.stand_in import Description, StandIn
-from bert_judge.store import Entries, Entry, key_of
-from bert_judge.types import Sample, Verdict
+from bert_judge.records import Sample, Verdict
+from bert_judge.results.store import Entries, Entry, key_of
 
 _WINDOW = 1024  # rows that are held
 

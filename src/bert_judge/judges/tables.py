@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
 from bert_judge.errors import InputError
-from bert_judge.sources.columns import REQUIRED, ColumnMap, Columns, asked_columns
-from bert_judge.sources.separators import SeparatorCount
-from bert_judge.sources.values import BadRow, RawRow, RowReader
-from bert_judge.types import Sample, Verdict
+from bert_judge.inputs.columns import REQUIRED, ColumnMap, Columns, asked_columns
+from bert_judge.inputs.separators import SeparatorCount
+from bert_judge.inputs.values import BadRow, RawRow, RowReader
+from bert_judge.records import Sample, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd

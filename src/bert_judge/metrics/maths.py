@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from bert_judge.errors import MissingExtraError
 from bert_judge.metrics.extras import MATH_VERIFY
-from bert_judge.timing import limited
+from bert_judge.metrics.timing import limited
 
 MATH_TIMEOUT = 5.0
 """Seconds that a pair may take: what Math-Verify allows to each of its steps."""

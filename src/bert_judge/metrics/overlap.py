@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bert_judge.metrics.extras import ROUGE_SCORE, SACREBLEU
 from bert_judge.metrics.text import split_words
-from bert_judge.timing import check_time
+from bert_judge.metrics.timing import check_time
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU

@@ -4,7 +4,10 @@
 for the reference.
 """
 
-from bert_judge.reading.answers import Answer, find_answer, find_value
+from bert_judge.reading.answers import VERSION, Answer, find_answer, find_value
+from bert_judge.reading.form import InputForm, JudgeConfig
+from bert_judge.reading.prompts import Prompt, PromptEncoder
+from bert_judge.reading.scope import Scope
 from bert_judge.reading.traces import EMPTY, THINK_TOKEN, after_trace, opening_token, split_trace
 
 __all__ = [
@@ -12,12 +15,14 @@ __all__ = [
     "THINK_TOKEN",
     "VERSION",
     "Answer",
+    "InputForm",
+    "JudgeConfig",
+    "Prompt",
+    "PromptEncoder",
+    "Scope",
     "after_trace",
     "find_answer",
     "find_value",
     "opening_token",
     "split_trace",
 ]
-
-VERSION = 1
-"""Changes whenever another part of a text is taken for the answer."""

@@ -6,9 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bert_judge.evidence import read
+from bert_judge.reading.evidence import read
 from bert_judge.reading.traces import EMPTY, THINK_TOKEN, after_trace, has_marker
-from bert_judge.types import Sample, Verdict
+from bert_judge.records import Sample, Verdict
+
+VERSION = 1
+"""Changes whenever another part of a text is taken for the answer."""
 
 # The tokens with which chat templates begin and end a turn, and how they name whose turn it is.
 _TURN = re.compile(

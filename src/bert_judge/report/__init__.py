@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bert_judge.analysis.results import find_runs, left_out
+from bert_judge.results.runs import find_runs, left_out
 
 if TYPE_CHECKING:
     from bert_judge.report.page import write_report

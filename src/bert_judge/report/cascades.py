@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from bert_judge.analysis.calibrate import CascadeResult, StageCount, early_agreement, stage_counts
-from bert_judge.analysis.thresholds import CascadeSettings, Side, StageResult
-from bert_judge.document import Block, Content, Document, Table
 from bert_judge.judges.base import Costs
 from bert_judge.judges.cascade import CascadePlan
+from bert_judge.report.document import Block, Content, Document, Table
+from bert_judge.studies.calibrate import CascadeResult, StageCount, early_agreement, stage_counts
+from bert_judge.studies.thresholds import CascadeSettings, Side, StageResult
 from bert_judge.wording import SAID, percent
 
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from html import escape
 
+from bert_judge.measures.calibration import Bin
 from bert_judge.report.figures import Bar
-from bert_judge.stats.calibration import Bin
 from bert_judge.wording import bracketed
 
 _WIDTH, _HEIGHT = 340, 200

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bert_judge.analysis.correct import Corrected
-from bert_judge.document import Document, Facts, Table
-from bert_judge.types import Signature
+from bert_judge.records import Signature
+from bert_judge.report.document import Document, Facts, Table
+from bert_judge.studies.correct import Corrected
 from bert_judge.wording import interval
 
 _BEST = "<- take this one"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from bert_judge.analysis.evaluate import Baseline, ChosenThreshold, Evaluation, JudgeEvaluation, SliceFound
-from bert_judge.analysis.measures import AUROC, TITLES, Estimate
-from bert_judge.analysis.slices import SMALL_CLASS, SMALL_ROWS
-from bert_judge.analysis.teacher import TeacherErrors
-from bert_judge.document import Block, Chart, Content, Document, Example, Examples, Table
+from bert_judge.measures.discrimination import RiskCoverage
+from bert_judge.measures.labels import Confusion
+from bert_judge.report.document import Block, Chart, Content, Document, Example, Examples, Table
 from bert_judge.report.reasons import shared
-from bert_judge.stats.discrimination import RiskCoverage
-from bert_judge.stats.labels import Confusion
+from bert_judge.studies.evaluate import Baseline, ChosenThreshold, Evaluation, JudgeEvaluation, SliceFound
+from bert_judge.studies.measures import AUROC, TITLES, Estimate
+from bert_judge.studies.slices import SMALL_CLASS, SMALL_ROWS
+from bert_judge.studies.teacher import TeacherErrors
 from bert_judge.wording import SAID, interval, number, p_value, percent, points
 
 _RATES = frozenset(["accuracy", "accuracy_all", "balanced_accuracy", "precision", "recall"])

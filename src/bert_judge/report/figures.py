@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.analysis.pairing import judge_kinds
-from bert_judge.analysis.results import Row, Run
-from bert_judge.analysis.slices import Facet
-from bert_judge.analysis.table import JudgeColumn, VerdictTable
-from bert_judge.artifacts import BAD_ROWS
-from bert_judge.stats.calibration import Bin, brier, expected_calibration_error, reliability
-from bert_judge.stats.labels import Confusion
-from bert_judge.stats.rates import Rate
-from bert_judge.types import Signature
+from bert_judge.measures.calibration import Bin, brier, expected_calibration_error, reliability
+from bert_judge.measures.labels import Confusion
+from bert_judge.measures.rates import Rate
+from bert_judge.records import Signature
+from bert_judge.results import BAD_ROWS
+from bert_judge.results.runs import Row, Run
+from bert_judge.studies.pairing import judge_kinds
+from bert_judge.studies.slices import Facet
+from bert_judge.studies.table import JudgeColumn, VerdictTable
 
 if TYPE_CHECKING:
     import numpy as np

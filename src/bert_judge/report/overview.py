@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from bert_judge.document import BarCell, Block, Chart, Content, Document, Facts, Table
 from bert_judge.report.charts import histogram, reliability
+from bert_judge.report.document import BarCell, Block, Chart, Content, Document, Facts, Table
 from bert_judge.report.figures import AgreementFigures, Cell, Cross, Figures, JudgeFigures, Kind
 from bert_judge.wording import INTERVALS, duration, interval, number, percent, rows_outside
 

@@ -9,13 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bert_judge.analysis.pairing import judge_kinds
-from bert_judge.analysis.results import Row
-from bert_judge.analysis.table import VerdictTable
-from bert_judge.evidence import AGREEING, Mark, match
-from bert_judge.memory import uncollected
+from bert_judge.reading.evidence import AGREEING, Mark, match
+from bert_judge.records import Explanation, uncollected
 from bert_judge.report.reasons import against, because, pieces
-from bert_judge.types import Explanation
+from bert_judge.results.runs import Row
+from bert_judge.studies.pairing import judge_kinds
+from bert_judge.studies.table import VerdictTable
 from bert_judge.wording import not_judged
 
 CHUNK = 512

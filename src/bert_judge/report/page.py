@@ -10,16 +10,16 @@ from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 
-from bert_judge.analysis.labels import Labels
-from bert_judge.analysis.results import Run
-from bert_judge.analysis.table import collect
-from bert_judge.artifacts import write_files
-from bert_judge.document import shown
 from bert_judge.errors import OutputError
+from bert_judge.records import __version__
+from bert_judge.report.document import shown
 from bert_judge.report.figures import Figures, find_figures
 from bert_judge.report.overview import cards, charts, headline, report_document, tables
 from bert_judge.report.packing import BUDGET, Packed, pack
-from bert_judge.version import __version__
+from bert_judge.results import write_files
+from bert_judge.results.runs import Run
+from bert_judge.studies.labels import Labels
+from bert_judge.studies.table import collect
 
 
 def check_path(path: str | Path) -> Path:

@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from bert_judge.analysis.evaluate import Evaluation, JudgeEvaluation
 from bert_judge.errors import MissingExtraError
+from bert_judge.studies.evaluate import Evaluation, JudgeEvaluation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,9 +7,9 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from bert_judge.artifacts import BAD_ROWS, ResultFolder, write_files
-from bert_judge.document import Content, Facts, Table
-from bert_judge.summary import Agreement, Summary
+from bert_judge.report.document import Content, Facts, Table
+from bert_judge.results import BAD_ROWS, ResultFolder, write_files
+from bert_judge.results.summary import Agreement, Summary
 from bert_judge.wording import INTERVALS, bracketed, csv_text, interval_by, number, percent, rows_outside
 
 

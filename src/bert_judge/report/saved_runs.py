@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bert_judge.analysis.harness import Difference, HarnessFound
-from bert_judge.analysis.references import DoubtedReference
-from bert_judge.analysis.several import SeveralLine
-from bert_judge.document import Block, Content, Document, Example, Examples, Table
-from bert_judge.sources import FoundRun
+from bert_judge.inputs import FoundRun
+from bert_judge.report.document import Block, Content, Document, Example, Examples, Table
+from bert_judge.studies.harness import Difference, HarnessFound
+from bert_judge.studies.references import DoubtedReference
+from bert_judge.studies.several import SeveralLine
 from bert_judge.wording import SAID, bracketed, clipped, percent, points
 
 MOST_RUNS = 40

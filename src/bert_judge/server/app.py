@@ -18,11 +18,12 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from bert_judge.artifacts import verdict_record
 from bert_judge.errors import BertJudgeError, InputError
 from bert_judge.judges import BERTScore, Judge
 from bert_judge.judges.occlusion import SENTENCES, WORDS, explain
 from bert_judge.judges.stand_in import Description
+from bert_judge.records import Sample, Verdict, __version__
+from bert_judge.results import verdict_record
 from bert_judge.server.graders import grader_answer, grader_sample
 from bert_judge.server.labelling import Labelling, check_origin, labelling_router
 from bert_judge.server.middleware import Figures, Keys, RequestMiddleware
@@ -55,8 +56,6 @@ from bert_judge.server.schema import (
 )
 from bert_judge.server.service import Service
 from bert_judge.server.static import HEADERS, static
-from bert_judge.types import Sample, Verdict
-from bert_judge.version import __version__
 
 _ABOUT = "Says how likely model answers are correct, given the right answers. A judge is named by `judge` or `model`."
 _FAILURES: dict[int | str, dict[str, Any]] = {

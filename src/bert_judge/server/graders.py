@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bert_judge.errors import InputError
+from bert_judge.records import Sample, Verdict
 from bert_judge.server.refusing import RefusedError, shortened, shown
 from bert_judge.server.schema import MOST_REFERENCES, Grader, GraderRequest
-from bert_judge.types import Sample, Verdict
 
 _VARIABLE = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
 _ERRORS = (

@@ -22,12 +22,12 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from bert_judge.analysis.sampling import Draw
 from bert_judge.errors import InputError, OutputError
-from bert_judge.locks import locked
+from bert_judge.results.locks import locked
 from bert_judge.server.hosts import is_same_origin
 from bert_judge.server.refusing import RefusedError
 from bert_judge.server.static import HEADERS, static
+from bert_judge.studies.sampling import Draw
 
 _FILES: Final = {"": "label.html", "label.js": "label.js", "label.css": "label.css"}
 _START = b'{"id": '  # of every line that we write

@@ -19,12 +19,12 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bert_judge.errors import InputError
+from bert_judge.records import Verdict
 from bert_judge.server.hosts import allowed_hosts, allows, host_name
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.refusing import RefusedError, failure, reason_of, shown
 from bert_judge.server.schema import MOST_ROWS
 from bert_judge.server.turns import Turns
-from bert_judge.types import Verdict
 
 KEYS_VARIABLE: Final = "BERT_JUDGE_API_KEYS"
 OPEN_PATHS: Final = frozenset(["/health", "/ready", "/", "/page.css", "/page.js"])

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Final
 
 from bert_judge.errors import InputError
-from bert_judge.limits import Limits
+from bert_judge.inputs.limits import Limits
 
 _COUNTS: Final = (
     *("batch_rows", "batch_characters", "queue_rows", "max_rows", "max_file_rows", "max_text", "max_row"),

@@ -13,9 +13,9 @@ from starlette.exceptions import HTTPException
 
 from bert_judge.judges.base import windows_of
 from bert_judge.judges.stand_in import Description, StandIn
+from bert_judge.records import Sample, Verdict
 from bert_judge.server.queueing import JudgeQueue, QueueFullError
 from bert_judge.server.static import HEADERS
-from bert_judge.types import Sample, Verdict
 
 FILES: Final = {"/": "page.html", "/page.css": "page.css", "/page.js": "page.js"}
 MADE_HEADERS: Final = {

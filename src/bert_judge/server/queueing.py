@@ -18,10 +18,10 @@ from typing import NamedTuple, TypeVar
 from bert_judge.errors import ModelError
 from bert_judge.judges import Judge
 from bert_judge.judges.base import characters_read
+from bert_judge.metrics.timing import OutOfTimeError, time_limit
+from bert_judge.records import Sample, Verdict
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.shares import Shares
-from bert_judge.timing import OutOfTimeError, time_limit
-from bert_judge.types import Sample, Verdict
 
 T = TypeVar("T")
 

@@ -20,18 +20,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from bert_judge.analysis.results import load_run
 from bert_judge.errors import BertJudgeError, InputError
+from bert_judge.inputs import Source, open_source
+from bert_judge.inputs.limits import LimitError
+from bert_judge.inputs.streams import MAGIC_BYTES, PACKINGS
 from bert_judge.judges import Judge
 from bert_judge.judges.base import windows_of
 from bert_judge.judges.stand_in import Description, StandIn
-from bert_judge.limits import LimitError
+from bert_judge.records import Sample, Verdict
 from bert_judge.report import write_report
-from bert_judge.scoring import open_result, score_source
+from bert_judge.results.runs import load_run
 from bert_judge.server.options import ServerOptions
-from bert_judge.sources import Source, open_source
-from bert_judge.sources.streams import MAGIC_BYTES, PACKINGS
-from bert_judge.types import Sample, Verdict
+from bert_judge.studies.score import open_result, score_source
 
 HEAD_BYTES: Final = 8
 """Before each object that is sent: its length, big-endian."""

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from bert_judge.judges.stand_in import Description
+from bert_judge.records import Sample
 from bert_judge.server import report_process
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.page import Judged, with_room
 from bert_judge.server.queueing import JudgeQueue
 from bert_judge.server.refusing import RefusedError
 from bert_judge.server.report_process import HEAD_BYTES, REPORT, Order, file_name, out_of_memory
-from bert_judge.types import Sample
 
 _MOST_WAITING: Final = 8  # reports, of which each holds its file
 _LARGEST: Final = 256 << 20  # bytes that a process may send together

@@ -16,11 +16,11 @@ from fastapi import FastAPI
 
 from bert_judge.errors import OutputError, named_in_errors
 from bert_judge.judges import Judge
+from bert_judge.records import Sample
 from bert_judge.server.connections import BACKLOG, BURST, Connections, most_connections
 from bert_judge.server.middleware import JsonLines
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.service import Service
-from bert_judge.types import Sample
 
 _ENDING = 2.0  # seconds of draining that are kept for what comes after the last request
 _LAST_READ = 0.2  # seconds for requests that are on their way on open connections

@@ -18,8 +18,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from bert_judge.errors import did_you_mean
+from bert_judge.records import whole_text
 from bert_judge.server.refusing import RefusedError, shortened, shown
-from bert_judge.types import whole_text
 
 MOST_REFERENCES = 1_000
 """Of one row."""

@@ -14,12 +14,12 @@ from bert_judge.errors import did_you_mean
 from bert_judge.judges import BERTScore, Judge
 from bert_judge.judges.base import characters_read
 from bert_judge.judges.naming import distinct
+from bert_judge.records import Sample, Verdict
 from bert_judge.server.middleware import Figures
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.queueing import JudgeQueue, LongTurn
 from bert_judge.server.refusing import RefusedError, shown
 from bert_judge.server.schema import MOST_REFERENCES
-from bert_judge.types import Sample, Verdict
 
 
 class Service:

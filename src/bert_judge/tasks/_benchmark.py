@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bert_judge.data import find_dataset, load_dataset
+from bert_judge.inputs.datasets import find_dataset, load_dataset
 from bert_judge.tasks._prompts import FORMS, add_form
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bert_judge.errors import InputError, first_line
-from bert_judge.sources import ColumnMap, open_source
+from bert_judge.inputs import ColumnMap, open_source
 from bert_judge.tasks._benchmark import BenchmarkTask
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def discover(tasks_dir: str | Path | None = None, package: str = "bert_judge.tas
 def from_file(path: str | Path, columns: ColumnMap | None = None) -> Dataset:
     """A dataset with `question` and `reference` from a file, as a task returns it.
 
-    The file is anything that `bert_judge.sources.open_source` reads. `columns` maps "question" and "reference" to its
+    The file is anything that `bert_judge.inputs.open_source` reads. `columns` maps "question" and "reference" to its
     columns; a role without one is recognised. References are texts, or lists of texts where some row has several.
 
     Raises InputError, which names the row and what is wrong with it.

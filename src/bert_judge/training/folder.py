@@ -17,14 +17,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bert_judge.artifacts import check_folder, write_files
+from bert_judge.encoder.models import JUDGE_CONFIG, hash_files
 from bert_judge.errors import InputError, OutputError, first_line
-from bert_judge.models import JUDGE_CONFIG, hash_files
-from bert_judge.prompt import InputForm
+from bert_judge.reading import InputForm
+from bert_judge.records import Sample, __version__
+from bert_judge.results import check_folder, write_files
 from bert_judge.training.config import TrainConfig
 from bert_judge.training.held_out import HeldOutMeasures
-from bert_judge.types import Sample
-from bert_judge.version import __version__
 
 METRICS, STATES, RUNS = "metrics.json", "states", "runs"
 _RESULT = (METRICS, JUDGE_CONFIG, "config.json", "model.safetensors")

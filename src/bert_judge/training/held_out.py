@@ -6,16 +6,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bert_judge.stats import Confusion, brier, expected_calibration_error, fit_temperature
+from bert_judge.measures import Confusion, brier, expected_calibration_error, fit_temperature
+from bert_judge.records import Sample
 from bert_judge.training.rows import grouped, labels_of
-from bert_judge.types import Sample
 
 _COPIES = 100  # rows that a soft label stands for
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOutMeasures:
-    """The number of rows, the rate of correct ones (`right`), and the measures of `bert_judge.stats`.
+    """The number of rows, the rate of correct ones (`right`), and the measures of `bert_judge.measures`.
 
     A soft label p is correct from 0.5 on in `accuracy`, `f1` and `kappa`; in `brier` and `ece` it counts as p correct
     and 1 - p incorrect rows (in hundredths). Undefined measures, such as kappa of a single label, are None.

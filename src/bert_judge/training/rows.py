@@ -11,12 +11,12 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from bert_judge.data import find_dataset, get_dataset_config_names, load_dataset_dict
 from bert_judge.errors import InputError
+from bert_judge.inputs import ColumnMap, Source, open_source
+from bert_judge.inputs.datasets import find_dataset, get_dataset_config_names, load_dataset_dict
+from bert_judge.measures.questions import question_key
 from bert_judge.paths import model_folder
-from bert_judge.questions import question_key
-from bert_judge.sources import ColumnMap, Source, open_source
-from bert_judge.types import Sample
+from bert_judge.records import Sample
 
 COLUMNS = ("question", "candidate", "reference", "label", "task", "model", "label_source", "id")
 """The columns of a row; candidate and label are needed, and reference (or references) where a judge reads it."""

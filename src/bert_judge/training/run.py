@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.addresses import public_command
+from bert_judge.encoder.models import find_model, max_input_tokens, quiet_transformers
 from bert_judge.errors import InputError, OutputError
-from bert_judge.models import find_model, max_input_tokens, quiet_transformers
-from bert_judge.prompt import InputForm, JudgeConfig, PromptEncoder
+from bert_judge.reading import InputForm, JudgeConfig, PromptEncoder
+from bert_judge.records import Sample, versions
 from bert_judge.training.config import TrainConfig
 from bert_judge.training.folder import RUNS, TrainingFolder, TrainResult, check_hub, identity, make_card, push
 from bert_judge.training.held_out import calibrate, measure, measure_tasks
@@ -28,8 +28,7 @@ from bert_judge.training.trainer import (
     speed_up,
     training_arguments,
 )
-from bert_judge.types import Sample
-from bert_judge.version import versions
+from bert_judge.wording import public_command
 
 if TYPE_CHECKING:
     from transformers import Trainer, TrainingArguments

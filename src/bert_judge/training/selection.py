@@ -10,14 +10,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from bert_judge.encoder.models import load_config
 from bert_judge.errors import InputError
-from bert_judge.models import load_config
 from bert_judge.paths import model_folder
-from bert_judge.prompt import InputForm
+from bert_judge.reading import InputForm
+from bert_judge.records import Sample
 from bert_judge.training.config import TrainConfig
 from bert_judge.training.held_out import is_soft
 from bert_judge.training.rows import GROUPS, group_of, grouped, labels_of, read_examples, split_by_question
-from bert_judge.types import Sample
 
 Amount = int | float
 Mix = Mapping[str, Amount | Mapping[str, Amount]]

@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.devices import fastest_dtype
+from bert_judge.encoder.devices import fastest_dtype
+from bert_judge.encoder.models import load_hf_encoder
 from bert_judge.errors import InputError
-from bert_judge.evidence import match
-from bert_judge.models import load_hf_encoder
-from bert_judge.prompt import InputForm, PromptEncoder
+from bert_judge.reading import InputForm, PromptEncoder
+from bert_judge.reading.evidence import match
+from bert_judge.records import Sample, Tokens
 from bert_judge.training.config import TrainConfig
-from bert_judge.types import Sample, Tokens
 
 if TYPE_CHECKING:
     import torch

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bert_judge import bertscore
 from bert_judge.compat.bert_score.utils import get_hash, get_model, get_tokenizer, lang2model, model2layers
-from bert_judge.devices import choose_device
+from bert_judge.encoder.devices import choose_device
 from bert_judge.errors import InputError
 
 if TYPE_CHECKING:

@@ -1,0 +1,337 @@
+"""Clients of HTTP endpoints: requests with a deadline, a limit on the size of an answer, and retries.
+
+endpoint = Endpoint("http://localhost:8000/v1", "base_url", timeout=300, retries=5, connections=16)
+with endpoint.session() as session:
+    futures = [session.submit(session.client.ask("POST", "/chat/completions", body, read)) for body in bodies]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import math
+import os
+import random
+import time
+import warnings
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from bert_judge.errors import InputError
+from bert_judge.inputs.limits import FILES
+from bert_judge.wording import public_text
+
+if TYPE_CHECKING:
+    import httpx2
+
+T = TypeVar("T")
+
+LONGEST_RETRY_AFTER: Final = 600.0
+"""Seconds; a server that asks for more is not waited for."""
+
+_FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds before the first retry, doubled each time
+_CLOSING_SECONDS = 10.0  # in which connections are closed
+_TRY_AGAIN = frozenset([408, 409, 425, 429])  # and all from 500 on
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What an endpoint sent, whatever its status."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+    def json(self) -> Any:
+        """The body as JSON. Raises ValueError, also for values that are nested too deeply."""
+        try:
+            return json.loads(self.text)
+        except RecursionError as error:
+            raise ValueError("nested too deeply") from error
+
+    @property
+    def message(self) -> str:
+        """The sentence of an error, in one line of up to 300 characters."""
+        try:
+            message = self.json()["error"]["message"]
+        except (ValueError, KeyError, TypeError):
+            message = self.text
+        return " ".join(str(message)[:2000].split()).rstrip(".")[:300]
+
+
+class FailedRequestError(Exception):
+    """Why a request has no answer that can be used.
+
+    `pause` is the least time to wait before another try, in seconds; None where none would help. `status` is that of
+    the answer, where there is one.
+    """
+
+    def __init__(self, message: str, pause: float | None = 0.0, status: int | None = None) -> None:
+        super().__init__(message)
+        self.pause, self.status = pause, status
+
+
+class Endpoint:
+    """An HTTP service at an address, which may hold a user and a password (sent as basic authentication) and a query
+    (sent with each request); `url` is the address without them.
+
+    `timeout` is how long a whole request may take, in seconds, from the connection to the last byte. A connection that
+    fails, a timeout, the status 408, 409, 425, 429 or 5xx, and an answer that can't be used are tried again `retries`
+    times, after waits that double, or that the server asks for (Retry-After). Raises InputError, with the `name` of
+    the parameter, for what is no address.
+    """
+
+    def __init__(
+        self, address: str, name: str, *, key: str | None, timeout: float, retries: int, connections: int
+    ) -> None:
+        import httpx2
+
+        parts = read_address(address, name)
+        user = parts.netloc.rpartition("@")[0]
+        basic = base64.b64encode(unquote(user).encode()).decode()
+        query = dict(parse_qsl(parts.query, keep_blank_values=True))
+        password = user.partition(":")[2]
+        secrets = {parts.query, *query.values(), user, unquote(user), password, unquote(password), user and basic}
+        self._secrets = sorted(secrets - {""}, key=len, reverse=True)
+        self.url = public_text(address).rstrip("/")
+        self.timeout, self.retries = timeout, retries
+        authorization = f"Basic {basic}" if user else f"Bearer {key}" if key else None
+        self._of_client: dict[str, Any] = {
+            "base_url": self.url,
+            "params": query,
+            # What is packed could be large when it is unpacked.
+            "headers": {"Accept-Encoding": "identity", **({"Authorization": authorization} if authorization else {})},
+            "timeout": None,  # `asyncio.timeout` covers the whole request
+            "limits": httpx2.Limits(max_connections=None, max_keepalive_connections=connections),
+            "verify": httpx2.create_ssl_context(),  # takes longer to make than a request
+        }
+
+    def client(self) -> Client:
+        """Requests from within an event loop: `async with endpoint.client() as client`."""
+        import httpx2
+
+        return Client(self, httpx2.AsyncClient(**self._of_client))
+
+    def session(self) -> Session:
+        """Requests from code that is not within an event loop: `with endpoint.session() as session`."""
+        return Session(self)
+
+    def public(self, message: str) -> str:
+        """What a server says, without the secrets of its address, which it may quote."""
+        for secret in self._secrets:
+            message = message.replace(secret, "…")
+        return public_text(message)
+
+
+class Client:
+    """Requests to an endpoint within the event loop that is running. No try begins once `stopped` is set."""
+
+    def __init__(self, endpoint: Endpoint, http: httpx2.AsyncClient) -> None:
+        self._endpoint, self._http = endpoint, http
+        self.stopped = asyncio.Event()
+
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        read: Callable[[Response], T],
+        *,
+        retries: int | None = None,
+        pace: Pace | None = None,
+    ) -> T:
+        """What `read` makes of the answer, after as many tries as it takes or is allowed.
+
+        `read` raises FailedRequestError for an answer that can't be used. Raises the FailedRequestError of the last
+        try, and CancelledError where there was none.
+        """
+        allowed = self._endpoint.retries if retries is None else retries
+        failed: FailedRequestError | None = None
+        for tried in range(allowed + 1):
+            pause = backoff(tried - 1) if failed else 0.0
+            if failed and await self._stopped_within(max(pause, failed.pause or 0.0)):
+                raise failed
+            if await self._stopped_within(pace.turn() if pace else 0.0):
+                raise failed or asyncio.CancelledError
+            try:
+                return read(await self._try(method, path, body))
+            except FailedRequestError as error:
+                failed = error
+                if error.pause is None:
+                    break
+        assert failed
+        raise failed
+
+    async def _try(self, method: str, path: str, body: Any) -> Response:
+        """The answer to one request. Raises FailedRequestError where there is none, or one that is an error."""
+        import httpx2
+
+        url, timeout = self._endpoint.url, self._endpoint.timeout
+        try:
+            async with asyncio.timeout(timeout), self._http.stream(method, path, json=body) as response:
+                answer = Response(response.status_code, response.headers, await _text(response))
+        except TimeoutError as error:
+            raise FailedRequestError(f"{url} gave no answer within {timeout:g} seconds") from error
+        except httpx2.HTTPError as error:
+            reason = self._endpoint.public(_innermost(error))
+            raise FailedRequestError(f"the connection to {url} failed ({reason})") from error
+        except _UnreadableAnswerError as error:
+            raise FailedRequestError(f"{url} sent {error}") from error
+        if (status := answer.status) < 300:
+            return answer
+        if status < 400:
+            raise FailedRequestError(f"{url} answered {status} (it has moved)", None, status)
+        pause = retry_after(answer.headers)
+        helps = (status in _TRY_AGAIN or status >= 500) and pause <= LONGEST_RETRY_AFTER
+        failed = f"{url} answered {status} ({self._endpoint.public(answer.message)})"
+        raise FailedRequestError(failed, pause if helps else None, status)
+
+    async def _stopped_within(self, seconds: float) -> bool:
+        """Wait, and return at once where no more tries are wanted."""
+        if seconds > 0:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.stopped.wait(), seconds)
+        return self.stopped.is_set()
+
+
+class Session:
+    """Requests to an endpoint, by its `client`, from an event loop in a thread of its own.
+
+    Leaving it waits for the requests under way, which are paid for, but not for retries; Ctrl-C ends that, too.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        # How many requests are under way, from the loop. Ctrl-C in the middle of other queues, events and futures may
+        # leave their locks taken, for which the loop would wait.
+        self._counts = SimpleQueue[int]()
+        self._thread = Thread(target=lambda: asyncio.run(self._serve()), name="bert-judge-request", daemon=True)
+
+    async def _serve(self) -> None:
+        self._loop, self._over, self._main = asyncio.get_running_loop(), asyncio.Event(), asyncio.current_task()
+        async with self._endpoint.client() as self.client:
+            self._counts.put(0)
+            await self._over.wait()
+            requests = asyncio.all_tasks() - {asyncio.current_task()}
+            for request in requests:
+                request.cancel()
+            await asyncio.gather(*requests, return_exceptions=True)
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Begin some work in the event loop, such as `client.ask`."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def __enter__(self) -> Session:
+        self._thread.start()
+        self._counts.get()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            self.submit(self._finish())
+            if (under_way := self._counts.get()) and kind is KeyboardInterrupt:
+                warnings.warn(
+                    f"waiting for {under_way} requests under way, as they are paid for; Ctrl-C again stops at once.",
+                    stacklevel=2,
+                )
+            self._counts.get()
+        finally:  # of an interrupted wait, too
+            self._loop.call_soon_threadsafe(self._over.set)
+            self._thread.join(_CLOSING_SECONDS)
+
+    async def _finish(self) -> None:
+        self.client.stopped.set()
+        requests = asyncio.all_tasks() - {asyncio.current_task(), self._main}
+        self._counts.put(len(requests))
+        if requests:
+            await asyncio.wait(requests)
+        self._counts.put(0)
+
+
+class Pace:
+    """Spreads requests evenly over each minute; None for `per_minute` is no limit. For any number of threads."""
+
+    def __init__(self, per_minute: float | None) -> None:
+        self._gap = 60 / per_minute if per_minute else 0.0
+        self._next = 0.0
+        self._lock = Lock()
+
+    def turn(self) -> float:
+        """The seconds until the next request may go, which is taken to be one's own."""
+        with self._lock:
+            now = time.monotonic()
+            turn = max(self._next, now)
+            self._next = turn + self._gap
+        return turn - now
+
+
+def read_address(text: str, name: str) -> SplitResult:
+    """The parts of an address, which errors call by this name. One that may hold a password is not shown in them."""
+    try:
+        parts = urlsplit(text)
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            return parts
+    except ValueError:  # the port is not a number, as after a password with a slash
+        pass
+    shown = repr(text) if "@" not in text and "?" not in text else "not an address"
+    raise InputError(
+        f"{name} is {shown}; an address such as http://localhost:8000/v1 was expected (in a user or password before "
+        "the host, write / ? # @ as %2F %3F %23 %40)."
+    )
+
+
+def backoff(tried: int) -> float:
+    """The seconds to wait after so many retries, at random between half and all of a wait that doubles."""
+    return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**tried) * random.uniform(0.5, 1)
+
+
+def retry_after(headers: Mapping[str, str]) -> float:
+    """The seconds that a server asks us to wait; the header has a number or a date."""
+    value = headers.get("retry-after", "")
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(value).timestamp() - time.time()
+        except (ValueError, TypeError, OverflowError):
+            return 0.0
+    return max(0.0, seconds) if math.isfinite(seconds) else 0.0
+
+
+class _UnreadableAnswerError(Exception):
+    """An answer that is not read to its end; the message says what it is."""
+
+
+async def _text(response: httpx2.Response) -> str:
+    """The body, which is read as it comes, up to the limit."""
+    if (packed := response.headers.get("content-encoding", "identity")) != "identity":
+        raise _UnreadableAnswerError(f"an answer that is packed ({packed}), which was not asked for")
+    content = bytearray()
+    async for piece in response.aiter_raw():
+        content += piece
+        if len(content) > FILES.whole:
+            raise _UnreadableAnswerError(f"an answer of over {FILES.whole >> 20} MiB")
+    return content.decode(errors="replace")
+
+
+def _innermost(error: BaseException) -> str:
+    """The innermost reason of an error, in one line: HTTP clients themselves say only that there was one."""
+    while cause := error.__cause__ or error.__context__:
+        error = cause.exceptions[0] if isinstance(cause, BaseExceptionGroup) else cause
+    if isinstance(error, OSError) and (error.errno or 0) > 0:
+        return os.strerror(error.errno or 0)
+    return " ".join(str(error).split()) or type(error).__name__

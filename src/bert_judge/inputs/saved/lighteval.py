@@ -1,0 +1,65 @@
+"""Details of lighteval: `details_TASK_DATE.parquet`, a row for each document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from bert_judge.inputs.saved.files import SavedFile
+from bert_judge.inputs.saved.rows import (
+    LOG_LIKELIHOOD,
+    Whose,
+    answers,
+    aside,
+    first_text,
+    grades,
+    listed,
+    mapping,
+    texts,
+)
+from bert_judge.inputs.tables import read_parquet
+from bert_judge.inputs.values import RawRow
+
+_COLUMNS = ("doc", "metric", "model_response")
+_DATE = re.compile(r"\d{4}-\d\d-\d\dT[\d.:-]+")
+
+
+def recognises(columns: Mapping[str, object]) -> bool:
+    """Whether a table with these columns is such a log."""
+    return all(name in columns or f"__{name}__" in columns for name in _COLUMNS)
+
+
+def read(file: SavedFile) -> Iterator[RawRow]:
+    """The answers of a log: several of a document where it was sampled several times."""
+    model = _model(file)
+    for raw in read_parquet(file.location, file.name):
+        yield from _rows(raw, model)
+
+
+def _rows(raw: RawRow, model: str | None) -> list[RawRow]:
+    values = raw.values or {}
+    doc, metric, response = (mapping(values.get(name, values.get(f"__{name}__"))) for name in _COLUMNS)
+    whose = Whose(first_text(doc, ["task_name"]), model)
+    replies = texts(response.get("text_post_processed")) or texts(response.get("text"))
+    if not replies and listed(response.get("logprobs")):
+        return [aside(raw.line, whose, LOG_LIKELIHOOD)]
+    choices = texts(doc.get("choices"))
+    golds = [gold for gold in listed(doc.get("gold_index")) if isinstance(gold, int) and 0 <= gold < len(choices)]
+    return answers(
+        raw.line,
+        whose,
+        sample_id=doc.get("id") or raw.line,
+        question=first_text(doc, ["original_query", "query"]),
+        references=[choices[gold].strip() for gold in golds],
+        candidates=replies or [""],
+        scores=grades(metric),
+    )
+
+
+def _model(file: SavedFile) -> str | None:
+    """The model that the folders name: `details/ORG/MODEL/DATE/details_….parquet`."""
+    folders = list(file.place.parent.parts)
+    if not folders or not _DATE.fullmatch(folders[-1]) or "details" not in folders:
+        return None
+    start = len(folders) - folders[::-1].index("details")
+    return "/".join(folders[start:-1]) or None

@@ -1,0 +1,67 @@
+"""Predictions of OpenCompass: `predictions/MODEL/DATASET.json`, one object with a member for each row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from bert_judge.inputs.saved.files import SavedFile
+from bert_judge.inputs.saved.rows import (
+    LOG_LIKELIHOOD,
+    SEVERAL_TURNS,
+    Whose,
+    answers,
+    aside,
+    grade,
+    last_message,
+    listed,
+    mapping,
+    texts,
+)
+from bert_judge.inputs.texts import read_members
+from bert_judge.inputs.values import RawRow
+
+
+def recognises(record: Mapping[str, object]) -> bool:
+    """Whether an object that begins so is such a log."""
+    first = mapping(next(iter(record.values()), None))
+    return "prediction" in first and ("origin_prompt" in first or "gold" in first or "in-context examples" in first)
+
+
+def beside(file: SavedFile) -> list[str]:
+    """The results of the evaluation, which may have details of each row."""
+    return [f"../../results/{file.place.parent.name}/{file.place.name}"]
+
+
+def read(file: SavedFile) -> Iterator[RawRow]:
+    """The predictions of a file, with what the results say of each."""
+    whose = Whose(file.place.stem, file.place.parent.name or None)
+    details = mapping(file.read_beside(*beside(file))).get("details")
+    judged = dict(enumerate(details)) if isinstance(details, list) else mapping(details)
+    by_index = {str(index): mapping(each) for index, each in judged.items()}
+    with file.stream() as stream:
+        for number, (index, value) in enumerate(read_members(stream, file.name, limits=file.limits), 1):
+            if isinstance(value, Mapping) and "prediction" in value:
+                yield from _rows(number, index, value, whose, by_index.get(index, {}))
+            else:
+                yield RawRow(number, None, "is not a prediction of OpenCompass: it has no prediction", str(value)[:200])
+
+
+def _rows(
+    number: int, index: str, value: Mapping[str, object], whose: Whose, judged: Mapping[str, object]
+) -> list[RawRow]:
+    prediction, prompt = value["prediction"], value.get("origin_prompt")
+    if any(name.startswith("label: ") for name in value) or "pred_label" in value:
+        return [aside(number, whose, LOG_LIKELIHOOD)]
+    if isinstance(prompt, list) and any(isinstance(turn, list) for turn in prompt):
+        return [aside(number, whose, SEVERAL_TURNS)]
+    question = last_message(prompt, "human", "user") if isinstance(prompt, list) else prompt
+    correct = grade(next(iter(listed(judged.get("correct"))), None))
+    return answers(
+        number,
+        whose,
+        sample_id=index,
+        question=str(question) if isinstance(question, str) else None,
+        references=texts(value.get("gold")),
+        candidates=texts(prediction) or [""],
+        scores={} if correct is None else {"correct": correct},
+    )

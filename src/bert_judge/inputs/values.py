@@ -1,0 +1,319 @@
+"""One row of a file, whatever its format, as a `Sample`, or as the reason why it can't be one."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from sys import intern
+from typing import Final, NamedTuple, cast
+
+from bert_judge.errors import InputError
+from bert_judge.inputs.columns import MISSING, REQUIRED, lookup
+from bert_judge.inputs.separators import parts_of
+from bert_judge.records import Sample, whole_text
+
+KEPT_CHARACTERS: Final = 200
+"""A column without lists and objects is kept as `meta` if no text in it is longer than this."""
+
+_LABELS: Final[Mapping[str, int | None]] = {
+    **dict.fromkeys(("1", "1.0", "true", "correct", "yes"), 1),
+    **dict.fromkeys(("0", "0.0", "false", "incorrect", "no"), 0),
+    "": None,
+}
+_SHOWN_TEXT = 60
+_LONGEST_LIST = 100_000  # characters of a cell
+_ESCAPED = r"\\(?:[\\'\"nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U00(?:0[0-9a-f]|10)[0-9a-f]{4})"  # as `repr` writes it
+_ITEM = re.compile(
+    rf"""'(?:[^'\\\n]|{_ESCAPED})*+'|"(?:[^"\\\n]|{_ESCAPED})*+"|None|nan"""
+    r"|[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?"
+)
+# numpy, and so pandas, writes white space between the items of an array where Python has commas.
+_BETWEEN = r"(?:\s*+,\s*+|\s++)"
+_LIST = re.compile(
+    rf"\s*(?:array\()?[\[(]\s*+(?P<items>(?:{_ITEM.pattern})(?:{_BETWEEN}(?:{_ITEM.pattern}))*+)\s*+,?+\s*+[\])]"
+    r"(?:,\s*dtype=\w+\))?\s*"
+)
+
+
+class NumberText(str):
+    """A JSON number, spelled as in the file, which a `float` would not keep (0.10)."""
+
+    __slots__ = ()
+
+
+class RawRow(NamedTuple):
+    """One row as it was read: its line (or row) number, and its values or the reason why there are none.
+
+    `text` is the row as written in a file of text, else empty. `cells`: all values are text, as in CSV. `file` is the
+    label of its file where there are several. `aside`: a row of a saved run that no judge can judge, though nothing is
+    wrong with it; its values say whose it is, and `reason` follows the number of such rows.
+    """
+
+    line: int
+    values: Mapping[str, object] | None
+    reason: str = ""
+    text: str = ""
+    cells: bool = False
+    file: str = ""
+    aside: bool = False
+
+
+class BadRow(NamedTuple):
+    """A row that was set aside.
+
+    `line` is the line of the file where the row starts (JSON lines, CSV, TSV) or else the number of the row, from 1.
+    `reason` says what is wrong with it, `text` is the row as written in the file, or as JSON. `file` is the file,
+    where there are several.
+    """
+
+    line: int
+    reason: str
+    text: str
+    file: str = ""
+
+    @property
+    def record(self) -> dict[str, object]:
+        """A line of `bad_rows.jsonl`."""
+        place = {"file": self.file} if self.file else {}
+        return {**place, "line": self.line, "reason": self.reason, "row": self.text}
+
+
+class RowError(Exception):
+    """Why a row can't be a sample; never leaves this package."""
+
+
+class RowReader:
+    """Makes samples from rows, by the columns chosen for each role.
+
+    `advises`: what is said of a bad row names the settings of `open_source` that would accept it.
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, Sequence[str]],
+        *,
+        numbers_as_text: bool,
+        reference_separator: str | None = None,
+        model: str | None = None,
+        without: Collection[str] = (),
+        required: Collection[str] = REQUIRED,
+        soft_labels: bool = False,
+        advises: bool = True,
+    ) -> None:
+        if reference_separator is not None and not reference_separator.strip(" "):
+            raise InputError(
+                f"reference_separator is {reference_separator!r}; the text between two references, such as '; ', was "
+                "expected."
+            )
+        # The first pass may still add roles to `columns`.
+        self._columns = columns
+        self._numbers_as_text = numbers_as_text
+        self._separator = reference_separator
+        self._advises = advises
+        self._model = {} if model is None else {"model": model}
+        self._unread = {*without, *self._model}
+        # Columns that the first pass finds too long: a column is kept for all rows or for none.
+        self._not_kept: set[str] = set()
+        self._required = required
+        self._soft_labels = soft_labels
+
+    def read(self, raw: RawRow, number: int) -> Sample | BadRow:
+        """The sample of the `number`th row, or the bad row that it is."""
+        if raw.values is None:
+            return BadRow(raw.line, raw.reason, raw.text, raw.file)
+        try:
+            return Sample(
+                candidate=self._candidate(raw, raw.values),
+                references=self._references(raw, raw.values),
+                question=self._question(raw, raw.values),
+                id=self._id(raw.values, number),
+                gold=self._label(raw.values),
+                meta=self._meta(raw.values, raw.file),
+            )
+        except RowError as error:
+            return BadRow(raw.line, str(error), raw.text or as_json(raw.values), raw.file)
+
+    def settled(self, samples: list[Sample]) -> list[Sample] | None:
+        """The samples of the first pass as a second one would read them; None where only a second pass can know."""
+        if "file" in self._not_kept:  # `meta` has the label of a file under this name, too
+            return None
+        for sample in samples if self._not_kept else ():
+            for name in self._not_kept & sample.meta.keys():
+                del cast("dict[str, object]", sample.meta)[name]
+        return samples
+
+    def _value(self, row: Mapping[str, object], role: str) -> object:
+        columns = self._columns.get(role)
+        return lookup(row, columns[0]) if columns else MISSING
+
+    def _candidate(self, raw: RawRow, row: Mapping[str, object]) -> str:
+        value = self._value(row, "candidate")
+        if value is MISSING and "candidate" in self._required:
+            raise RowError(f"has no candidate: the column {self._columns['candidate'][0]!r} is missing")
+        # No answer is the candidate's fault, and is judged like any other.
+        return "" if value is MISSING or value is None else self._text(raw, value, "candidate")
+
+    def _references(self, raw: RawRow, row: Mapping[str, object]) -> tuple[str, ...]:
+        columns = self._columns.get("reference", ())
+        if not columns and "reference" not in self._required:
+            return ("",)
+        if len(columns) > 1:
+            columns = [column for column in columns if not _is_blank(lookup(row, column))] or columns[:1]
+        return tuple(text for column in columns for text in self._references_in(raw, row, column))
+
+    def _references_in(self, raw: RawRow, row: Mapping[str, object], column: str) -> list[str]:
+        value = lookup(row, column)
+        if value is MISSING:
+            raise RowError(f"has no reference: the column {column!r} is missing")
+        if isinstance(value, Mapping) and "text" in value:
+            value = value["text"]
+        if raw.cells and isinstance(value, str):
+            value = texts_in_cell(value) or value
+        if self._separator and isinstance(value, str):
+            value = parts_of(value, self._separator) or value
+        values = value if isinstance(value, list) else [value]
+        present = [each for each in values if each is not None and each == each]  # NaN is what pandas has for null
+        texts = [self._text(raw, each, "reference", column) for each in present]
+        if not texts:
+            raise RowError(f"has no reference: the column {column!r} holds {_show(value)}")
+        if not all(map(str.strip, texts)):
+            raise RowError(f"has an empty reference in the column {column!r}")
+        return texts
+
+    def _question(self, raw: RawRow, row: Mapping[str, object]) -> str | None:
+        value = self._value(row, "question")
+        if value is not MISSING and value is not None:
+            text = self._text(raw, self._last_user_message(value) if isinstance(value, list) else value, "question")
+            if text.strip():
+                return text
+        if "question" in self._required:
+            raise RowError(f"has no question in the column {self._columns['question'][0]!r}")
+        return None
+
+    def _last_user_message(self, messages: list[object]) -> object:
+        for message in reversed(messages):
+            if isinstance(message, Mapping) and message.get("role") == "user":
+                content = message.get("content")
+                if not isinstance(content, list):
+                    return content
+                parts = [part.get("text") for part in content if isinstance(part, Mapping)]
+                return "\n".join(part for part in parts if isinstance(part, str))
+        column = self._columns["question"][0]
+        raise RowError(f"has a list in the column {column!r}, in which no message of a user was found as the question")
+
+    def _id(self, row: Mapping[str, object], number: int) -> str:
+        value = self._value(row, "id")
+        if value is MISSING or value is None or value == "":
+            return str(number)
+        if isinstance(value, list | Mapping):
+            raise RowError(f"has {_show(value)} in the column {self._columns['id'][0]!r}, where an id was expected")
+        return whole_text(str(value))
+
+    def _label(self, row: Mapping[str, object]) -> int | float | None:
+        """1, 0 or None; with soft labels also a probability between them."""
+        value = self._value(row, "gold")
+        if value is MISSING or value is None:
+            return None
+        # str() gives numbers, truth values and text one spelling: 1, 1.0, True, "true".
+        text = str(value).strip().lower()
+        if text in _LABELS:
+            return _LABELS[text]
+        if self._soft_labels:
+            with suppress(ValueError):
+                if 0 <= (probability := float(text)) <= 1:
+                    return probability
+        soft = ", a probability between them" if self._soft_labels else ""
+        raise RowError(
+            f"has {_show(value)} in the column {self._columns['gold'][0]!r}, where a label was expected (0/1{soft}, "
+            "true/false, correct/incorrect or yes/no; columns={'label': ''} reads no label)"
+        )
+
+    def _meta(self, row: Mapping[str, object], file: str) -> dict[str, object]:
+        meta: dict[str, object] = {"file": file} if file else {}
+        taken = {column for columns in self._columns.values() for column in columns}
+        for name, value in row.items():
+            if name in taken or name in self._unread or name in self._not_kept:
+                continue
+            if not _is_short(value):
+                self._not_kept.add(name)
+            elif name.strip() and not _is_blank(value):
+                number = json.loads(value) if isinstance(value, NumberText) else value
+                if not isinstance(number, float) or math.isfinite(number):  # JSON has no others
+                    meta[intern(name)] = number  # one text for all rows in memory
+        return meta | self._model
+
+    def _text(self, raw: RawRow, value: object, role: str, column: str | None = None) -> str:
+        if type(value) is str:
+            return value
+        column = column or self._columns[role][0]
+        if isinstance(value, bool):
+            return str(value).lower() if raw.text else str(value)  # as JSON writes it, or as Python does
+        if isinstance(value, NumberText | int | float | Decimal):
+            if self._numbers_as_text:
+                return str(value)
+            hint = "put it in quotation marks"
+            hint += ", or read numbers as they are written with numbers_as_text=True" if self._advises else ""
+            raise RowError(f"has the number {value} in the column {column!r}, where text was expected ({hint})")
+        hint = ""
+        if isinstance(value, list):
+            hint = f" (a text inside it can be named, as in columns={{{role!r}: {f'{column}.0'!r}}})"
+        raise RowError(f"has {_show(value)} in the column {column!r}, where text was expected{hint}")
+
+
+def _is_blank(value: object) -> bool:
+    """Whether a row has nothing there: no such column, null, blank text, or an empty list."""
+    return value is MISSING or value is None or value == [] or (isinstance(value, str) and not value.strip())
+
+
+def _is_short(value: object) -> bool:
+    """Whether a value is short text, a number, a truth value, or null."""
+    if isinstance(value, str):
+        return len(value) <= KEPT_CHARACTERS
+    return value is None or isinstance(value, int | float)
+
+
+def as_json(values: object) -> str:
+    """A row of a table as one line of JSON."""
+    return json.dumps(values, ensure_ascii=False, default=str)
+
+
+def texts_in_cell(cell: str) -> list[str] | None:
+    """The texts of a cell that is a list of them, as JSON, Python, pandas or numpy write it; else None.
+
+    Numbers beside texts are texts as they are spelled, and what is missing (null, None, nan) is left out. A list
+    without any text, such as the interval [0, 1], is an answer in itself.
+    """
+    if len(cell) > _LONGEST_LIST or not cell.strip().endswith(("]", ")")):
+        return None
+    try:
+        values = json.loads(cell, parse_int=NumberText, parse_float=NumberText)
+    except (ValueError, RecursionError):
+        whole = _LIST.fullmatch(cell)
+        items = [item[0] for item in _ITEM.finditer(whole["items"])] if whole else []
+        values = [
+            ast.literal_eval(item) if item[0] in "'\"" else None if item in ("None", "nan") else NumberText(item)
+            for item in items
+        ]
+    texts = [value for value in values if value is not None] if isinstance(values, list) else []
+    is_list = any(type(text) is str for text in texts) and all(isinstance(text, str) for text in texts)
+    return list(map(str, texts)) if is_list else None
+
+
+def _show(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, list):
+        return (
+            "an empty list" if not value else "a list" if any(each is not None for each in value) else "a list of null"
+        )
+    text = str(value) if isinstance(value, NumberText) else repr(value)
+    return text if len(text) <= _SHOWN_TEXT else text[:_SHOWN_TEXT] + "…"

@@ -1,0 +1,170 @@
+"""How well scores separate correct from incorrect answers, on any scale: AUROC, thresholds, risk by coverage."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bert_judge.errors import InputError
+from bert_judge.measures.arrays import ArrayLike, Integers, Names, Numbers, np
+from bert_judge.measures.inputs import check_labelled, factorise
+from bert_judge.measures.labels import Confusion
+
+FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A threshold, and its counts: scores from `value` on are labelled correct."""
+
+    value: float
+    confusion: Confusion
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """Rows in the order of their scores, sorted once, so that counting them with any weights is a sum; see `of`."""
+
+    order: Integers
+    right: Numbers
+    starts: Integers  # of the groups of rows with one score, the lowest first
+    scores: Numbers  # of these groups
+
+    @classmethod
+    def of(cls, scores: Numbers, golds: Integers) -> Ranking:
+        """Rank rows; those whose score is not finite are left out."""
+        scored = np.flatnonzero(np.isfinite(scores))
+        order = scored[np.argsort(scores[scored])]
+        ranked = scores[order]
+        starts = np.flatnonzero(np.diff(ranked, prepend=-np.inf))
+        return cls(order, golds[order].astype(float), starts, ranked[starts])
+
+    def count(self, weights: Numbers) -> tuple[Numbers, Numbers]:
+        """The correct and the incorrect rows of each score, the lowest first, by the weights of all rows."""
+        ours = weights[self.order]
+        right = np.add.reduceat(ours * self.right, self.starts)
+        return right, np.add.reduceat(ours, self.starts) - right
+
+    def auroc(self, weights: Numbers) -> float:
+        """The probability that a correct row has a higher score than an incorrect one, in [0, 1], ties as halves
+        (Hanley and McNeil, 1982); NaN where either have no weight.
+        """
+        if not len(self.order):
+            return math.nan
+        right, wrong = self.count(weights)
+        pairs = right.sum() * wrong.sum()
+        # No dot product: its threads cost more than the sum, where other work is going on.
+        return float((right * (np.cumsum(wrong) - wrong / 2)).sum() / pairs) if pairs else math.nan
+
+
+def most_accurate(scores: ArrayLike, golds: ArrayLike) -> Threshold:
+    """The threshold with the most labels that are the gold ones.
+
+    It lies halfway between two of the scores, or just over the highest one; of several, the middle one. Raises
+    InputError for no scores, other lengths, golds other than 0 and 1, and scores that are not finite.
+    """
+    return _best(scores, golds, lambda true, false, right: true - false)
+
+
+def best_f1(scores: ArrayLike, golds: ArrayLike) -> Threshold:
+    """The threshold with the highest F1, as `most_accurate`."""
+    return _best(scores, golds, lambda true, false, right: 2 * true / (true + false + right))
+
+
+def for_precision(scores: ArrayLike, golds: ArrayLike, precision: float) -> Threshold | None:
+    """The threshold with the highest recall whose precision is at least this, in (0, 1]; None where none has it."""
+    found = _best(scores, golds, lambda true, false, right: np.where(true >= precision * (true + false), true, -1.0))
+    reached = found.confusion.precision
+    return found if reached is not None and reached >= precision else None
+
+
+def for_recall(scores: ArrayLike, golds: ArrayLike, recall: float) -> Threshold | None:
+    """The threshold with the highest precision whose recall is at least this, in (0, 1]; None for no correct row."""
+    found = _best(
+        scores, golds, lambda true, false, right: np.where(true >= recall * right, true / (true + false), -1.0)
+    )
+    return found if found.confusion.recall is not None else None
+
+
+def cross_fitted(
+    scores: ArrayLike,
+    golds: ArrayLike,
+    clusters: Names,
+    choose: Callable[[ArrayLike, ArrayLike], Threshold | None],
+    seed: int = 0,
+) -> Integers:
+    """Held-out labels of rows, each by the threshold that `choose` finds on other rows (Stone, 1974).
+
+    Clusters (questions, say) go as a whole into one of five parts at random; a part without a threshold is labelled
+    incorrect. Raises InputError as `most_accurate` does, and for fewer than two clusters.
+    """
+    values, labels = check_labelled("scores", scores, golds)
+    of_row, count = factorise(clusters)
+    if count < 2:
+        raise InputError(f"{count} cluster of rows was given; two or more were expected to choose a threshold.")
+    part_of_row = (np.random.default_rng(seed).permutation(count) % min(FOLDS, count))[of_row]
+    found = np.zeros(len(values), np.int64)
+    for part in range(min(FOLDS, count)):
+        ours = part_of_row == part
+        if threshold := choose(values[~ours], labels[~ours]):
+            found[ours] = values[ours] >= threshold.value
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class RiskCoverage:
+    """`risk[i]` is the rate of errors among the surest `coverage[i]` of all rows, which rises to 1.
+
+    `area` is the mean risk over all coverages, 0 is best (Geifman and El-Yaniv, 2017).
+    """
+
+    coverage: tuple[float, ...]
+    risk: tuple[float, ...]
+    area: float
+
+    def coverage_at(self, risk: float) -> float:
+        """The largest coverage with at most this risk; 0.0 where there is none."""
+        return max((kept for kept, errors in zip(self.coverage, self.risk, strict=True) if errors <= risk), default=0.0)
+
+    def thinned(self, points: int = 200) -> RiskCoverage:
+        """The curve at no more than so many points, for a figure or a file; its area stays."""
+        kept = np.unique(np.linspace(0, len(self.risk) - 1, points).round().astype(int)).tolist()
+        return RiskCoverage(tuple(self.coverage[i] for i in kept), tuple(self.risk[i] for i in kept), self.area)
+
+
+def risk_coverage(confidence: ArrayLike, wrong: ArrayLike) -> RiskCoverage:
+    """The risk-coverage curve of labels that are wrong (1) or not (0), from the most confident row to the least.
+
+    Rows of the same confidence have no order: the risk among them is the expected one, with a point after all of them.
+    """
+    values, errors = check_labelled("scores", confidence, wrong)
+    mistakes, others = (each[::-1] for each in Ranking.of(values, errors).count(np.ones(len(values))))
+    sizes = (mistakes + others).astype(int)
+    risk = np.cumsum(np.repeat(mistakes / sizes, sizes)) / np.arange(1, len(values) + 1)
+    kept = np.cumsum(sizes)
+    return RiskCoverage(tuple((kept / len(values)).tolist()), tuple(risk[kept - 1].tolist()), float(risk.mean()))
+
+
+def _best(scores: ArrayLike, golds: ArrayLike, worth: Callable[[Numbers, Numbers, int], Numbers]) -> Threshold:
+    """The threshold that is worth most, by its numbers of true and false positives and that of all correct rows."""
+    values, labels = check_labelled("scores", scores, golds)
+    ranking = Ranking.of(values, labels)
+    edges = np.append(np.inf, ranking.scores[::-1])  # from infinity on nothing is labelled correct
+    true, false = (np.append(0, np.cumsum(each[::-1])) for each in ranking.count(np.ones(len(values))))
+    right, wrong = int(true[-1]), int(false[-1])
+    with np.errstate(invalid="ignore"):
+        worths = np.nan_to_num(worth(true, false, right), nan=-1.0)
+    best = np.flatnonzero(worths >= worths.max() - 1e-12)
+    chosen = int(best[len(best) // 2])
+    counts = Confusion(int(true[chosen]), int(false[chosen]), int(right - true[chosen]), int(wrong - false[chosen]))
+    return Threshold(_between(edges, chosen), counts)
+
+
+def _between(edges: Numbers, chosen: int) -> float:
+    """What labels the rows from this edge on as correct, and no others: the middle to the next score below."""
+    if chosen == 0:
+        return math.nextafter(float(edges[1]), math.inf)
+    low = float(edges[chosen + 1]) if chosen + 1 < len(edges) else float(edges[chosen])
+    middle = low + (float(edges[chosen]) - low) / 2
+    return middle if middle > low else float(edges[chosen])

@@ -1,0 +1,362 @@
+"""Texts that hold the same values and still differ: by order, brackets, a comparison, a sign, or yes and no.
+
+`arranged` tells for a candidate and one reference whether such a thing is the same or another one. It compares only
+where the reference is nothing else: a tuple, an interval, a ratio, a bound, "±12", "C++", a version, "no", or a list
+where the question asks for an order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable
+from functools import lru_cache
+from typing import NamedTuple
+
+from bert_judge.reading.evidence.options import find_options
+from bert_judge.reading.evidence.reading import read
+from bert_judge.reading.evidence.values import Amount, Form, Value
+from bert_judge.reading.evidence.words import STOP
+
+_LONGEST = 200  # characters of a reference
+
+
+class Arrangement(NamedTuple):
+    """Whether characters `start` to `end` (exclusive) of the candidate say the same as the reference."""
+
+    same: bool
+    start: int
+    end: int
+
+
+def arranged(candidate: str, reference: str, question: str | None) -> Arrangement | None:
+    """How the candidate arranges what the reference says; None where there is nothing to compare."""
+    if len(reference) > _LONGEST:
+        return None
+    question = question or ""
+    in_order = (_same_order,) if _asks_for_order(question) else ()
+    compared = (compare(candidate, reference, question) for compare in (*_comparisons(reference), *in_order))
+    return next((arrangement for arrangement in compared if arrangement), None)
+
+
+# Tuples and intervals
+
+_BRACKETS = re.compile(r"(?:\\left)?([(\[\]])([^()\[\]\n]{1,200}?)(?:\\right)?([)\]\[])")
+_MEMBER = re.compile(r"\s*(?:\w{1,3}\s*)?(?:=|∈|\\in)?\s*")
+_NAME = re.compile(r"(?<!\\)(?<![a-z])(?!inf|sqrt|sin|cos|exp)[a-z]{3,}", re.IGNORECASE)
+_OF_INTERVALS = re.compile(
+    r"\b(?:intervals?|domain|range|inequalit|increas|decreas|positive|negative|values? of)", re.IGNORECASE
+)
+
+
+class _Bracketed(NamedTuple):
+    """A tuple or an interval: its items, whether the brackets at both ends are square ones, and where it stands."""
+
+    items: tuple[str, ...]
+    closed: tuple[bool, bool]
+    start: int
+    end: int
+
+
+def _bracketed(text: str) -> list[_Bracketed]:
+    """The tuples of numbers and short expressions in a text; "(1,000)" is a number."""
+    tuples = []
+    for match in _BRACKETS.finditer(text):
+        inside = match[2].replace("\\,", " ").replace("{,}", ",")
+        items = tuple("".join(item.split()) for item in re.split(r"[;,]", inside))
+        grouped = re.fullmatch(r"\s*\d{1,3}(?:,\d{3})+\s*", inside)
+        if len(items) > 1 and all(items) and not grouped and not any(map(_NAME.search, items)):
+            tuples.append(_Bracketed(items, (match[1] == "[", match[3] == "]"), *match.span()))
+    return tuples
+
+
+def _same_tuple(candidate: str, reference: str, question: str) -> Arrangement | None:
+    right = _bracketed(reference)
+    if len(right) != 1 or not _MEMBER.fullmatch(reference[: right[0].start].strip("$ ")):
+        return None
+    right_items = [_item(item) for item in right[0].items]
+    answers = [answer for answer in _bracketed(candidate) if len(answer.items) == len(right_items)]
+    items = [_item(item) for item in answers[-1].items] if answers else []
+    if Counter(items) != Counter(right_items):
+        return None
+    brackets = (right[0].closed, answers[-1].closed)
+    mixed = any(one != other for one, other in brackets) or any("inf" in item or "∞" in item for item in items)
+    is_interval = len(items) == 2 and (mixed or bool(_OF_INTERVALS.search(question)))
+    same = items == right_items and (not is_interval or brackets[0] == brackets[1])
+    return Arrangement(same, answers[-1].start, answers[-1].end)
+
+
+def _item(text: str) -> str:
+    """An item of a tuple in one spelling: a number as a number, else its characters."""
+    values = read(text).values
+    if len(values) == 1 and type(values[0].what) is Amount:
+        return str(values[0].key)
+    return text.replace("\\dfrac", "\\frac").replace("\\infty", "∞")
+
+
+# Ratios
+
+_RATIO = re.compile(r"(?<![\d:.])(\d+(?:\.\d+)?)\s*(?::|to)\s*(\d+(?:\.\d+)?)(?![\d:])")
+_TIME_OF_DAY = re.compile(r"\s*\d?\d:[0-5]\d\s*")
+_OF_RATIOS = re.compile(r"\b(?:ratio|proportion|odds|score|scale)", re.IGNORECASE)
+
+
+def _same_ratio(candidate: str, reference: str, question: str) -> Arrangement | None:
+    right = _RATIO.fullmatch(reference.strip(" $."))
+    if right is None or (_TIME_OF_DAY.fullmatch(reference) and not _OF_RATIOS.search(question)):
+        return None
+    answers = list(_RATIO.finditer(candidate))
+    if not answers:
+        return None
+    (one, other), (first, second) = map(float, answers[-1].groups()), map(float, right.groups())
+    if one * second == other * first:
+        return Arrangement(True, *answers[-1].span())
+    return Arrangement(False, *answers[-1].span()) if one * first == other * second else None
+
+
+# Bounds
+
+_BOUNDS = {
+    ">=": r">=|≥|\\geq?(?:slant)?\b|at least|no (?:less|fewer) than|not (?:less|fewer) than|(?:a )?minimum(?: of)?",
+    "<=": r"<=|≤|\\leq?(?:slant)?\b|at most|(?:no|not) more than|up to|(?:a )?maximum(?: of)?",
+    ">": r">|\\gt\b|(?:more|greater|larger|higher|bigger) than|over|above|exceeds|exceeding",
+    "<": r"<|\\lt\b|(?:less|fewer|smaller|lower) than|under|below",
+}
+_BOUND = re.compile("|".join(f"(?P<b{n}>{words})" for n, words in enumerate(_BOUNDS.values())), re.IGNORECASE)
+_BOUND_AFTER = re.compile(
+    r"\s*(?:(?P<up>or (?:more|greater|higher|above|over)|and (?:above|up|over))"
+    r"|(?P<down>or (?:less|fewer|lower|below|under)|and (?:below|under)))\b",
+    re.IGNORECASE,
+)
+_FLIPPED = {">=": "<=", "<=": ">=", ">": "<", "<": ">"}
+_VARIABLE = re.compile(r"\s*\\?[A-Za-z]\w?(?!\w)")
+
+
+class _Bound(NamedTuple):
+    bound: str
+    number: Hashable
+    start: int
+    end: int
+
+
+def _bounds(text: str) -> list[_Bound]:
+    """The bounds of a text: "at least 5", "x > 3", "3 < x", "5 or more"."""
+    numbers = [value for value in read(text).values if type(value) is Value and type(value.what) is Amount]
+    names, bounds = tuple(_BOUNDS), list[_Bound]()
+    for match in _BOUND.finditer(text):
+        bound = names[int((match.lastgroup or "b0")[1:])]
+        after = next(
+            (n for n in numbers if n.start >= match.end() and not text[match.end() : n.start].strip(" $€£")), None
+        )
+        before = next((n for n in numbers if n.end <= match.start() and not text[n.end : match.start()].strip()), None)
+        if after:
+            bounds.append(_Bound(bound, _plain_number(after), match.start(), after.end))
+        if before and _VARIABLE.match(text, match.end()):
+            bounds.append(_Bound(_FLIPPED[bound], _plain_number(before), before.start, match.end()))
+    after_number = ((number, _BOUND_AFTER.match(text, number.end)) for number in numbers)
+    bounds += [
+        _Bound(">=" if match["up"] else "<=", _plain_number(number), number.start, match.end())
+        for number, match in after_number
+        if match
+    ]
+    return bounds
+
+
+def _plain_number(value: Value) -> Hashable:
+    return value.key[0] if isinstance(value.key, tuple) else value.key
+
+
+def _same_bound(candidate: str, reference: str, question: str) -> Arrangement | None:
+    right = _bounds(reference)
+    if not right or len(read(reference).values) > len(right) + 4:
+        return None
+    answers = [bound for bound in _bounds(candidate) if any(bound.number == other.number for other in right)]
+    if len(answers) < len(right):
+        return None
+    wanted = {bound[:2] for bound in right}
+    windows = [answers[i : i + len(right)] for i in range(len(answers) - len(right) + 1)]
+    best = next((window for window in windows if {bound[:2] for bound in window} == wanted), windows[-1])
+    same = {bound[:2] for bound in best} == wanted
+    return Arrangement(same, min(bound.start for bound in best), max(bound.end for bound in best))
+
+
+# Plus or minus
+
+_PLUS_MINUS = re.compile(r"(?:[A-Za-z]\w?\s*=\s*)?(?:±|\\pm\b|\+/-|\+-)\s*(.+)")
+_BOTH_SIGNS = re.compile(r"(?:±|\\pm\b|\+/-|\+-)\s*(\d+(?:\.\d+)?)")
+
+
+def _same_signs(candidate: str, reference: str, question: str) -> Arrangement | None:
+    right = _PLUS_MINUS.fullmatch(reference.strip(" $."))
+    if right:
+        number = right[1].strip(" $.")
+    else:
+        values = read(reference).values
+        numbers = [value.what.number for value in values if type(value.what) is Amount]
+        if len(numbers) != 2 or numbers[0] != -numbers[1] or not _BOTH_SIGNS.search(candidate):
+            return None
+        number = f"{abs(numbers[0]):.12g}"
+    base = re.escape(number)
+    positive = re.search(rf"(?<![\w.\-]){base}(?![\w.])|(?<=[^\s\-]\s)\b{base}(?![\w.])", candidate)
+    negative = re.search(rf"-\s?{base}(?![\w.])", candidate)
+    both = re.search(rf"(?:±|\\pm|\+/-|\+-)\s*{base}(?![\w.])", candidate)
+    if both:
+        return Arrangement(True, *both.span())
+    if not (positive or negative):
+        return None
+    spans = [match.span() for match in (positive, negative) if match]
+    return Arrangement(len(spans) == 2, min(spans)[0], max(end for _, end in spans))
+
+
+# Signs that belong to a name, and versions
+
+_SIGNED = re.compile(r"([A-Za-z]{1,3}\d?)(\+\+|[+#-])")
+_BASE = re.compile(r"[A-Z][A-Za-z]?\d?")
+
+
+def _same_name(candidate: str, reference: str, question: str) -> Arrangement | None:
+    text = reference.strip(" .`*")
+    signed = _SIGNED.fullmatch(text)
+    base = re.escape(signed[1] if signed else text)
+    if read(candidate).keys >= read(text).keys:
+        return None
+    pattern = rf"(?<![\w-]){base.rstrip('0123456789')}\d?(?:\+\+|[+#]|-(?![\w>-]))?(?![\w+#])"
+    names = list(re.finditer(pattern, candidate))
+    if not names or any(name[0] == text for name in names):
+        return None
+    return Arrangement(False, *names[-1].span())
+
+
+_DOTTED = re.compile(r"(?<![\w.])[vV]?(\d+(?:\.\d+)+)(?!\w|\.\d)")
+_VERSIONED = re.compile(
+    r"\b(?:versions?|releases?|python|java|node|django|numpy|pytorch|ubuntu|macos|android|ios|sections?|chapters?|v\d)",
+    re.IGNORECASE,
+)
+
+
+def _same_version(candidate: str, reference: str, question: str) -> Arrangement | None:
+    (right, *others), answers = list(_DOTTED.finditer(reference)), list(_DOTTED.finditer(candidate))
+    if others or not answers or any(answer[1] == right[1] for answer in answers):
+        return None
+    answer = answers[-1]
+    if "." not in right[1].replace(".", "", 1) and not any(map(_VERSIONED.search, (question, reference, candidate))):
+        return None
+    return Arrangement(False, *answer.span()) if answer[1].count(".") == right[1].count(".") else None
+
+
+# Order
+
+_ASKS_FOR_ORDER = re.compile(
+    r"\b(?:sort|rank|arrange|order(?! to\b)|ascending|descending|chronological|alphabetical|sequence of"
+    r"|in (?:the )?(?:right |correct )?sequence|(?:smallest|largest|lowest|highest|oldest|newest|earliest"
+    r"|latest|first|least|most)(?:[- ]\w+)? (?:first|to)|from \w+est to)\b",
+    re.IGNORECASE,
+)
+_LIST = re.compile(r"[,;>\n→]|\band\b|\bthen\b")
+
+
+def _same_order(candidate: str, reference: str, question: str) -> Arrangement | None:
+    right = [value.key for value in read(reference).values] if _LIST.search(reference) else []
+    values = [value for value in read(candidate).values if value.key in set(right)]
+    keys = [value.key for value in values]
+    if len(right) < 2 or set(keys) != set(right) or len(keys) < len(right):
+        return None
+    last = values[-len(right) :]
+    same = right in (keys[: len(right)], keys[-len(right) :])
+    return Arrangement(same, min(value.start for value in last), max(value.end for value in last))
+
+
+# Yes and no
+
+_YES, _NO = frozenset(("yes", "true", "correct", "y")), frozenset(("no", "false", "incorrect", "n"))
+_STATES = re.compile(
+    r"\W*(?:(?:the )?(?:final )?answer(?: is)?\W*)?(?:"
+    r"(?P<no>(?:absolutely|definitely|certainly|of course|probably|surely|actually|clearly|unfortunately|sadly) not\b"
+    r"|not at all\b|by no means\b|no way\b|(?:no|nope|nah|false|incorrect|disagree|never|untrue)\b(?! doubt)"
+    r"|(?:wrong|negative)(?=\W*$|[,.;!]))"
+    r"|(?P<yes>(?:yes|yeah|yep|yup|true|agreed?|affirmative|indeed)\b"
+    r"|(?:absolutely|definitely|certainly|of course|correct|right|sure|exactly)(?=\W*$|[,.;!])))",
+    re.IGNORECASE,
+)
+_CONCLUDES = re.compile(
+    r"\b(?:answer|conclusion)(?: is)?[ :*_]+(?:(?P<no>no|false)|(?P<yes>yes|true))\b(?![,;]? (?:or|and)\b)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"(?:^|[.!?:,]\s+|\n)\s*((?:is|are|was|were|am|do|does|did|can|could|will|would|has|have|had|should|may|might|must)"
+    r"(?:n't)?\b[^.?!\n]*)\?",
+    re.IGNORECASE,
+)
+_NEGATION = re.compile(
+    r"\b(?:not(?! only)|never|cannot|no(?! doubt)|nobody|nothing|neither|without)\b|n't\b", re.IGNORECASE
+)
+_PRONOUN = re.compile(r"\b(?:it|they|he|she|this|that|these|those|you|we|i|one)\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"[^.!?\n]+")
+_MOST_WORDS = 40  # of a sentence that answers yes or no
+
+
+def _same_polarity(candidate: str, reference: str, question: str) -> Arrangement | None:
+    word = reference.strip(" .!*\"'`").casefold()
+    asks = _ASKS.search(question)
+    if word in ("1", "0"):
+        if not asks:
+            return None
+        word = "yes" if word == "1" else "no"
+    stated = [*filter(None, [_STATES.match(candidate)]), *_CONCLUDES.finditer(candidate)]
+    if stated:
+        kind = "yes" if stated[-1]["yes"] else "no"
+        return Arrangement((kind == "yes") == (word in _YES), *stated[-1].span(kind))
+    sentence = _SENTENCE.search(candidate)
+    if asks is None or sentence is None or "\n" in candidate.strip() or asks[1].casefold() in candidate.casefold():
+        return None
+    if not _restates(sentence[0], asks[1]):
+        return None
+    negative = len(_NEGATION.findall(sentence[0])) % 2 == 1
+    return Arrangement(negative == (word in _NO), *sentence.span())
+
+
+def _restates(sentence: str, asked: str) -> bool:
+    """Whether a sentence says of the same thing what a question asks: all its words, of which a pronoun may stand for
+    the first ones."""
+    if len(sentence.split()) > _MOST_WORDS:
+        return False
+    stems = _stems(sentence)
+    repeated = [stem in stems for stem in _stems(asked)]
+    if not any(repeated):
+        return False
+    return all(repeated) or (bool(_PRONOUN.search(sentence)) and all(repeated[repeated.index(True) :]))
+
+
+def _stems(text: str) -> list[Hashable]:
+    """The stems of the words of a text and its other values, without function words."""
+    return [
+        value.what.stem if isinstance(value.what, Form) else value.key
+        for value in read(text).values
+        if not (isinstance(value.what, Form) and value.what.roles & STOP)
+    ]
+
+
+@lru_cache(maxsize=4_096)
+def _asks_for_order(question: str) -> bool:
+    return bool(_ASKS_FOR_ORDER.search(question)) and not find_options(question)
+
+
+@lru_cache(maxsize=8_192)
+def _comparisons(reference: str) -> tuple[Comparison, ...]:
+    """The comparisons that may apply to a reference, by a quick look at it."""
+    bare = reference.strip(" .!*\"'`")
+    digits = any(character.isdigit() for character in reference)
+    looks: tuple[tuple[object, Comparison], ...] = (
+        (bare.casefold() in _YES | _NO | {"1", "0"}, _same_polarity),
+        ("," in reference or ";" in reference, _same_tuple),
+        (digits and (":" in reference or " to " in reference), _same_ratio),
+        (digits and (_BOUND.search(reference) or " or " in reference or " and " in reference), _same_bound),
+        (digits and (_PLUS_MINUS.fullmatch(bare) or len(read(reference).values) < _FEW), _same_signs),
+        (_DOTTED.search(reference), _same_version),
+        (_SIGNED.fullmatch(bare) or _BASE.fullmatch(bare), _same_name),
+    )
+    return tuple(comparison for applies, comparison in looks if applies)
+
+
+Comparison = Callable[[str, str, str], Arrangement | None]
+_FEW = 7  # values of "x = 12 or x = -12"

@@ -1,0 +1,259 @@
+"""Numbers as they are written: in digits, in words, as fractions, ordinals and Roman numerals."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from math import inf
+
+from bert_judge.reading.evidence import tables
+from bert_judge.reading.evidence.values import NO_UNIT, Amount, Found, Unit, Word
+from bert_judge.reading.evidence.words import ERAS, MINUS, NUMBER, NUMERAL, ROMAN
+
+ORDINAL, ROMAN_NUMERAL = Unit(notation="ordinal"), Unit(notation="Roman")
+BEFORE_CHRIST, AFTER_CHRIST = Unit(notation="BC"), Unit(notation="AD")
+_ERAS = {"BC": BEFORE_CHRIST, "AD": AFTER_CHRIST}
+_ORDINAL_ENDINGS = frozenset("st nd rd th er re eme º ª".split())  # 1st, 1er, 2ème, 1º
+_ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
+_MOST_HAN = 15  # characters
+_LARGEST = 1e30  # more is no sensible number
+_GAPS = frozenset((" ", "-", ""))
+_POWER = re.compile(r" ?(?:[x×*·⋅]|\\times|\\cdot) ?10|[eE](?=[+-]?\d)|(?<=10)(?=\^|\*\*|[⁻⁰¹²³⁴-⁹])")
+
+
+def number_at(tokens: Sequence[Word], i: int, text: str) -> Found[Amount] | None:
+    """The number that begins with token `i`; "minus", "negative" and "AD" may stand before it, an era after it."""
+    roles, key = tokens[i].what.roles, tokens[i].key
+    if key in MINUS or tokens[i].what.text in ERAS:
+        return _after_word(tokens, i, text)
+    if roles & NUMBER:
+        found = _in_digits(tokens, i, text)
+    elif roles & NUMERAL:
+        found = _in_words(tokens, i, text)
+    else:
+        found = (i + 1, Amount(_roman(tokens[i].what.text), unit=ROMAN_NUMERAL)) if roles & ROMAN else None
+    if not found:
+        return None
+    place, amount = found
+    era = (
+        tokens[place].what.text
+        if place < len(tokens) and text[tokens[place - 1].end : tokens[place].start] == " "
+        else ""
+    )
+    if era in ERAS and amount.unit == NO_UNIT and amount.step == 1:
+        place, amount = place + 1, amount._replace(unit=_ERAS[ERAS[era]])
+    return Found(place, tokens[i].start, tokens[place - 1].end, amount)
+
+
+def _after_word(tokens: Sequence[Word], i: int, text: str) -> Found[Amount] | None:
+    """The number after a word that makes it negative ("minus five", not "10 minus 5"), or after its era ("AD 79")."""
+    word = tokens[i]
+    if i + 1 == len(tokens) or text[word.end : tokens[i + 1].start] != " " or tokens[i + 1].what.text in ERAS:
+        return None
+    era = ERAS.get(word.what.text)
+    before = tokens[i - 1] if i else None
+    if before and before.what.roles & (NUMBER | NUMERAL) and text[before.end : word.start] == " ":
+        return None
+    found = number_at(tokens, i + 1, text) if tokens[i + 1].key not in MINUS else None
+    if found is None or found.what.unit != NO_UNIT:
+        return None
+    amount = found.what._replace(unit=_ERAS[era]) if era else found.what._replace(number=-found.what.number)
+    return Found(found.place, word.start, found.end, amount)
+
+
+def _in_digits(tokens: Sequence[Word], i: int, text: str) -> tuple[int, Amount] | None:
+    amount = parse(tokens[i].what.text)
+    if amount is None:
+        return None
+    if i + 1 == len(tokens):
+        return i + 1, amount
+    after = tokens[i + 1]
+    gap = text[tokens[i].end : after.start]
+    if not gap and amount.step == 1 and (after.key in _ORDINAL_ENDINGS or after.what.text in _ORDINAL_ENDINGS):
+        return i + 2, amount._replace(unit=ORDINAL)
+    if not gap and after.what.text in tables.SUFFIXES:
+        return i + 2, scaled(amount, tables.SUFFIXES[after.what.text])
+    if gap == " " and "/" in after.what.text and amount.step == 1 and after.what.roles & NUMBER:
+        share = parse(after.what.text)  # 1 1/2
+        if share and 0 < share.number < 1:
+            return i + 2, Amount(amount.number + share.number, 0, 3)
+    if after.what.roles & NUMERAL or after.what.key in tables.JOINERS:
+        return _in_words(tokens, i, text, amount)
+    return i + 1, amount
+
+
+@lru_cache(maxsize=16_384)
+def parse(written: str) -> Amount | None:
+    """A number in digits; None where it is too large."""
+    sign, digits = (-1, written[1:].lstrip()) if written[0] == "-" else (1, written)
+    if "frac" in digits:
+        above, below = re.findall(r"\d+" if "{" in digits else r"\d", digits)
+        return _checked(sign * int(above) / int(below), 0, 3)
+    if "/" in digits:
+        above, below = digits.split("/")
+        return _checked(sign * int(above) / int(below), 0, 3)
+    if (
+        not digits[-1].isdecimal()
+        and unicodedata.numeric(digits[-1], None) is not None
+        and digits[-1] not in "⁰¹²³⁴⁵⁶⁷⁸⁹"
+    ):
+        whole = parse(digits[:-1].rstrip()) if len(digits) > 1 else None  # 1½
+        return _checked(sign * ((whole.number if whole else 0) + unicodedata.numeric(digits[-1])), 0, 3)
+    mantissa, exponent = _split_power(digits)
+    plain = _plain(mantissa)
+    places = len(plain.partition(".")[2])
+    figures = len(plain.replace(".", "").lstrip("0")) or 1
+    if len(plain) > 300 or abs(exponent) > 300:
+        return None
+    number = sign * float(f"{plain}e{exponent}")
+    return _checked(number, 10.0 ** (exponent - places), figures)
+
+
+def _split_power(digits: str) -> tuple[str, int]:
+    """The mantissa and the power of ten: 1.5 and 6 of "1.5e6"; 1 and 6 of "10^6"."""
+    found = _POWER.search(digits)
+    if not found:
+        return digits, 0
+    mantissa, rest = digits[: found.start()], digits[found.end() :]
+    power = "".join(str(unicodedata.digit(c)) if c.isdigit() else "-" if c in "-\u207b" else "" for c in rest)
+    if not found[0]:  # 10^6
+        mantissa = "1"
+    return mantissa, int(power) if power.strip("-") else 1
+
+
+def _plain(mantissa: str) -> str:
+    """Digits with a decimal point and without thousands separators."""
+    plain = mantissa.replace(" ", "").replace("'", "")
+    commas, points = plain.count(","), plain.count(".")
+    if commas == 1 and not points and (plain.startswith("0,") or len(plain.partition(",")[2]) != 3):
+        return plain.replace(",", ".")
+    if points > 1 or (points and commas == 1 and plain.index(".") < plain.index(",")):
+        return plain.replace(".", "").replace(",", ".")
+    return plain.replace(",", "")
+
+
+def _checked(number: float, step: float, figures: int) -> Amount | None:
+    return Amount(number, step, figures) if abs(number) < _LARGEST else None
+
+
+def scaled(amount: Amount, scale: float) -> Amount:
+    """So many times an amount: 1.5 million."""
+    return amount._replace(number=amount.number * scale, step=amount.step * scale)
+
+
+def _roman(text: str) -> int:
+    values = [_ROMAN_DIGITS[letter] for letter in text]
+    return sum(-v if v < after else v for v, after in zip(values, [*values[1:], 0], strict=True))
+
+
+def _in_words(tokens: Sequence[Word], i: int, text: str, first: Amount | None = None) -> tuple[int, Amount] | None:
+    """The number that words say together, after a number in digits if there is one ("1.5 million", "2 and a half")."""
+    if tokens[i].what.text[0] in tables.HAN_NUMERALS:
+        han = _han(tokens[i].what.text)
+        return (i + 1, han) if han else None
+    # `part` is the number below the next scale, `room` what the next word has to stay below: 10 after tens, 100 after
+    # hundreds, and after a thousand 1,000.
+    total, part, room = 0.0, first.number if first else None, 0.0 if first else inf
+    step, unit, end = first.step if first else 1.0, NO_UNIT, i + bool(first)
+    place = end
+    while place < len(tokens) and (place == i or text[tokens[place - 1].end : tokens[place].start] in _GAPS):
+        if tokens[place].key in tables.JOINERS and place == end and room >= 100 and place > i:
+            place += 1
+            continue
+        length, role, value = _numeral(tokens, place)
+        if role in ("scale", "after") and place == end and (part or total or role == "scale"):
+            if part is None and total:
+                total *= value  # five thousand million
+            elif value < 1000:
+                part, room = (part or 1) * value, value
+            else:
+                total, part, room = total + (1 if part is None else part) * value, None, value
+            step *= value
+        elif role in ("unit", "ten", "ordinal") and value < room and (value or place == i):
+            part, room = (part or 0) + value, 10 if role == "ten" else 0
+            step, unit = 1.0, ORDINAL if role == "ordinal" else unit
+        else:
+            break
+        if total + (part or 0) >= _LARGEST:
+            return None
+        place += length
+        end = place
+    if end == i:
+        return _half(tokens, i, text) if tables.SHARES.get(tokens[i].key) == 2 else None
+    number = total + (part or 0)
+    amount = Amount(number, step, first.figures if first else len(f"{number / step:.0f}"), unit)
+    shared = _with_share(tokens, end, text, amount)
+    if shared is None:
+        return end, amount
+    end, amount = shared
+    if end < len(tokens) and text[tokens[end - 1].end : tokens[end].start] in _GAPS:  # one and a half million
+        length, role, value = _numeral(tokens, end)
+        if role in ("scale", "after"):
+            return end + length, Amount(amount.number * value, value / 10, 2)
+    return end, amount
+
+
+def _half(tokens: Sequence[Word], i: int, text: str) -> tuple[int, Amount]:
+    """A half alone, or of a scale: "half a dozen", "half a million"."""
+    place = i + 1
+    if place < len(tokens) and tokens[place].key in tables.ARTICLES:
+        place += 1
+    if place < len(tokens) and text[tokens[i].end : tokens[place].start].strip(" -") in ("", "a", "an"):
+        length, role, value = _numeral(tokens, place)
+        if role == "scale":
+            return place + length, Amount(value / 2, value / 20, 2)
+    return i + 1, Amount(0.5, 0, 3)
+
+
+def _numeral(tokens: Sequence[Word], i: int) -> tuple[int, str, int]:
+    """The longest number word that begins with token `i`: how many tokens it has, its role and value."""
+    key = tokens[i].key
+    found = (1, *tables.NUMERALS.get(key, ("", 0)))
+    if key in tables.NUMERAL_STARTS:
+        for length, token in enumerate(tokens[i + 1 : i + tables.LONGEST_NUMERAL], 2):
+            key = f"{key} {token.key}"
+            if key in tables.NUMERALS:
+                found = (length, *tables.NUMERALS[key])
+    return found
+
+
+def _with_share(tokens: Sequence[Word], end: int, text: str, count: Amount) -> tuple[int, Amount] | None:
+    """A fraction after a number: "three quarters" after its count; "and a half", "and three quarters" after a whole."""
+
+    def key(place: int) -> str:
+        inside = place < len(tokens) and text[tokens[place - 1].end : tokens[place].start] in _GAPS
+        return tokens[place].key if inside else ""
+
+    if count.unit != NO_UNIT or count.step < 1:
+        return None
+    if count.step > 1:  # a dozen and a half
+        half = key(end) in tables.JOINERS and key(end + 1) in tables.ARTICLES and tables.SHARES.get(key(end + 2)) == 2
+        return (end + 3, Amount(count.number + count.step / 2, count.step / 2, 3)) if half else None
+    below = tables.SHARES.get(key(end))
+    ordinal = key(end) in tables.NUMERALS and count.number != 1  # "96 fourth-graders" are no 24
+    if below and not ordinal and 0 < count.number < 1000:
+        return end + 1, Amount(count.number / below, 0, 3)
+    if key(end) in tables.JOINERS:
+        above = 1 if key(end + 1) in tables.ARTICLES else tables.NUMERALS.get(key(end + 1), ("", 0))[1]
+        below = tables.SHARES.get(key(end + 2), 0)
+        if 0 < above < below:
+            return end + 3, Amount(count.number + above / below, 0, 3)
+    return None
+
+
+def _han(text: str) -> Amount | None:
+    """A number in Han characters: 五十二 is 52."""
+    if len(text) > _MOST_HAN:
+        return None
+    total = part = digit = 0
+    for character in text:
+        if character in tables.HAN["units"]:
+            digit = digit * 10 + tables.HAN["units"][character]
+        elif character in tables.HAN["scales"]:
+            part, digit = part + (digit or 1) * tables.HAN["scales"][character], 0
+        else:
+            total, part, digit = total + (part + digit) * tables.HAN["myriads"].get(character, 1), 0, 0
+    number = total + part + digit
+    return Amount(float(number), 1.0, len(str(number)))

@@ -1,0 +1,220 @@
+"""How a judge reads a sample, what turns its logits into probabilities, and what it knows: what `judge.json` holds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from bert_judge.encoder.models import JUDGE_CONFIG, model_hashes
+from bert_judge.errors import InputError, ModelError
+from bert_judge.reading.answers import VERSION as READING
+from bert_judge.reading.answers import Answer, find_answer
+from bert_judge.reading.evidence import CAN_COMPARE, VERSION, Relation
+from bert_judge.reading.scope import Scope
+from bert_judge.records import PARTS, Sample
+
+_SAME_MARKS = 2  # the version before: it has the same marks, and reads fewer values
+
+
+@dataclass(frozen=True, slots=True)
+class InputForm:
+    """How a judge reads a sample; stored beside its model in `judge.json`.
+
+    `forms` lists the parts that the judge was trained with: "qcr" (question, candidate, reference; the paper's), "cr",
+    "qc". `max_tokens` bounds the whole input (None: the model's limit). Nothing is cut while the whole fits; then
+    candidate, question and reference shrink in this order, each down to its budget at most (None: a half, a quarter and
+    a quarter of the room). A shortened question keeps both its ends, a candidate the fraction `candidate_head` at its
+    start and the rest at its end, where answers stand; a reference keeps its start. Where words of the reference stand
+    in neither end of a candidate, but between them, `candidate_focus` tokens there are kept at the end's expense.
+    `truncation="left"` cuts the whole input from the left instead, as the paper does.
+
+    `references` says how several are read: "joined" in one pass (the `max_references` that share most with the
+    candidate, the best first) or as the "best" of single passes. `marks` turns match marks on: each word or value of
+    candidate and references carries its relation to the other side as a token type (`evidence.Relation`). `evidence` is
+    the version of evidence that finds them; a judge reads those that it was trained with, and no others.
+    `fold` reads characters that look alike as one (`evidence.fold`). With `sanitise` special tokens and chat markers in
+    a candidate ("[SEP]", "<|im_end|>", "</s>"), which no reference has, are read as spaces. With `options` a reference
+    that is the letter or the words of an option which the question lists is read as both (`evidence.name_option`). A
+    `whole_candidate` is read with its reasoning, run-on text and remarks, which are left out otherwise (`reading`).
+    """
+
+    forms: tuple[str, ...] = ("qcr",)
+    markers: tuple[str, str, str] = ("<|question|>", "<|candidate|>", "<|reference|>")
+    marks: bool = False
+    fold: bool = False
+    sanitise: bool = False
+    options: bool = False
+    evidence: int = VERSION
+    references: Literal["joined", "best"] = "best"
+    max_references: int = 8
+    separator: str = " | "
+    max_tokens: int | None = None
+    question_tokens: int | None = None
+    candidate_tokens: int | None = None
+    reference_tokens: int | None = None
+    candidate_head: float = 0.2
+    candidate_focus: int = 0
+    truncation: Literal["fair", "left"] = "fair"
+    whole_candidate: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "forms", tuple(self.forms))
+        object.__setattr__(self, "markers", tuple(self.markers))
+        if not self.forms or not set(self.forms) <= {"qcr", "cr", "qc"}:
+            raise InputError(f"the input forms are {list(self.forms)}; 'qcr', 'cr' or 'qc' was expected.")
+        if "qc" in self.forms and len(self.forms) > 1:
+            raise InputError("the form 'qc' can't be combined with others: a judge reads references or it does not.")
+        if self.max_references < 1 or not 0 <= self.candidate_head <= 1:
+            raise InputError(
+                f"max_references is {self.max_references} and candidate_head {self.candidate_head}; "
+                "at least 1, and a fraction from 0 to 1, were expected."
+            )
+        if self.evidence != VERSION:
+            raise InputError(
+                f"evidence is {self.evidence!r}; this version of bert-judge knows {VERSION} alone: update bert-judge "
+                "for a later one, and train a judge of an earlier one again."
+            )
+        if self.candidate_focus < 0:
+            raise InputError(f"candidate_focus is {self.candidate_focus}; a number of tokens, 0 or more, was expected.")
+        for name, known in (("references", ("joined", "best")), ("truncation", ("fair", "left"))):
+            if getattr(self, name) not in known:
+                raise InputError(f"{name} is {getattr(self, name)!r}; {known[0]!r} or {known[1]!r} was expected.")
+
+    def without(self, *, question: bool, reference: bool) -> InputForm:
+        """The form of a judge that is to read no question, or no references; marks compare with references."""
+        if question and reference:
+            raise InputError(
+                "a judge that reads neither question nor reference was asked for; leave out one of the two."
+            )
+        if reference:
+            return replace(self, forms=("qc",), marks=False, options=False, candidate_focus=0)
+        return replace(self, forms=("cr",)) if question else self
+
+    def form_of(self, sample: Sample) -> str:
+        """The form in which a sample is read: the trained one that fits it, else the nearest."""
+        wanted = "cr" if sample.question is None else "qcr"
+        return "qc" if "qc" in self.forms else wanted if wanted in self.forms or wanted == "cr" else self.forms[0]
+
+    def answer_of(self, sample: Sample) -> Answer:
+        """What is read of a sample, without looking at references that the judge does not read."""
+        return find_answer(sample, reads_references="qc" not in self.forms, whole=self.whole_candidate)
+
+    @property
+    def token_types(self) -> int:
+        """How many token types the form needs."""
+        return 1 + len(Relation) * self.marks
+
+    def resized(self, max_tokens: int) -> InputForm:
+        """The same form for inputs of another length, with budgets in proportion."""
+        return replace(self, max_tokens=max_tokens, question_tokens=None, candidate_tokens=None, reference_tokens=None)
+
+    def settings(self) -> dict[str, str]:
+        """Everything of the form that changes a score, in short, for a signature."""
+        limit = f"{self.truncation}{self.max_tokens}"
+        if self.truncation == "fair":
+            focus = f",{self.candidate_focus}" if self.candidate_focus else ""
+            budgets = f"{self.question_tokens}+{self.candidate_tokens}+{self.reference_tokens}"
+            limit += f"({budgets},{self.candidate_head}{focus})"
+        references = f"joined{self.max_references}" if self.references == "joined" else self.references
+        flags = [name for name in ("marks", "fold", "sanitise", "options") if getattr(self, name)]
+        whole = hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:6]
+        compared = "+math-verify" if CAN_COMPARE else ""
+        evidence = {"evidence": f"{self.evidence}{compared}"} if self.marks or self.candidate_focus else {}
+        return {
+            "form": f"{'+'.join(['/'.join(self.forms), *flags])}#{whole}",
+            "refs": references,
+            "trunc": limit,
+            **evidence,
+            "reading": "whole" if self.whole_candidate else str(READING),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeConfig:
+    """What `judge.json` holds: the input form, what turns logits into probabilities, and what the judge knows.
+
+    Logits are divided by a temperature. A candidate whose score is at least `threshold` is labelled correct. Verdicts
+    on rows outside of `scope` say so; it changes no score.
+    """
+
+    form: InputForm = InputForm()
+    temperature: float = 1.0
+    threshold: float = 0.5
+    scope: Scope = field(default_factory=Scope)
+
+    def __post_init__(self) -> None:
+        if not self.temperature > 0:
+            raise InputError(f"the temperature is {self.temperature}; a number above 0 was expected.")
+        if not 0 <= self.threshold <= 1:
+            raise InputError(f"threshold is {self.threshold}; a probability between 0 and 1 was expected.")
+
+    @classmethod
+    def load(cls, folder: Path) -> JudgeConfig:
+        """Read `judge.json` of a model's folder; a folder without one is a judge of the paper."""
+        path = folder / JUDGE_CONFIG
+        if not path.exists():
+            return cls()
+        try:
+            raw = json.loads(path.read_text(encoding="utf-8"))
+            _check_combiner(raw, path)
+            return cls(
+                form=_form_of(raw, path),
+                temperature=float(raw["temperature"]),
+                threshold=float(raw.get("threshold", 0.5)),
+                scope=Scope(**raw.get("scope", {})),
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            known = ", ".join(field.name for field in fields(InputForm))
+            raise ModelError(
+                f"{path} can't be read ({error}); expected: temperature, if wanted threshold and scope, "
+                f"and form with {known}."
+            ) from error
+
+    def save(self, folder: Path) -> None:
+        """Write `judge.json` into a model's folder, with the hashes of its files, which have to be there."""
+        record = asdict(self) | {"hashes": model_hashes(folder)}
+        (folder / JUDGE_CONFIG).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def _check_combiner(raw: Any, path: Path) -> None:
+    """Raise ModelError for a judge that added evidence to its logit, as earlier versions could."""
+    if isinstance(raw, dict) and raw.get("combiner"):
+        raise ModelError(
+            f"{path} is of a judge that adds evidence to its logit, which this version of bert-judge no longer does. "
+            "Train it again on the same rows: bert-judge train."
+        )
+
+
+def _form_of(raw: dict[str, Any], path: Path) -> InputForm:
+    """The form that a `judge.json` says. A file of the first version of evidence says none, and may have `contrast`."""
+    found = {"evidence": 1} | raw["form"]
+    if found["evidence"] == 1:
+        found.pop("contrast", None)
+        if found.get("marks") or found.get("candidate_focus"):
+            raise ModelError(
+                f"{path} is of a judge trained with the first version of evidence, which this version of bert-judge no "
+                "longer has. Train it again on the same rows: bert-judge train."
+            )
+        found["evidence"] = VERSION  # nothing of it is read
+    if found["evidence"] == _SAME_MARKS:
+        found["evidence"] = VERSION
+    return InputForm(**found)
+
+
+def with_budgets(form: InputForm, room: int) -> InputForm:
+    """The form with every budget as a number; `room` is what the three parts have together."""
+    if room < len(PARTS):
+        least = (form.max_tokens or 0) - room + len(PARTS)
+        raise InputError(f"an input of {form.max_tokens} tokens has no room for texts; {least} are the least.")
+    question = max(1, room // 4) if form.question_tokens is None else form.question_tokens
+    reference = max(1, room // 4) if form.reference_tokens is None else form.reference_tokens
+    candidate = room - question - reference if form.candidate_tokens is None else form.candidate_tokens
+    if min(question, candidate, reference) < 1 or question + candidate + reference > room:
+        raise InputError(
+            f"budgets of {question} question, {candidate} candidate and {reference} reference tokens do not fit into "
+            f"an input of {form.max_tokens} tokens ({room} without markers); each needs at least one."
+        )
+    return replace(form, question_tokens=question, candidate_tokens=candidate, reference_tokens=reference)

@@ -1,0 +1,322 @@
+"""The records of bert-judge: what is judged, and what a judge says."""
+
+from __future__ import annotations
+
+import gc
+import math
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from numbers import Real
+from types import NoneType
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+from bert_judge.errors import InputError
+
+__version__ = "0.1.0"
+
+PARTS = ("question", "candidate", "reference")
+"""The three parts of an input, in the order of the paper's judges."""
+
+_HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
+
+
+def whole_text(text: str) -> str:
+    """The text with each half character ("\\ud83d", say, of a cut emoji) as U+FFFD: tokenizers refuse them."""
+    return text if text.isascii() else _HALF_CHARACTERS.sub("\ufffd", text)
+
+
+Scale = Literal["probability", "score", "decision"]
+"""What a judge's scores mean: the probability of being correct, a scale of their own, or 1 correct and 0 incorrect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Everything that changes a judge's numbers: its name, and settings with their values, in order.
+
+    `str` gives one line for files (`BERTJudge|model:starter|weights:1b2c714c265c|…`), `short` the judge and its model;
+    JSON has `name` and `settings`. The line is never parsed.
+    """
+
+    name: str
+    settings: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def make(cls, name: str, settings: Mapping[str, object] | None = None, **more: object) -> Self:
+        """A signature of values of any kind, without those that are None."""
+        given = {**(settings or {}), **more}
+        return cls(name, {key: _shortest(value) for key, value in given.items() if value is not None})
+
+    @classmethod
+    def of(cls, value: Signature | Mapping[str, Any] | str) -> Signature:
+        """A signature from JSON; a text, as a user's own judge may have, is only a name."""
+        if isinstance(value, Signature):
+            return value
+        return cls(value) if isinstance(value, str) else cls(value["name"], dict(value["settings"]))
+
+    @property
+    def short(self) -> str:
+        """The name, with the model or the variant."""
+        return " ".join(filter(None, (self.name, self.settings.get("model") or self.settings.get("variant"))))
+
+    def difference(self, other: Signature) -> str:
+        """The first three differences, in words: `dtype bfloat16, not float32`; empty where there are none."""
+        if self.name != other.name:
+            return f"{self.short}, not {other.short}"
+        ours, theirs = self.settings, other.settings
+        names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+        return ", ".join(f"{name} {ours.get(name, '-')}, not {theirs.get(name, '-')}" for name in names[:3])
+
+    def __str__(self) -> str:
+        return "|".join([self.name, *(f"{key}:{value}" for key, value in self.settings.items())])
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One candidate answer to judge.
+
+    `references` are one or more correct answers (a single string is one). Without a `question` the judge compares
+    candidate and references alone. `gold` is the human label, 1 correct and 0 incorrect, which no judge reads; rows for
+    training may have a probability there (`open_source` with `soft_labels`). `meta` keeps the other columns of the row.
+    Half a character ("\\ud83d" alone) in a text becomes U+FFFD.
+    """
+
+    candidate: str
+    references: tuple[str, ...]
+    question: str | None = None
+    id: str | None = None
+    gold: float | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict, hash=False, compare=False)
+
+    def __post_init__(self) -> None:
+        references: Any = self.references
+        several = isinstance(references, Iterable) and not isinstance(references, str)
+        references = tuple(references) if several else (references,)
+        if not references:
+            raise InputError("a sample has no reference; give at least one correct answer as `references`.")
+        texts: Iterable[tuple[str, Any]] = [
+            ("candidate", self.candidate),
+            *(("reference", text) for text in references),
+            *([("question", self.question)] if self.question is not None else []),
+        ]
+        for name, text in texts:
+            if not isinstance(text, str):
+                raise InputError(f"the {name} of a sample is {text!r} ({type(text).__name__}); text was expected.")
+        object.__setattr__(self, "candidate", whole_text(self.candidate))
+        object.__setattr__(self, "references", tuple(map(whole_text, references)))
+        object.__setattr__(self, "question", None if self.question is None else whole_text(self.question))
+        gold: Any = self.gold
+        if gold is not None and not (isinstance(gold, Real) and 0 <= float(gold) <= 1):
+            raise InputError(
+                f"the gold label of a sample is {gold!r}; 0, 1, a probability between them, or None was expected."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge says of one sample.
+
+    `score` is higher for better candidates; for judges of correctness it is the probability, in [0, 1], of being
+    correct. `label` is 1 (correct) or 0 (incorrect). Both are `None` where the judge could not decide; such rows are
+    counted and shown, never taken as incorrect. `matched_reference` is the index of the best-matching reference.
+    `truncated` maps each part that did not fit the judge's input to the number of characters cut. `left_out` maps what
+    is not part of the answer to its number of characters: `reasoning`, `run-on` text, `remarks`, and the `solution`
+    that precedes a reference's value (see `bert_judge.reading`). `outside` says why
+    the sample is outside of what the judge knows, where it says what that is ("in German", "with a reference of over
+    150 words"); such a score is less reliable. `failed` says that the judge itself failed on this row (its endpoint
+    gave no reply, say; `explanation` has the cause): the row is undecided, and the next run judges it again.
+    """
+
+    score: float | None
+    label: int | None = None
+    explanation: str | None = None
+    matched_reference: int | None = None
+    truncated: Mapping[str, int] = field(default_factory=dict, hash=False)
+    details: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    failed: bool = False
+    outside: str | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> Verdict:
+        """A verdict that was written as JSON, by itself or among other fields. Raises ValueError for what is none."""
+        values = {each.name: record[each.name] for each in fields(cls) if each.name in record}
+        wrong = [name for name, value in values.items() if not isinstance(value, _TYPES_OF_VERDICT[name])]
+        score = values.get("score")
+        if "score" not in values or wrong or not math.isfinite(score or 0) or values.get("label") not in (None, 0, 1):
+            raise ValueError(f"not a verdict: {values!r:.80}")
+        return cls(**values)
+
+
+_TYPES_OF_VERDICT: Mapping[str, Any] = {
+    "score": (int, float, NoneType),
+    "label": (int, NoneType),
+    "explanation": (str, NoneType),
+    "matched_reference": (int, NoneType),
+    "truncated": Mapping,
+    "details": Mapping,
+    "failed": bool,
+    "outside": (str, NoneType),
+    "left_out": Mapping,
+}
+
+
+LEAST_EFFECT = 0.05
+"""A part of a candidate without which the score changes by less does not matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occlusion:
+    """A part of a candidate, its characters from `start` to `end`, and how much lower the score is without it.
+
+    A part with a positive `effect` speaks for the candidate, one with a negative effect against it; None where the
+    judge could not decide without it.
+    """
+
+    text: str
+    start: int
+    end: int
+    effect: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Which parts of a candidate carried its `score`: those without which the score is another one.
+
+    `sentences` are all sentences, unless there is only one; `words` those of the sentences that matter most. In a long
+    candidate an entry is several neighbouring sentences, or words. Both are empty where the candidate is empty or a
+    single word, and where the judge was undecided.
+    """
+
+    score: float | None
+    sentences: tuple[Occlusion, ...] = ()
+    words: tuple[Occlusion, ...] = ()
+
+    def carrying(self, least: float = LEAST_EFFECT) -> list[Occlusion]:
+        """The parts that matter, in the order of the text; none overlaps another one.
+
+        A sentence stands for itself, unless one of its words has at least half its effect: then its words do. Effects
+        below `least`, or a third of the largest, are left out.
+        """
+        parts = [] if self.sentences else [*self.words]
+        for sentence in self.sentences:
+            inside = [word for word in self.words if sentence.start <= word.start < sentence.end]
+            whole = sentence.effect or 0.0
+            by_words = any(whole * (word.effect or 0.0) >= whole * whole / 2 > 0 for word in inside)
+            parts += inside if by_words else [sentence]
+        effects = [(part, abs(part.effect)) for part in parts if part.effect is not None]
+        least = max([least, *(effect / 3 for _, effect in effects)])
+        return [part for part, effect in effects if effect >= least]
+
+
+class Tokens(NamedTuple):
+    """One encoded input: token ids, and token types where the model reads them (0 plain, 1 marked)."""
+
+    ids: tuple[int, ...]
+    types: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """How a language model decodes. At temperature 0 (greedy) only `presence_penalty` and `max_tokens` matter.
+
+    All have the meaning of vLLM and OpenAI: `presence_penalty` lowers the logit of every token that is in the reply
+    already; unlike a repetition penalty it ignores the prompt.
+    """
+
+    temperature: Annotated[float, "0 is greedy: always the likeliest token"] = 0.0
+    top_p: Annotated[float, "sample from the likeliest tokens that hold this much probability together"] = 1.0
+    top_k: Annotated[int, "sample from this many of the likeliest tokens; 0 is no limit"] = 0
+    min_p: Annotated[float, "drop tokens less likely than this fraction of the likeliest one"] = 0.0
+    presence_penalty: Annotated[float, "taken from the logit of each token that the reply holds already"] = 0.0
+    max_tokens: Annotated[int, "the longest reply in tokens, reasoning included"] = 2048
+    seed: Annotated[int | None, "makes sampling repeatable, as far as the backend is"] = None
+
+    def __post_init__(self) -> None:
+        limits: tuple[tuple[str, bool, str], ...] = (
+            ("temperature", self.temperature >= 0, "0 (greedy) or more"),
+            ("top_p", 0 < self.top_p <= 1, "a probability over 0, up to 1"),
+            ("top_k", self.top_k >= -1, "0 or -1 (no limit) or a number of tokens"),
+            ("min_p", 0 <= self.min_p <= 1, "a fraction between 0 and 1"),
+            ("presence_penalty", -2 <= self.presence_penalty <= 2, "a number between -2 and 2"),
+            ("max_tokens", self.max_tokens >= 1, "a number of at least 1"),
+        )
+        for name, good, expected in limits:
+            if not good:
+                raise InputError(f"{name} is {getattr(self, name)}; {expected} was expected.")
+        object.__setattr__(self, "top_k", max(self.top_k, 0))  # vLLM and the paper write -1 for no limit
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The settings that can change a reply."""
+        greedy = ("temperature", "presence_penalty", "max_tokens")
+        names = [each.name for each in fields(self) if self.temperature > 0 or each.name in greedy]
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class TokenChoice:
+    """One token of a reply, and the natural log probabilities of the likeliest tokens in its place."""
+
+    token: str
+    alternatives: Mapping[str, float] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a language model answered to one prompt.
+
+    `error` says why there is no answer; `text` is then empty. `finish_reason` is "stop", or "length" where the reply
+    was cut at `max_tokens`. A reasoning trace is part of `text`, with its tags. `choices` are those of the last tokens,
+    if asked for and if the backend has them. `truncated` counts the characters of the prompt that did not fit, cut at
+    its start. `cached`: it comes from a store.
+    """
+
+    text: str
+    finish_reason: str = "stop"
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    error: str | None = None
+    choices: tuple[TokenChoice, ...] = ()
+    truncated: int = 0
+    cached: bool = False
+
+
+def _shortest(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """Versions of this package, of Python, and of those of the packages that are installed."""
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"bert-judge": __version__, "python": platform.python_version()}
+    for package in packages:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def once(value: Any) -> Any:
+    """A text as the one that is in memory already, if there is one: rows of one file and of several repeat many."""
+    return sys.intern(value) if type(value) is str else value
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """No garbage collection meanwhile.
+
+    Reading many rows makes many small objects but no cycles, the search for which takes a third of the time and more.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -1,0 +1,106 @@
+"""The result of an audit: as a document, and as the files of its folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import groupby
+from typing import Any
+
+from bert_judge.records import Signature
+from bert_judge.report.document import Block, Content, Document, Example, Examples, Facts, Table
+from bert_judge.results import verdict_record
+from bert_judge.studies.audit.trials import Audit, FamilyResult, Outcome
+from bert_judge.wording import SAID, bracketed, clipped, number, percent, visible
+
+_EXAMPLES = 3  # trials of a family that are shown
+_WILSON = "in brackets: 95 % Wilson intervals"
+_KEPT = "kept: the same verdict as on the plain answer; correct, incorrect: the rate among such answers alone"
+
+
+def audit_document(audit: Audit, signature: Signature, misses: Sequence[str] = ()) -> Document:
+    """The tables, what failed most, what of the gate is missed, and some of the trials that failed with their texts."""
+    attacks = [family for family in audit.families if family.kind == "attack"]
+    invariances = [family for family in audit.families if family.kind == "invariance"]
+    parts: list[Block] = [_headline(audit)]
+    if attacks:
+        head = ["attack", "trials", "accepted", "undecided", "truncated"]
+        parts.append(Table("Attacks", head, [_line(each) for each in attacks], _WILSON))
+    if invariances:
+        head = ["change", "trials", "kept", "correct", "incorrect", "undecided", "truncated"]
+        parts.append(Table("Invariances", head, [_line(each) for each in invariances], f"{_KEPT}; {_WILSON}"))
+    if failed := list(_most_failed(audit)):
+        parts += [Facts(failed, "What failed most"), *_failed_trials(audit.failures)]
+    gate = [f"The gate is missed: {miss}" for miss in misses]
+    return Document(f"Audit of {signature.short}", parts, gate, [("", signature)])
+
+
+def to_files(audit: Audit, run: Mapping[str, Any]) -> dict[str, str]:
+    """The files of an audit by their names; `run` holds what `audit.json` says besides what was found."""
+    counts = asdict(replace(audit, failures=()))
+    del counts["failures"]  # they have a file of their own
+    failures = (json.dumps(_failure(outcome), ensure_ascii=False) + "\n" for outcome in audit.failures)
+    return {
+        "audit.json": json.dumps({**run, **counts}, ensure_ascii=False, indent=1) + "\n",
+        "audit.md": audit_document(audit, Signature.of(run["signature"]), run["gate"]["misses"]).markdown(),
+        "audit_failures.jsonl": "".join(failures),
+    }
+
+
+def _failure(outcome: Outcome) -> dict[str, Any]:
+    """A trial that failed, as a line of `audit_failures.jsonl`."""
+    trial = outcome.trial
+    record = {"family": trial.family, "pattern": trial.pattern, **verdict_record(trial.sample, outcome.verdict)}
+    if trial.plain is not None and outcome.plain is not None:
+        record["plain"] = verdict_record(trial.plain, outcome.plain)
+    return record
+
+
+def _headline(audit: Audit) -> str:
+    plain = audit.plain
+    undecided = f", {plain.undecided} undecided" if plain.undecided else ""
+    return (
+        f"{audit.items} questions; plain answers judged correctly: {bracketed(plain.accuracy, plain.interval)} of "
+        f"{plain.trials} (correct ones {percent(plain.right_accepted)}, incorrect ones "
+        f"{percent(plain.wrong_rejected)}{undecided})"
+    )
+
+
+def _line(family: FamilyResult) -> list[Content]:
+    by_label = [percent(family.kept_right), percent(family.kept_wrong)] if family.kind == "invariance" else []
+    rate = bracketed(family.rate, family.interval)
+    return [family.name, family.trials, rate, *by_label, family.undecided or "", family.truncated or ""]
+
+
+def _most_failed(audit: Audit) -> Iterable[tuple[str, str]]:
+    """The pattern that failed most in each family with failures."""
+    for family in audit.families:
+        for pattern, failed in list(family.failed_patterns.items())[:1]:
+            yield (
+                family.name,
+                f"{failed:3} of {family.patterns[pattern]:3}  {clipped(visible(pattern), 76) or 'nothing'}",
+            )
+
+
+def _failed_trials(failures: Sequence[Outcome]) -> Iterable[Examples]:
+    """A few failed trials of each family, spread over all of them; the terminal has none."""
+    for name, group in groupby(failures, key=lambda outcome: outcome.trial.family):
+        outcomes = list(group)
+        some = outcomes[:: max(1, len(outcomes) // _EXAMPLES)][:_EXAMPLES]
+        yield Examples(f"Trials that failed: {name} ({len(outcomes)})", [_example(each) for each in some])
+
+
+def _example(outcome: Outcome) -> Example:
+    sample, verdict, plain = outcome.trial.sample, outcome.verdict, outcome.trial.plain
+    said = f"labelled {SAID[sample.gold]}; score {_score(verdict.score)}"
+    texts = [("question", sample.question), ("references", " | ".join(sample.references))]
+    texts.append(("candidate", sample.candidate))
+    if plain is not None and outcome.plain is not None:
+        said += f", of the plain answer {_score(outcome.plain.score)}"
+        texts += [("plain answer", plain.candidate)] if plain.candidate != sample.candidate else []
+    return Example(said, texts)
+
+
+def _score(score: float | None) -> str:
+    return "undecided" if score is None else number(score)

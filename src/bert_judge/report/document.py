@@ -1,0 +1,191 @@
+"""Results as one document, a title and parts, rendered as text for a terminal and as Markdown.
+
+`report/parts.html` renders the parts as HTML. Texts of answers never become markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from bert_judge.records import Signature
+from bert_judge.wording import LONGEST, LONGEST_LINE, clipped, code, escaped
+
+
+@dataclass(frozen=True, slots=True)
+class BarCell:
+    """A text in a table; in HTML with a bar below it (a rate and the ends of its interval) and a tooltip (`hint`)."""
+
+    said: str
+    bar: tuple[float, float, float]
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return self.said
+
+
+Content = str | int | BarCell | None
+"""A cell of a table: a text, a count, or nothing, which is shown as `-`."""
+
+
+def shown(cell: Content) -> str:
+    """A cell as a text."""
+    return "-" if cell is None else f"{cell:,}" if isinstance(cell, int) else str(cell)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: the columns `left` are aligned to the left, the others to the right.
+
+    `of` is a judge or model that the heading names; the line `below` says how the figures were computed.
+    """
+
+    title: str
+    head: Sequence[str]
+    body: Sequence[Sequence[Content]]
+    below: str = ""
+    of: str = ""
+    left: Collection[int] = (0,)
+
+    @property
+    def heading(self) -> str:
+        """The title in full."""
+        return f"{self.title}: {self.of}" if self.of else self.title
+
+    def text(self) -> str:
+        """As lines of a terminal."""
+        rows = [[shown(cell) for cell in row] for row in (self.head, *self.body)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(
+                text.ljust(width) if place in self.left else text.rjust(width)
+                for place, (text, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        ]
+        return "\n".join([*filter(None, [self.heading]), *lines, *filter(None, [self.below])])
+
+    def markdown(self) -> str:
+        """As a table of Markdown."""
+        rule = ["---" if place in self.left else "---:" for place in range(len(self.head))]
+        rows = [[escaped(shown(cell)) for cell in row] for row in (self.head, *self.body)]
+        rows.insert(1, rule)
+        return _under(self.heading, "\n".join(f"| {' | '.join(row)} |" for row in rows), escaped(self.below))
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart: `drawing` is SVG, `key` the HTML that explains it. The terminal shows none; Markdown has the picture in
+    `file`, or the table `data`.
+    """
+
+    title: str
+    of: str = ""
+    drawing: str = ""
+    key: str = ""
+    data: Table | None = None
+    file: str = ""
+
+    def text(self) -> str:
+        """Nothing: a terminal shows no charts."""
+        return ""
+
+    def markdown(self) -> str:
+        """The picture or the data, if there are any."""
+        if self.file:
+            return f"![{escaped(self.title)}]({self.file})"
+        return self.data.markdown() if self.data else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Names with their values, a line each."""
+
+    pairs: Sequence[tuple[str, str]]
+    title: str = ""
+
+    def text(self) -> str:
+        """As lines of a terminal."""
+        width = max(len(name) for name, _ in self.pairs)
+        lines = [f"{name:{width}}  {said}".rstrip() for name, said in self.pairs]
+        return "\n".join([*filter(None, [self.title]), *lines])
+
+    def markdown(self) -> str:
+        """As a list, with values as code: they can be copied as they are."""
+        return _under(self.title, "\n".join(f"- {escaped(name)}: {code(said)}" for name, said in self.pairs))
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An answer that is shown: a line about it (`said`), and its texts by name."""
+
+    said: str
+    texts: Sequence[tuple[str, str | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Examples:
+    """Some of `total` answers of a kind. The terminal shows the first `most`; `more` says where the others are, with a
+    placeholder for their number.
+    """
+
+    title: str
+    examples: Sequence[Example]
+    total: int = 0
+    most: int = 0
+    more: str = ""
+
+    def text(self) -> str:
+        """As lines of a terminal."""
+        if not self.most:
+            return ""
+        lines = [f"{self.title}:"]
+        for example in self.examples[: self.most]:
+            width = max(len(name) for name, _ in example.texts)
+            lines.append(f"  {clipped(example.said, LONGEST_LINE)}")
+            lines += [f"    {name:{width}}  {clipped(text, LONGEST_LINE)}" for name, text in example.texts]
+        left = self.total - self.most
+        return "\n".join([*lines, *([f"  ({self.more.format(left)})"] if left > 0 else [])])
+
+    def markdown(self) -> str:
+        """As a numbered list; texts are code, in which odd spaces can be seen."""
+        lines = []
+        for number, example in enumerate(self.examples, 1):
+            lines.append(f"{number}. {escaped(clipped(example.said, LONGEST))}")
+            lines += [f"    - {escaped(name)}: {code(text, LONGEST)}" for name, text in example.texts]
+        return _under(self.title, "\n".join(lines))
+
+
+Block = str | Table | Chart | Facts | Examples
+"""A part of a document; a text is a paragraph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Results in parts; notes, which a reader of the figures must know; and the judges with their signatures."""
+
+    title: str
+    parts: Sequence[Block]
+    notes: Sequence[str] = ()
+    judges: Sequence[tuple[str, Signature]] = ()
+
+    def text(self) -> str:
+        """As lines of a terminal, without the title. Notes come last, where they are seen; signatures are short."""
+        parts = [part if isinstance(part, str) else part.text() for part in self.parts]
+        judges = "\n".join(
+            f"judge  {signature.short}" if name in ("", signature.short) else f"judge  {name}: {signature.short}"
+            for name, signature in self.judges
+        )
+        return "\n\n".join(filter(None, [*parts, judges, "\n".join(f"note: {note}" for note in self.notes)]))
+
+    def markdown(self) -> str:
+        """As a file of Markdown. Notes come first; signatures are complete."""
+        parts = [escaped(part) if isinstance(part, str) else part.markdown() for part in self.parts]
+        judges = [(name or signature.short, str(signature)) for name, signature in self.judges]
+        parts += [Facts(judges, "Signatures").markdown()] if judges else []
+        notes = "\n".join(f"- {escaped(note)}" for note in self.notes)
+        return "\n\n".join(filter(None, [f"# {escaped(self.title)}", notes, *parts])) + "\n"
+
+
+def _under(title: str, *parts: str) -> str:
+    return "\n\n".join(filter(None, [f"## {escaped(title)}" if title else "", *parts]))

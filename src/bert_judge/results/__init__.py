@@ -1,0 +1,91 @@
+"""Every file format that we write and read back. A result appears whole or not at all.
+
+A result is a folder with three files:
+
+    verdicts.jsonl   one line a row, in the order of the input: id, score, label, gold, what was cut, the texts
+    scores.json      the scores alone, a list of numbers (null: undecided)
+    run.json         the signature, versions, counts, command, timings, and hashes of the other files; its presence says
+                     that the result is whole
+
+and, where rows were set aside, `bad_rows.jsonl`. In place of `verdicts.jsonl` there may be a folder `verdicts` with
+parts of so many rows each (`parts`). While a run is under way all these are called `….partial`. A run that stops leaves
+them, and the next one with the same judge and input goes on after the last whole line, or with the parts that are
+missing. Explanations of some of the rows are in `explanations.jsonl`, which comes after all of these, as do the tables
+of a saved run of another tool (`HARNESS_FILES`).
+
+Candidates of a model are a folder with `candidates.json`, a list of texts, one a row of the task, and `run.json`.
+"""
+
+from __future__ import annotations
+
+from bert_judge.results.candidates import candidates_written, write_candidates
+from bert_judge.results.circumstances import circumstances
+from bert_judge.results.explanations import read_explanations, write_explanations
+from bert_judge.results.files import (
+    BAD_ROWS,
+    CANDIDATES,
+    DIFFERENCES,
+    DOUBTED,
+    EXPLANATIONS,
+    HARNESS,
+    HARNESS_FILES,
+    PARTIAL,
+    PARTS,
+    REPORT,
+    REPORTS,
+    RUN,
+    SCORES,
+    VERDICTS,
+    check_folder,
+    is_remote,
+    read_list,
+    result_folder,
+    write_files,
+)
+from bert_judge.results.folder import ResultFolder
+from bert_judge.results.identity import Identity
+from bert_judge.results.parts import PART_ROWS
+from bert_judge.results.verdicts import (
+    ROW_COLUMNS,
+    damage,
+    has_verdicts,
+    read_verdicts,
+    record_cluster,
+    verdict_record,
+)
+
+__all__ = [
+    "BAD_ROWS",
+    "CANDIDATES",
+    "DIFFERENCES",
+    "DOUBTED",
+    "EXPLANATIONS",
+    "HARNESS",
+    "HARNESS_FILES",
+    "PARTIAL",
+    "PARTS",
+    "PART_ROWS",
+    "REPORT",
+    "REPORTS",
+    "ROW_COLUMNS",
+    "RUN",
+    "SCORES",
+    "VERDICTS",
+    "Identity",
+    "ResultFolder",
+    "candidates_written",
+    "check_folder",
+    "circumstances",
+    "damage",
+    "has_verdicts",
+    "is_remote",
+    "read_explanations",
+    "read_list",
+    "read_verdicts",
+    "record_cluster",
+    "result_folder",
+    "verdict_record",
+    "write_candidates",
+    "write_explanations",
+    "write_files",
+]

@@ -1,0 +1,137 @@
+"""The names of the files that we write, and writing them: a file appears whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from bert_judge.errors import InputError, OutputError, first_line
+from bert_judge.results.remote import RemotePath
+from bert_judge.wording import public_text
+
+VERDICTS, SCORES, RUN, BAD_ROWS = "verdicts.jsonl", "scores.json", "run.json", "bad_rows.jsonl"
+COSTS = "costs.json"  # while a run is under way; then they are in run.json
+PARTS = "verdicts"
+EXPLANATIONS = "explanations.jsonl"
+HARNESS, DIFFERENCES, DOUBTED = "harness.json", "differences.jsonl", "doubted_references.jsonl"
+HARNESS_FILES = (HARNESS, DIFFERENCES, DOUBTED)
+"""What is written of a saved run of another tool: its own scores beside the verdicts."""
+
+CANDIDATES = "candidates.json"
+REPORT = "report.html"
+REPORTS = (REPORT, "report.md", "report.json")
+PARTIAL = ".partial"
+"""What the names of files end with while a run is under way."""
+
+
+def check_folder(folder: str | Path) -> Path:
+    """The folder. Raises OutputError if a result can't be written there, as far as can be known without writing."""
+    if not str(folder).strip():
+        raise OutputError("--output_dir is empty; the name of a folder was expected, `.` for the one you are in.")
+    if "://" in str(folder):
+        raise OutputError(f"{public_text(str(folder))} is an address; a folder for the results was expected.")
+    folder = Path(folder)
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not existing.is_dir():
+        raise OutputError(f"{existing} is a file; a folder for the results was expected: choose another --output_dir.")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise OutputError(f"{existing} can't be written to; choose another --output_dir, or change its permissions.")
+    return folder
+
+
+def result_folder(folder: str | Path) -> Path:
+    """The folder of a result; an address (`remote`) becomes one with the same methods.
+
+    Raises OutputError as `check_folder`, and where an address can't be reached.
+    """
+    if not is_remote(folder) and "://" not in str(folder):
+        return check_folder(folder)
+    there = cast("Path", folder if is_remote(folder) else RemotePath(str(folder)))
+    try:
+        there.exists()
+    except OSError as error:
+        raise OutputError(
+            f"{there} can't be reached ({first_line(error)}); check the address and its keys, or name a folder."
+        ) from error
+    return there
+
+
+def is_remote(folder: str | Path) -> bool:
+    """Whether this is an address, as `result_folder` makes them."""
+    path: object = folder
+    return isinstance(path, RemotePath)
+
+
+def read_list(path: Path, what: str) -> list[Any]:
+    """A JSON list, such as `candidates.json`; errors call its content `what`. Raises InputError."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"there are no {what} at {path} ({error.strerror}).") from error
+    except ValueError as error:
+        raise InputError(f"{path} is broken ({error}); a JSON list of {what} was expected.") from error
+    if not isinstance(values, list):
+        raise InputError(f"{path} holds a {type(values).__name__}; a JSON list of {what} was expected.")
+    return values
+
+
+def write_files(folder: Path, contents: Mapping[str, str | bytes | Iterable[str | bytes]]) -> None:
+    """Write the files of a folder, by name, each in one step; a content may come in parts, as a stream.
+
+    Raises OutputError where they can't be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            write(folder / name, [content] if isinstance(content, str | bytes) else content)
+    except OSError as error:
+        raise OutputError(f"{folder} can't be written ({error.strerror or error}); choose another folder.") from error
+
+
+def facts(path: Path) -> dict[str, Any]:
+    """The size of a file, and the digest of its bytes."""
+    with path.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+        return {"bytes": content.seek(0, os.SEEK_END), "sha256": digest}
+
+
+def json_list(items: Iterable[str]) -> Iterator[str]:
+    """A JSON list of items that are JSON already, in pieces."""
+    separator = "["
+    for item in items:
+        yield separator + item
+        separator = ",\n"
+    yield "[]" if separator == "[" else "]"
+    yield "\n"
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Write a value as JSON, in one step."""
+    write(path, [json.dumps(value, ensure_ascii=False, indent=1) + "\n"])
+
+
+def write(path: Path, parts: Iterable[str | bytes]) -> None:
+    """Write a file in one step: whole under its name, or not at all. Half characters become JSON escapes."""
+    if is_remote(path):
+        with tempfile.TemporaryDirectory(prefix="bert-judge-") as here:
+            local = Path(here) / "file"
+            write(local, parts)
+            cast("RemotePath", path).upload(local)
+        return
+    begun = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with begun.open("xb") as file:
+            for part in parts:
+                file.write(part if isinstance(part, bytes) else part.encode("utf-8", "backslashreplace"))
+            file.flush()
+            os.fsync(file.fileno())
+        begun.replace(path)
+    except BaseException:
+        begun.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,268 @@
+"""Results that were saved: one row of each line of `verdicts.jsonl`, and what `run.json` says of the whole.
+
+runs = find_runs(["out"])
+[row.score for row in runs[0].rows]
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+from bert_judge.errors import InputError
+from bert_judge.measures.questions import cluster
+from bert_judge.records import Explanation, Sample, Scale, Signature, once, uncollected
+from bert_judge.results import (
+    PARTIAL,
+    PARTS,
+    RUN,
+    VERDICTS,
+    has_verdicts,
+    read_explanations,
+    read_verdicts,
+    record_cluster,
+)
+
+_OURS = frozenset(
+    "id score label gold explanation matched_reference truncated details failed outside left_out question "
+    "question_hash references candidate".split()
+)
+_NOTHING: Mapping[str, Any] = {}  # one for all rows, which nobody changes
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An answer with one judge's verdict, as it is saved; a run with `--no_texts` has `question_hash` instead of texts.
+
+    `score` and `label` are None where the judge could not decide, `gold` where there is no human label. `meta` holds
+    the input's other columns. `why` is there where a row was explained.
+    """
+
+    id: str | None
+    score: float | None = None
+    label: int | None = None
+    gold: int | None = None
+    question: str | None = None
+    references: tuple[str, ...] = ()
+    candidate: str | None = None
+    explanation: str | None = None
+    matched_reference: int | None = None
+    truncated: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    details: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    meta: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    failed: bool = False
+    outside: str | None = None
+    left_out: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    question_hash: str | None = None
+    why: Explanation | None = None
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What rows of the same answer have in common: the texts up to white space, or the id where there are none."""
+        if self.candidate is None:
+            return ("id", str(self.id))
+        question, *references = (" ".join(text.split()) for text in (self.question or "", *self.references))
+        return (question, self.candidate.strip(), *references)
+
+    @property
+    def cluster(self) -> str:
+        """The question as a cluster of rows (`questions.cluster`)."""
+        return self.question_hash or cluster(self.question, self.id)
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Row:
+        """A row from a line of `verdicts.jsonl` (`artifacts.verdict_record`)."""
+        own = {name: once(record[name]) for name in _OURS & record.keys()}
+        meta = {name: once(value) for name, value in record.items() if name not in _OURS}
+        references = tuple(map(once, own.get("references", ())))
+        return cls(**{**own, "references": references, "meta": meta or _NOTHING})
+
+    @classmethod
+    def unjudged(cls, sample: Sample) -> Row:
+        """A row that has no verdict yet."""
+        return cls(
+            sample.id,
+            gold=None if sample.gold is None else int(sample.gold),
+            question=sample.question,
+            references=sample.references,
+            candidate=sample.candidate,
+            meta=sample.meta,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRows(Collection[Row]):
+    """The rows of a saved result in their order, read from its files whenever they are gone through, and not kept."""
+
+    folder: Path
+    total: int
+
+    def __iter__(self) -> Iterator[Row]:
+        """Read the rows. Raises InputError where the files are damaged."""
+        return _rows(self.folder, 1.0)
+
+    def __len__(self) -> int:
+        """The number of rows, as `run.json` has it."""
+        return self.total
+
+    def __contains__(self, row: object) -> bool:
+        """Whether one of the rows is equal."""
+        return any(each == row for each in self)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A saved result: its folder, its rows in their order, and `run.json`. `left` rows of a large one are not drawn."""
+
+    folder: Path
+    rows: Collection[Row]
+    record: Mapping[str, Any]
+    left: int = 0
+
+    @property
+    def name(self) -> str:
+        """A short name: the folder's."""
+        return self.folder.resolve().name
+
+    @property
+    def signature(self) -> Signature:
+        """The signature of the judge that made it."""
+        return Signature.of(self.record["identity"]["signature"])
+
+    @property
+    def scale(self) -> Scale:
+        """What the judge's scores mean; a result that does not say so has a scale of its own."""
+        return cast("Scale", self.record.get("scale", "score"))
+
+    @property
+    def input(self) -> Mapping[str, Any]:
+        """What was read: its `path`, its `format`, and the `columns` that were chosen."""
+        return cast("Mapping[str, Any]", self.record.get("input", {}))
+
+    @property
+    def answers(self) -> tuple[str, str]:
+        """What was judged: the digest of the input, and its column of candidates (a file may have one a model)."""
+        column = self.input.get("columns", {}).get("candidate", "")
+        return str(self.record["identity"].get("input_sha256")), str(column)
+
+
+def load_run(folder: str | Path, sample: int | None = None) -> Run:
+    """Read a result that `score` or `judge` wrote. Raises InputError where there is none, or a damaged one.
+
+    Of one with more rows than `sample` about so many are drawn, whole questions and the same ones from every result, so
+    that runs on the same answers can still be compared, and memory does not grow with the result.
+    """
+    folder = Path(folder)
+    record = load_record(folder)
+    total = _total(record)
+    rate = min(1.0, sample / total) if sample and total else 1.0
+    with uncollected():
+        kept = tuple(_rows(folder, rate))
+    return Run(folder, kept, record, total - len(kept) if rate < 1 else 0)
+
+
+def open_run(folder: str | Path) -> Run:
+    """A result whose rows stay in its files, for one look at each. Raises InputError as `load_run` does."""
+    folder = Path(folder)
+    record = load_record(folder)
+    return Run(folder, SavedRows(folder, _total(record)), record)
+
+
+def _total(record: Mapping[str, Any]) -> int:
+    return int(record.get("summary", {}).get("rows", 0))
+
+
+def _rows(folder: Path, rate: float) -> Iterator[Row]:
+    explained = read_explanations(folder)
+    for place, found in enumerate(read_verdicts(folder)):
+        if rate == 1 or _is_drawn(found, rate):
+            row = Row.of(found)
+            yield replace(row, why=explained[place]) if place in explained else row
+
+
+def _is_drawn(record: Mapping[str, Any], rate: float) -> bool:
+    """Whether a row's question is among those that are drawn at this rate: by its words alone."""
+    return int(record_cluster(record), 16) < rate * 2**64
+
+
+def load_record(folder: Path) -> dict[str, Any]:
+    """What `run.json` of a result says. Raises InputError where there is none, or a damaged one."""
+    path = folder / RUN
+    if not path.exists():
+        begun = _is_begun(folder)
+        state = "an unfinished run (start the same command again to finish it)" if begun else "no result"
+        below = sorted(str(each.parent) for each in folder.glob(f"*/{RUN}"))
+        hint = f", such as {' or '.join(below[:2])}," if below else ""
+        raise InputError(f"{folder} holds {state}; a folder with {VERDICTS} and {RUN}{hint} was expected.")
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        if "signature" not in record["identity"]:
+            raise ValueError("it names no judge")
+        summary = record.get("summary", {})
+        if not isinstance(summary, dict) or not isinstance(summary.get("rows", 0), int):
+            raise ValueError("its summary is of another shape")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path} can't be read as the record of a run ({error}).") from error
+    return cast("dict[str, Any]", record)
+
+
+def find_runs(paths: Iterable[str | Path], sample: int | None = None) -> list[Run]:
+    """The results of `find_folders`; of those with more rows than `sample` so many are drawn (`load_run`)."""
+    return [load_run(folder, sample) for folder in find_folders(paths)]
+
+
+def find_folders(paths: Iterable[str | Path]) -> list[Path]:
+    """Each folder that holds a result; where one holds none itself, those below it that do, as they were made.
+
+    So `judge`'s whole output folder, or that of a suite, can be given. A result that is found twice is there once.
+    Raises InputError where a folder holds none, or a damaged one.
+    """
+    found: dict[Path, Path] = {}
+    for path in paths:
+        for folder in sorted(result_folders(Path(path)), key=_made):
+            found.setdefault(folder.resolve(), folder)
+    return list(found.values())
+
+
+def left_out(paths: Iterable[str | Path]) -> list[str]:
+    """A sentence for each unfinished result below these folders, which `find_runs` leaves out."""
+    folders = dict.fromkeys(folder for path in map(Path, paths) if not _is_result(path) for folder in _unfinished(path))
+    return [f"{folder} is unfinished and left out; start its command again to finish it." for folder in folders]
+
+
+def _made(folder: Path) -> tuple[str, int, Path]:
+    """When a run was started and, as many can start within a second, finished."""
+    started = load_record(folder).get("timings", {}).get("started", "")
+    return str(started), (folder / RUN).stat().st_mtime_ns, folder
+
+
+def result_folders(path: Path) -> list[Path]:
+    """The folder, if it holds a result, else those below it that do. Raises InputError where there is none."""
+    if not path.is_dir():
+        what = "a file" if path.exists() else "not there"
+        raise InputError(f"{path} is {what}; a folder that score or judge wrote was expected.")
+    if _is_result(path):
+        return [path]
+    found = sorted(run.parent for run in path.rglob(RUN) if has_verdicts(run.parent))
+    if not found:
+        begun = "".join(f" ({folder} is unfinished)" for folder in _unfinished(path)[:1])
+        raise InputError(
+            f"{path} holds no result, nor does a folder in it{begun}; a folder with {VERDICTS} was expected."
+        )
+    return found
+
+
+def _is_result(path: Path) -> bool:
+    return (path / RUN).exists() or _is_begun(path)
+
+
+def _is_begun(folder: Path) -> bool:
+    return (folder / (VERDICTS + PARTIAL)).exists() or (folder / (PARTS + PARTIAL)).is_dir()
+
+
+def _unfinished(path: Path) -> list[Path]:
+    begun = {each.parent for name in (VERDICTS, PARTS) for each in path.rglob(name + PARTIAL)}
+    return sorted(folder for folder in begun if not (folder / RUN).exists())

@@ -1,0 +1,212 @@
+"""The questions that trials are made from, with correct and incorrect answers: ours, or a user's labelled rows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from importlib import resources
+from typing import Any, NamedTuple
+
+from bert_judge.errors import InputError
+from bert_judge.metrics import containment
+from bert_judge.records import Sample
+from bert_judge.studies.audit.neighbours import kind_of, neighbours, spellings
+
+_SHORT = 5  # words: a longer reference does not fit into "It is …"
+_NAME = 3  # words that fit into any frame even if they are no name; letters of a word that names don't capitalise
+_ASKED = re.compile(
+    r"\b(?:(who)\b|(?:which|what)\s+(city|country|state|river|actor|actress|author|band|team|planet)\b)", re.IGNORECASE
+)
+_YES_NO = frozenset("yes no true false correct incorrect right wrong".split())
+_NOTHING = re.compile(
+    r"\b(?:none|nothing|unknown|unanswerable|n/?a|cannot|can't|no (?:answer|one)|not|no|never)\b", re.IGNORECASE
+)
+
+
+class Trial(NamedTuple):
+    """One sample of a family, with its human label as `gold`; `plain` is the unchanged sample of an invariance."""
+
+    family: str
+    pattern: str
+    sample: Sample
+    plain: Sample | None = None
+
+
+@dataclass(frozen=True)
+class AuditItem:
+    """A question with references, correct and incorrect answers: what attacks and invariances are made from.
+
+    `kind` is what the question asks for: person, place, thing, date, quantity, number, maths, option, list, phrase,
+    yesno, or "" if unknown. `right` and `wrong` are whole answers, labelled by a person. `value` is the correct answer
+    alone, `near` holds wrong values of the same kind; `say` makes either a sentence. `type` names the kind of answer
+    without giving it, `about` is on the topic without answering. `options` are the choices with their letters, `parts`
+    the members of a list. `same` and `near_same` are `value` and the first of `near` in other words, `aliases` further
+    correct references. Trials that need what an item lacks are not made.
+    """
+
+    id: str
+    question: str | None
+    references: tuple[str, ...]
+    right: tuple[str, ...]
+    wrong: tuple[str, ...]
+    kind: str = ""
+    value: str | None = None
+    near: tuple[str, ...] = ()
+    say: str = "The answer is {}."
+    type: str | None = None
+    about: str | None = None
+    options: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
+    near_same: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+    def sample(self, candidate: str, right: bool) -> Sample:
+        """The candidate as an answer to this question; `right` is its human label."""
+        return Sample(candidate, self.references, self.question, self.id, int(right))
+
+    @cached_property
+    def answers(self) -> tuple[list[Sample], list[Sample]]:
+        """Its correct and its incorrect answers, as samples."""
+        return [self.sample(text, True) for text in self.right], [self.sample(text, False) for text in self.wrong]
+
+    def sentence(self, value: str) -> str:
+        """A value as a sentence."""
+        sentence = self.say.replace("{}", value)
+        return sentence[0].upper() + sentence[1:]
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the value fits into any frame, such as "It is not …", as clauses do not."""
+        return self.value is not None and self.kind != "phrase" and len(self.value.split()) <= 2 * _SHORT
+
+    @property
+    def has_no_answer(self) -> bool:
+        """Whether a reference says that there is no answer, so that a refusal could be correct."""
+        return any(_NOTHING.search(reference) for reference in self.references)
+
+    def gives_away(self, text: str) -> bool:
+        """Whether a reference occurs in a text."""
+        return any(containment(text, reference) for reference in (*self.references, *self.same, *self.aliases))
+
+
+def load_items() -> tuple[AuditItem, ...]:
+    """Our own items, about 200, in their order."""
+    return tuple(_from_record(record) for record in read_data("items.json")["items"])
+
+
+@cache
+def neutral_sentences() -> tuple[str, ...]:
+    """Sentences, a thousand words in all, that have nothing to do with any question."""
+    return tuple(read_data("items.json")["neutral"])
+
+
+def read_data(name: str) -> dict[str, Any]:
+    """A data file of this package."""
+    found: dict[str, Any] = json.loads(resources.files(__package__).joinpath(name).read_text(encoding="utf-8"))
+    return found
+
+
+def items_of(samples: Iterable[Sample]) -> tuple[AuditItem, ...]:
+    """Items from labelled rows, one for each question with its references; rows without a label are left out.
+
+    Wrong values are computed for dates, numbers and option letters; a question that asks for a person, a city, a
+    country and the like borrows the values of others that ask for the same. InputError if no row has a label.
+    """
+    rows: dict[tuple[str | None, tuple[str, ...]], dict[int, dict[str, None]]] = {}
+    for sample in samples:
+        if sample.gold is not None and sample.candidate.strip():
+            answers = rows.setdefault((sample.question, sample.references), {0: {}, 1: {}})
+            answers[int(sample.gold)][sample.candidate] = None
+    if not rows:
+        raise InputError("no row has a label; a column label with 0 or 1 was expected (--map label=COLUMN).")
+    items = [
+        _from_rows(number, question, references, answers)
+        for number, ((question, references), answers) in enumerate(rows.items(), 1)
+    ]
+    return _with_others(items)
+
+
+def spread(items: Sequence[AuditItem], most: int | None) -> Sequence[AuditItem]:
+    """At most `most` items, spread evenly over all of them."""
+    if most is None or len(items) <= most:
+        return items
+    return [items[i * len(items) // most] for i in range(most)]
+
+
+def _from_record(record: Mapping[str, Any]) -> AuditItem:
+    values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in record.items()}
+    item = AuditItem(right=(), wrong=(), **values)
+    value = item.value or item.references[0]
+    near = item.near[0]
+    return replace(
+        item,
+        value=value,
+        right=(value, item.sentence(value)),
+        wrong=(near, item.sentence(near)),
+        same=item.same or tuple(spellings(value)),
+        near_same=item.near_same or tuple(spellings(near)),
+    )
+
+
+def _from_rows(
+    number: int, question: str | None, references: tuple[str, ...], answers: Mapping[int, Mapping[str, None]]
+) -> AuditItem:
+    value = references[0] if len(references[0].split()) <= _SHORT else None
+    kind = _kind(value, question) if value else ""
+    near = neighbours(value, kind) if value else []
+    wrong = tuple(text for text in near if not any(containment(text, right) for right in references))
+    return AuditItem(
+        id=str(number),
+        question=question,
+        references=references,
+        right=tuple(text for text in answers[1] if text not in answers[0]),
+        wrong=tuple(text for text in answers[0] if text not in answers[1]),
+        kind=kind,
+        value=value,
+        near=wrong,
+        say="The answer is this: {}." if kind == "phrase" else "The answer is {}.",
+        type=f"a {kind}" if kind in ("date", "number") else None,
+        same=tuple(spellings(value)) if value else (),
+        near_same=tuple(spellings(wrong[0])) if wrong else (),
+    )
+
+
+def _kind(value: str, question: str | None) -> str:
+    """The kind of a user's reference, as far as it shows: a longer one without capitals is a phrase."""
+    if value.strip(" .").casefold() in _YES_NO:
+        return "yesno"
+    words = value.split()
+    named = len(words) <= _NAME or all(word[0].isupper() for word in words if len(word) > _NAME)
+    return kind_of(value, question) or ("" if named else "phrase")
+
+
+def _with_others(items: Sequence[AuditItem]) -> tuple[AuditItem, ...]:
+    """The items; those of an unknown kind have values of the next ones that ask for the same thing as wrong values."""
+    asking: dict[str, list[AuditItem]] = defaultdict(list)
+    for item in items:
+        if item.value and not item.kind and (asked := _ASKED.search(item.question or "")):
+            asking[asked[asked.lastindex or 0].casefold()].append(item)
+    found = {item.id: item for item in items}
+    for others in asking.values():
+        for place, item in enumerate(others):
+            if near := _borrowed(item, (others[(place + step) % len(others)] for step in range(1, len(others)))):
+                found[item.id] = replace(item, kind="thing", near=near)
+    return tuple(found.values())
+
+
+def _borrowed(item: AuditItem, others: Iterable[AuditItem]) -> tuple[str, ...]:
+    """The first three values of others that have no word in common with this item's references and correct answers."""
+    known = {word for text in (*item.references, *item.right) for word in re.findall(r"\w+", text.casefold())}
+    found: dict[str, None] = {}
+    for other in others:
+        value = str(other.value)
+        if known.isdisjoint(re.findall(r"\w+", value.casefold())):
+            found[value] = None
+            if len(found) == 3:
+                break
+    return tuple(found)

@@ -1,0 +1,186 @@
+"""References that may be wrong: those against which several models, or several answers of one, say the same.
+
+for doubted in doubted_references(lambda: map(Row.of, result.records())):
+    print(doubted.question, doubted.references, doubted.answer, doubted.models)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from bert_judge.metrics import normalise
+from bert_judge.metrics.extraction import find_boxed, strip_markup
+from bert_judge.reading import split_trace
+from bert_judge.reading.evidence import AGREEING, Form, Match, Reading, Relation, Value, Word, match, read
+from bert_judge.results.runs import Row
+from bert_judge.studies.several import REPEATED
+
+_NEGATION = re.compile(r"\b(?:not|never|neither|nor|cannot|no|\w+n['’]t)\b", re.IGNORECASE)
+_REFUSAL = re.compile(
+    r"\b(?:do(?:es)? ?n[o']?t know|(?:can ?not|can'?t|unable to) (?:answer|determine|say|find)|not (?:sure|enough)"
+    r"|no (?:information|idea)|unanswerable|unknown|sorry|as an ai)\b",
+    re.IGNORECASE,
+)
+_NUMBER_WORDS = 2  # a reference of so many values is a number if it has one: "42 apples"
+_STATED = re.compile(
+    r"(?:####|\banswer(?: to (?:the|this) question)?(?:\s*:|\s+is:?))[ \t*]*(.+?)(?:[.!?](?=\s|$)|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LONGEST = 300
+"""Characters of an answer whose values are compared; a longer one is the same only as another one of the same words."""
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtedReference:
+    """A question with incorrect answers that say the same: `rows`, two or more, of these different `models`.
+
+    `answer` is what the first of them says, as far as it can be told from the rest of its text. `correct` and
+    `incorrect` count all answers to the question, by the judge.
+    """
+
+    question: str | None
+    references: tuple[str, ...]
+    answer: str
+    models: tuple[str, ...]
+    rows: Sequence[Row]
+    correct: int
+    incorrect: int
+
+
+def doubted_references(read: Callable[[], Iterable[Row]]) -> list[DoubtedReference]:
+    """The references against which incorrect answers agree, those with the most models first.
+
+    Listed are answers of two or more models that are the same (`same_answer`), and those of a single one if they are
+    more than half of all answers to the question. Rows of one question and references belong together, in whatever
+    tasks and files they are; where there is no model, the file is taken for it. `read` is called twice, so that only
+    rows that can be listed are held in memory. Rows without texts are passed over.
+    """
+    counts: dict[_Key, list[int]] = {}
+    for row in read():
+        if row.label is not None and row.candidate is not None:
+            counts.setdefault(_key(row), [0, 0])[row.label] += 1
+    groups: dict[_Key, list[Row]] = {}
+    for row in read():
+        if row.label == 0 and (row.candidate or "").strip() and counts[key := _key(row)][0] > 1:
+            groups.setdefault(key, []).append(row)
+    found = [
+        DoubtedReference(agreeing[0].question, agreeing[0].references, answer, models, agreeing, correct, incorrect)
+        for key, rows in groups.items()
+        for incorrect, correct in [counts[key]]
+        for answer, agreeing in _by_answer(rows)
+        for models in [tuple(dict.fromkeys(map(_model, agreeing)))]
+        if len(models) > 1 or (len(agreeing) > 1 and 2 * len(agreeing) > incorrect + correct)
+    ]
+    return sorted(found, key=lambda each: (-len(each.models), each.correct - len(each.rows)))
+
+
+def final_answer(row: Row) -> str:
+    r"""What an answer says in the end: the last `\boxed{…}`, else what follows "the answer is" or "####", else all.
+
+    Of that only the last number where the reference is a number, and the letter where it names an option; nothing where
+    it refuses to answer.
+    """
+    text = split_trace(row.candidate or "")[1] or ""
+    boxed, stated = find_boxed(text), [found[1] for found in _STATED.finditer(text)]
+    text = strip_markup((boxed or stated or [text])[-1])
+    if _REFUSAL.search(text):
+        return ""
+    compared = match(text, row.references, row.question)
+    reference = row.references[compared.best_reference]
+    return _option(read(text), read(reference), compared) or _number(text, reference, compared) or text
+
+
+def same_answer(one: str, other: str, question: str | None = None) -> bool:
+    """Whether two answers to a question say the same: the same words once normalised, or values that all agree.
+
+    Values (words, numbers, dates …) that only repeat the question are passed over; one that denies is not the same as
+    one that does not.
+    """
+    if normalise(one) == normalise(other):
+        return bool(normalise(one))
+    if max(len(one), len(other)) > _LONGEST:
+        return False
+    found = match(one, [other], question)
+    sides = [{mark.relation for mark in marks} - {Relation.ASKED} for marks in (found.candidate, found.references[0])]
+    if not all(side and side <= AGREEING for side in sides):
+        return False
+    return bool(_NEGATION.search(one)) == bool(_NEGATION.search(other))
+
+
+def _option(candidate: Reading, reference: Reading, compared: Match) -> str | None:
+    """The option that a candidate names last, where its reference begins with one."""
+    places = {mark.start for mark in compared.references[compared.best_reference]}
+    begins = any(value.start in places and value.start < 2 for value in reference.letters[:1])
+    places = {mark.start for mark in compared.candidate}
+    options = [value.what.letter for value in candidate.letters if value.start in places]
+    return options[-1] if begins and options else None
+
+
+def _number(candidate: str, reference: str, compared: Match) -> str | None:
+    """The last number of a candidate as it is written, where the reference is a number: "42", or "42 apples"."""
+    numbers = _numbers(candidate)
+    short = len(compared.references[compared.best_reference]) <= _NUMBER_WORDS
+    return candidate[numbers[-1].start : numbers[-1].end] if numbers and short and _numbers(reference) else None
+
+
+def _numbers(text: str) -> list[Word | Value]:
+    """The numbers, quantities and dates of a text."""
+    return [value for value in read(text).values if type(value.what) is not Form]
+
+
+def doubted_record(doubted: DoubtedReference) -> Mapping[str, object]:
+    """A line of `doubted_references.jsonl`: the question once, and each of the answers that agree."""
+    return {
+        "question": doubted.question,
+        "references": list(doubted.references),
+        "answer": doubted.answer,
+        "models": list(doubted.models),
+        "correct": doubted.correct,
+        "incorrect": doubted.incorrect,
+        "rows": [
+            {
+                "id": row.id,
+                **{name: row.meta[name] for name in ("task", "model", "file", *REPEATED) if name in row.meta},
+                "score": row.score,
+                "candidate": row.candidate,
+            }
+            for row in doubted.rows
+        ],
+    }
+
+
+class _Key(NamedTuple):
+    """What answers to one question have in common."""
+
+    cluster: str
+    references: tuple[str, ...]
+
+
+def _key(row: Row) -> _Key:
+    return _Key(row.cluster, tuple(sorted(map(normalise, row.references))))
+
+
+def _model(row: Row) -> str:
+    return str(row.meta.get("model") or row.meta.get("file") or "")
+
+
+def _by_answer(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+    """The rows by what they say, each with those before it whose first one says the same."""
+    groups: list[tuple[str, list[Row]]] = []
+    known: dict[str, list[Row]] = {}
+    for row in rows:
+        answer = final_answer(row)
+        if not answer:
+            continue
+        own = known.get(answer)
+        if own is None:
+            own = next((group for first, group in groups if same_answer(first, answer, row.question)), None)
+            if own is None:
+                own = []
+                groups.append((answer, own))
+            known[answer] = own
+        own.append(row)
+    return groups

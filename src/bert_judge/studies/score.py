@@ -1,0 +1,296 @@
+"""Rows, judged into a result on the disk: from its beginning, or from where an earlier run stopped.
+
+judge, folder = open_result(rows, judge, Path("out"), {})
+for done in score_source(rows, judge, folder):
+    ...
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from heapq import nsmallest
+from itertools import islice, tee
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+
+from bert_judge.errors import InputError
+from bert_judge.inputs import BadRow, Source
+from bert_judge.judges.base import Costs, Judge
+from bert_judge.judges.occlusion import explain
+from bert_judge.records import Sample, Signature, Verdict
+from bert_judge.results import (
+    Identity,
+    ResultFolder,
+    circumstances,
+    read_explanations,
+    verdict_record,
+    write_explanations,
+)
+from bert_judge.results.parts import Desk, Part, Parts
+from bert_judge.results.summary import Tally
+from bert_judge.wording import public_command
+
+_COSTS_SECONDS = 0.5  # what a killed process has paid in this time may be missing from the costs
+
+
+class Rows(Protocol):
+    """Samples that can be judged, each time that they are gone through: a checked file, or a model's candidates."""
+
+    @property
+    def sha256(self) -> str:
+        """The digest of all that is judged."""
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """What `run.json` says of them."""
+
+    @property
+    def bad_rows(self) -> Sequence[BadRow]:
+        """Those that were set aside, as they can't be read."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Sample]: ...
+
+    def part(self, number: int) -> Iterator[Sample]:
+        """The samples of a part, from 0."""
+
+
+def open_result(
+    rows: Rows, judge: Judge, folder: Path | str, options: Mapping[str, Any], overwrite: bool = False
+) -> tuple[Judge, ResultFolder]:
+    """The judge for these rows (`Judge.fitted`), and the folder of its verdicts on them; `options` change the result.
+
+    The folder may be an address (`s3://…`) where `options` have `part_rows`.
+    Raises OutputError as `ResultFolder` does, and InputError where the judge reads references that were left unread.
+    """
+    if isinstance(rows, Source) and judge.reads_references and "reference" not in rows.columns:
+        raise InputError(
+            f"{judge.variant} compares candidates with references, and those of {rows.path} are not read "
+            "(--map reference=); name their column, or use a judge that reads none."
+        )
+    fitted = judge.fitted(rows)
+    identity = Identity(Signature.of(fitted.signature), rows.sha256, options)
+    return fitted, ResultFolder(folder, identity, overwrite)
+
+
+def score_source(
+    source: Rows,
+    judge: Judge,
+    folder: ResultFolder,
+    *,
+    texts: bool = True,
+    command: Sequence[str] = (),
+) -> Generator[int, None, None]:
+    """Judge the samples of a source that are not in `folder` yet, and finish the result.
+
+    Yields the number of finished rows after each row. Of a result with failed rows only these are judged again. Memory
+    does not grow with the number of rows. A run that is stopped (by Ctrl-C, say) can be continued.
+    """
+    start = time.time()
+    with folder.writing():
+        had, costs = folder.rows_done, _CostsOfResult(judge, folder)
+        try:
+            if folder.parts:
+                yield from costs.kept(_score_parts(source, judge, folder, folder.parts, texts))
+                tally, judged = Tally(folder.parts.earlier_records(Tally.COLUMNS)), folder.rows_done - had
+            else:
+                tally, done = Tally(() if folder.failed else folder.earlier_records()), had
+                to_judge = _failed_again if folder.failed else _rest
+                records = to_judge(source, judge, folder, texts)
+                for done in costs.kept(folder.append(map(tally.counted, records))):
+                    yield done
+                judged = done - had
+        except _UnevenVerdictsError:
+            folder.discard()
+            raise
+        run = {
+            "summary": asdict(tally.summary()),
+            "scale": judge.scale,
+            "input": dict(source.description),
+            "command": public_command(command),
+            **({"costs": asdict(so_far)} if (so_far := costs.so_far) else {}),
+            **circumstances(start, time.time() - start, folder.failed or judged),
+        }
+        folder.finish(run, [row.record for row in source.bad_rows])
+
+
+class _CostsOfResult:
+    """What a result has cost: in this run, and in those before it that were stopped, or that failed on rows."""
+
+    def __init__(self, judge: Judge, folder: ResultFolder) -> None:
+        self._judge, self._folder = judge, folder
+        self._at_start, self._earlier = judge.costs, Costs()
+        with suppress(ValueError, KeyError, TypeError):  # of a file that somebody else changed
+            self._earlier = Costs.of(folder.costs)
+
+    @property
+    def so_far(self) -> Costs | None:
+        """None where the judge costs nothing."""
+        if not (self._judge.costs and self._at_start):
+            return None
+        return self._earlier.and_of(self._judge.costs.since(self._at_start))
+
+    def kept(self, rows: Iterator[int]) -> Iterator[int]:
+        """The rows as they are judged. Costs are written down beside them, in case the run does not come to its end."""
+        written = 0.0
+        try:
+            for done in rows:
+                if time.monotonic() - written > _COSTS_SECONDS:
+                    self._write()
+                    written = time.monotonic()
+                yield done
+        finally:
+            self._write()
+
+    def _write(self) -> None:
+        if so_far := self.so_far:
+            self._folder.keep_costs(asdict(so_far))
+
+
+def uncertain_rows(folder: ResultFolder, threshold: float, most: int) -> list[int]:
+    """The numbers of the decided rows of a finished result whose scores are nearest the threshold, nearest first."""
+    decided = (
+        (abs(record["score"] - threshold), row)
+        for row, record in enumerate(folder.records())
+        if record["score"] is not None
+    )
+    return [row for _, row in nsmallest(most, decided)]
+
+
+def explain_result(source: Rows, judge: Judge, folder: ResultFolder, rows: Sequence[int]) -> Iterator[int]:
+    """Explain rows of a finished result with the judge that made it, and write `explanations.jsonl` beside it.
+
+    Yields the number of each row. Those that are explained already are kept, and no score changes.
+    """
+    explained = read_explanations(folder.folder)
+    wanted = set(rows) - explained.keys()
+    pairs = zip(source, folder.records(), strict=True)
+    judged = {row: (sample, record["score"]) for row, (sample, record) in enumerate(pairs) if row in wanted}
+    for row, explanation in zip(judged, explain(judge, judged.values()), strict=True):
+        explained[row] = explanation
+        yield row
+    if wanted:
+        write_explanations(folder.folder, {row: explained[row] for row in (*rows, *explained)})
+
+
+def _rest(source: Rows, judge: Judge, folder: ResultFolder, texts: bool) -> Iterator[dict[str, Any]]:
+    """The records of the rows that an interrupted run left."""
+    return judged_rows(islice(source, folder.rows_done, None), judge, texts)
+
+
+def _failed_again(source: Rows, judge: Judge, folder: ResultFolder, texts: bool) -> Iterator[dict[str, Any]]:
+    """All records of a result, with new ones for the rows on which the judge failed."""
+    rows = zip(source, folder.earlier_records(), strict=True)
+    pairs = _with_verdicts((sample for sample, record in rows if record.get("failed")), judge)
+    for record in folder.earlier_records():
+        yield verdict_record(*next(pairs), texts) if record.get("failed") else record
+
+
+Todo: TypeAlias = Mapping[int, Sequence[int]]
+"""The parts that are to be judged, by number, and which rows of each, from 0: a range where they are all of them."""
+
+
+class EncodedPart(NamedTuple):
+    """A part as it is written, and its bytes, or the name that `Desk.put` gave them."""
+
+    part: Part
+    content: bytes | str
+
+
+@runtime_checkable
+class PartsJudge(Protocol):
+    """A judge that judges parts by itself, in any order (`distributed`)."""
+
+    def judged_parts(
+        self, source: Rows, todo: Todo, texts: bool, desk: Desk
+    ) -> Iterator[tuple[int, EncodedPart | list[dict[str, Any]]]]:
+        """The number of each part, with the whole part, or with the records of the rows where not all are to do."""
+
+
+def _score_parts(source: Rows, judge: Judge, folder: ResultFolder, parts: Parts, texts: bool) -> Iterator[int]:
+    """Judge the parts that are missing, and the rows of others on which the judge failed."""
+    done, total = parts.rows_done, len(source)
+    todo: dict[int, Sequence[int]] = {number: _to_judge(parts, number, total) for number in parts.missing(total)}
+    again = parts.done.keys() & todo.keys()
+    if isinstance(judge, PartsJudge):
+        for number, judged in judge.judged_parts(source, todo, texts, folder.desk()):
+            if isinstance(judged, EncodedPart):
+                folder.add_part(*judged)
+            else:
+                _write_part(folder, parts, number, dict(zip(todo[number], judged, strict=True)))
+            done += 0 if number in again else len(todo[number])
+            yield done
+        return
+    for number, rows in todo.items():  # each part by itself, wherever a run stopped before
+        judge.forget()
+        records: dict[int, dict[str, Any]] = {}
+        for row, record in zip(rows, judged_rows(rows_of_part(source, number, rows), judge, texts), strict=True):
+            records[row] = record
+            if len(records) == len(rows):
+                _write_part(folder, parts, number, records)
+            done += number not in again
+            yield done
+
+
+def _to_judge(parts: Parts, number: int, total: int) -> Sequence[int]:
+    """The rows of a part that is missing, or those of one that is there on which the judge failed."""
+    if number not in parts.done:
+        return range(min(parts.rows, total - number * parts.rows))
+    failed = [row for row, record in enumerate(parts.records(number, ("failed",))) if record.get("failed")]
+    return range(len(failed)) if len(failed) == parts.done[number].rows else failed
+
+
+def _write_part(folder: ResultFolder, parts: Parts, number: int, records: Mapping[int, dict[str, Any]]) -> None:
+    """Write a part, with the records that it has already where not all are new."""
+    earlier = enumerate(parts.records(number)) if number in parts.done else ()
+    whole = {**dict(earlier), **records}
+    folder.write_part(number, [whole[row] for row in sorted(whole)])
+
+
+def judged_rows(samples: Iterable[Sample], judge: Judge, texts: bool) -> Iterator[dict[str, Any]]:
+    """The record of each sample."""
+    for sample, verdict in _with_verdicts(samples, judge):
+        yield verdict_record(sample, verdict, texts)
+
+
+def rows_of_part(source: Rows, number: int, rows: Sequence[int]) -> Iterator[Sample]:
+    """Some of the samples of a part, in order."""
+    wanted = set(rows)
+    return (sample for row, sample in enumerate(source.part(number)) if row in wanted)
+
+
+class _UnevenVerdictsError(InputError):
+    """A judge gave too few verdicts, or too many: no verdict can be trusted to be that of its row."""
+
+
+def _with_verdicts(samples: Iterable[Sample], judge: Judge) -> Iterator[tuple[Sample, Verdict]]:
+    """Each sample with its verdict; only the window that the judge reads ahead is held in memory."""
+    name, count = type(judge).__name__, 0
+    kept, judged = tee(samples)
+    given = judge.assess(judged)
+    if not isinstance(given, Iterable):
+        raise InputError(f"assess of {name} returned {given!r:.60}; one Verdict per sample was expected (use yield).")
+    verdicts = iter(given)
+    for sample in kept:
+        verdict = next(verdicts, _END)
+        if verdict is _END:
+            raise _UnevenVerdictsError(f"{name} gave {count} verdicts for more samples than that; {_UNEVEN}")
+        count += 1
+        if not isinstance(verdict, Verdict):
+            raise InputError(f"{name} gave {verdict!r:.60} for row {sample.id}; Verdict(score, label) was expected.")
+        if judge.scale == "probability" and verdict.score is not None and not 0 <= verdict.score <= 1:
+            raise InputError(
+                f"{name} says that its scores are probabilities, but gave row {sample.id} {verdict.score!r}; a number "
+                "between 0 and 1 was expected."
+            )
+        yield sample, verdict
+    if next(verdicts, _END) is not _END:
+        raise _UnevenVerdictsError(f"{name} gave more than {count} verdicts for {count} samples; {_UNEVEN}")
+
+
+_END: Any = object()
+_UNEVEN = "one per sample, in their order, was expected. None of this run is kept, as they may be those of other rows."

@@ -1,0 +1,296 @@
+"""The one table of verdicts: every answer once, and what each judge says of it.
+
+table = collect([load_run("out-starter"), load_run("out-regex")])
+(table.judges[0].labels == table.golds).mean()
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, permutations
+from os.path import commonprefix
+from typing import Literal
+
+from bert_judge.errors import InputError
+from bert_judge.judges.naming import distinct
+from bert_judge.measures.arrays import Integers, Numbers, Truths, np
+from bert_judge.measures.inputs import factorise
+from bert_judge.records import Scale, Signature
+from bert_judge.results.runs import Row, Run
+from bert_judge.studies.labels import Labels, relabelled
+from bert_judge.studies.pairing import answer_sets, described, judge_kinds, numbered, row_names, run_names
+from bert_judge.studies.slices import Facet, check_columns, facets
+
+DIFFERENT = "different judges"
+"""The judge of a table in which each model has one of its own."""
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeColumn:
+    """What one judge says of each answer of a table: its verdicts, None where it did not judge one, and as arrays.
+
+    `scores` are NaN, and `labels` -1, where there is none. `runs` are those that the verdicts are from; several of
+    different signatures are in one column only where models have a judge each.
+    """
+
+    name: str
+    runs: Sequence[Run]
+    verdicts: Sequence[Row | None]
+    scores: Numbers
+    labels: Integers
+
+    @classmethod
+    def of(cls, name: str, runs: Sequence[Run], verdicts: Sequence[Row | None]) -> JudgeColumn:
+        """A column of these verdicts."""
+        scores = [np.nan if row is None or row.score is None else row.score for row in verdicts]
+        labels = [-1 if row is None or row.label is None else row.label for row in verdicts]
+        return cls(name, runs, verdicts, np.asarray(scores, float), np.asarray(labels, np.int64))
+
+    @property
+    def signature(self) -> Signature:
+        """The signature of the judge."""
+        return self.runs[0].signature
+
+    @property
+    def scale(self) -> Scale:
+        """What its scores mean."""
+        return self.runs[0].scale
+
+    @cached_property
+    def probable(self) -> bool:
+        """Whether there are scores, and these are probabilities."""
+        return self.scale == "probability" and any(row is not None and row.score is not None for row in self.verdicts)
+
+    @cached_property
+    def judged(self) -> Truths:
+        """Which of the answers it judged."""
+        return np.asarray([row is not None for row in self.verdicts], bool)
+
+    def part(self, places: Integers) -> JudgeColumn:
+        """What it says of the answers at these places."""
+        verdicts = [self.verdicts[place] for place in places.tolist()]
+        return replace(self, verdicts=verdicts, scores=self.scores[places], labels=self.labels[places])
+
+
+@dataclass(frozen=True, eq=False)
+class VerdictTable:
+    """Every answer once: `rows` hold its texts, its human label and its columns, `models` name whose it is.
+
+    The score and label of a row are those of the run that has it first; all judges' are in `judges`. `labels` says
+    where the human labels are from, None where there are none; `notes` are what a reader has to know of the table.
+    """
+
+    rows: Sequence[Row]
+    judges: Sequence[JudgeColumn]
+    models: Sequence[str]
+    labels: str | None = None
+    notes: Sequence[str] = ()
+
+    @cached_property
+    def golds(self) -> Integers:
+        """The human labels, -1 where there is none."""
+        return np.asarray([-1 if row.gold is None else row.gold for row in self.rows], np.int64)
+
+    @cached_property
+    def clusters(self) -> Integers:
+        """A number for the question of each answer, by which rows depend on each other."""
+        return factorise([row.cluster for row in self.rows])[0]
+
+    @cached_property
+    def disagree(self) -> Truths:
+        """The answers to which judges give different labels."""
+        labels = np.stack([judge.labels for judge in self.judges])
+        found: Truths = (labels == 1).any(axis=0) & (labels == 0).any(axis=0)
+        return found
+
+    @cached_property
+    def facets(self) -> Sequence[Facet]:
+        """The columns of the input that are kinds of rows."""
+        return facets(self.rows)
+
+    def part(self, places: Iterable[int]) -> VerdictTable:
+        """The table of the answers at these places."""
+        chosen = np.asarray(list(places), np.int64)
+        rows, models = ([every[place] for place in chosen.tolist()] for every in (self.rows, self.models))
+        found = replace(self, rows=rows, models=models, judges=[judge.part(chosen) for judge in self.judges])
+        if "clusters" in self.__dict__:  # the key of a question takes long to find: once for all parts
+            found.__dict__["clusters"] = self.clusters[chosen]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The place of a run in a table: the column of its judge, and the set of answers (a model's) that it judged."""
+
+    judge: str
+    model: str
+    run: Run
+
+
+def collect(runs: Sequence[Run], labels: Labels | None = None, names: Sequence[str] | None = None) -> VerdictTable:
+    """Put runs side by side: runs of one judge are a column, and answers that several of them hold are there once.
+
+    `names` are those of the runs' judges; without them a column is called as its folder, or as what its judge is. A run
+    of the same judge on the same input once more is a column of its own. With `labels`, these alone are human labels.
+    Raises InputError for no runs, runs without rows, and labels that belong to none.
+    """
+    if not runs:
+        raise InputError("no results were given; folders that score or judge wrote were expected.")
+    columns = [(judge, count) for (judge, _), count in numbered((run.signature, run.answers) for run in runs)]
+    firsts = list(dict.fromkeys(columns))
+    if names is None:
+        alone = 1 < len(firsts) == len(runs)
+        kinds = dict(zip(firsts, judge_kinds([runs[columns.index(each)].signature for each in firsts]), strict=True))
+        names = run_names(runs) if alone else [kinds[each] for each in columns]
+    titles = dict(zip(firsts, distinct([names[columns.index(each)] for each in firsts]), strict=True))
+    sets = [str(number) for number in answer_sets(runs)]
+    parts = zip(columns, sets, runs, strict=True)
+    return tabulate([Part(titles[column], number, run) for column, number, run in parts], labels)
+
+
+def comparison_table(
+    runs: Sequence[Run], what: Literal["models", "judges"] | None = None, by: str | None = None
+) -> VerdictTable:
+    """Runs as models and judges: runs on the same answers are of one model, runs with one signature of one judge.
+
+    Where no judge has two of several models, the runs are compared nevertheless, with a note. `what` says that all are
+    different models, or different judges; `by` names the column that tells the models. Raises InputError for what can't
+    be compared: a single run without `by`, two of one judge on the same answers of one of several models.
+    """
+    names = run_names(runs)
+    if by is not None:
+        return _by_column(collect(runs, names=names), by)
+    if len(runs) < 2:
+        raise InputError(
+            "a single run was given; give two or more, or the column that names the models in it (--by COLUMN)."
+        )
+    sets = answer_sets(runs) if what is None else list(range(len(runs))) if what == "models" else [0] * len(runs)
+    if len(set(sets)) == 1:
+        table = tabulate([Part(name, "", run) for name, run in zip(names, runs, strict=True)])
+        return replace(table, notes=[*table.notes, *([] if what else _parts(table))])
+    signatures = [run.signature for run in runs]
+    if len(set(zip(sets, signatures, strict=True))) < len(runs):
+        raise InputError(
+            f"of {', '.join(names)}, two are of the same judge on the same answers; give one of them, or --what models "
+            "if they are two models'."
+        )
+    different = list(dict.fromkeys(signatures))
+    if len(different) == len(runs):
+        judges = [DIFFERENT] * len(runs)
+        difference = signatures[0].difference(signatures[1])
+        said = f"the runs were judged by different judges ({names[0]} by {difference}): differences between them are "
+        notes = [f"{said}not only the models'."]
+    else:
+        titles = dict(zip(different, distinct([each.name for each in different]), strict=True))
+        judges = [titles[each] for each in signatures]
+        alone = [name for name, signature in zip(names, signatures, strict=True) if signatures.count(signature) == 1]
+        notes = [f"{name} has a judge of its own, so its model is compared with no other." for name in alone]
+    models = _model_names(sets, names)
+    table = tabulate([Part(*each) for each in zip(judges, models, runs, strict=True)])
+    return replace(table, notes=[*notes, *table.notes])
+
+
+def tabulate(parts: Sequence[Part], labels: Labels | None = None) -> VerdictTable:
+    """The table of runs whose judges and models are known. Of an answer that a column has twice the first counts.
+
+    Raises InputError where there is no row, and for labels that belong to none.
+    """
+    if not any(part.run.rows for part in parts):
+        folders = ", ".join(str(part.run.folder) for part in parts)
+        raise InputError(f"{folders}: no row was judged; one or more was expected.")
+    runs = described([part.run for part in parts])
+    found = [[(part.model, *name) for name in own] for part, own in zip(parts, row_names(runs), strict=True)]
+    places = {name: place for place, name in enumerate(dict.fromkeys(chain.from_iterable(found)))}
+    rows: list[Row | None] = [None] * len(places)
+    for names, run in zip(found, runs, strict=True):
+        for name, row in zip(names, run.rows, strict=True):
+            first = rows[places[name]]
+            rows[places[name]] = row if first is None else _joined(first, row)
+    merged = [row for row in rows if row is not None]
+    judges, notes = [], [each for part in parts if (each := _left_out(part.run))]
+    for judge in dict.fromkeys(part.judge for part in parts):
+        verdicts: list[Row | None] = [None] * len(places)
+        holders: dict[int, Run] = {}
+        mine = [(run, names) for part, run, names in zip(parts, runs, found, strict=True) if part.judge == judge]
+        for run, names in mine:
+            before = Counter(str(holders[place].folder) for name in names if (place := places[name]) in holders)
+            notes += [
+                f"{count:,} of the {len(names):,} answers of {run.folder} are those of {folder}, by the same judge: "
+                "they are counted once."
+                for folder, count in before.items()
+            ]
+            for name, row in zip(names, run.rows, strict=True):
+                if places[name] not in holders:
+                    holders[places[name]], verdicts[places[name]] = run, row
+        judges.append(JudgeColumn.of(judge, [run for run, _ in mine], verdicts))
+    models = [model for model, *_ in places]
+    given = labels.where if labels else "the input" if any(row.gold is not None for row in merged) else None
+    return VerdictTable(list(relabelled(merged, labels)) if labels else merged, judges, models, given, notes)
+
+
+def _left_out(run: Run) -> str:
+    """A sentence for a run of which some rows were drawn."""
+    if not run.left:
+        return ""
+    total = len(run.rows) + run.left
+    return f"{len(run.rows):,} of the {total:,} rows of {run.folder} were drawn, whole questions at random (--sample)."
+
+
+def _joined(first: Row, other: Row) -> Row:
+    """The first row with what only the other one has: texts, the human label, columns."""
+    if first.candidate is None and other.candidate is not None:
+        first, other = replace(other, gold=first.gold, meta=first.meta), replace(other, gold=other.gold)
+    gold = other.gold if first.gold is None else first.gold
+    if gold != first.gold or other.meta.keys() - first.meta.keys():
+        return replace(first, gold=gold, meta={**other.meta, **first.meta})
+    return first
+
+
+def _by_column(table: VerdictTable, column: str) -> VerdictTable:
+    """The table with the models that a column names; rows without one are left out, with a note."""
+    check_columns(table.rows, [column])
+    given = [row.meta.get(column) for row in table.rows]
+    notes = list(table.notes)
+    for judge in table.judges:
+        own = [place for place, there in enumerate(judge.judged) if there]
+        models = {str(given[place]) for place in own} - {"None"}
+        if len(models) < 2:
+            one = next(iter(models), "none")
+            raise InputError(
+                f"the column {column} of {judge.name} holds a single model, {one}; two or more were expected."
+            )
+        if table.rows[own[0]].candidate is None:
+            raise InputError(
+                f"{judge.name} has no texts, so answers to one question can't be told apart; run score without "
+                "--no_texts, or give a run for each model."
+            )
+        if left := sum(given[place] is None for place in own):
+            notes.append(f"{left:,} rows of {judge.name} have no {column} and are left out.")
+    named = table.part(place for place, model in enumerate(given) if model is not None)
+    return replace(named, models=[str(model) for model in given if model is not None], notes=notes)
+
+
+def _parts(table: VerdictTable) -> list[str]:
+    """A sentence for each run that is only a part of another one of the same judge."""
+    return [
+        f"all {part.judged.sum():,} answers of {part.name} are in {whole.name}, too, by the same judge: they are taken "
+        "as the same answers, not as another model's (--what models does that)."
+        for part, whole in permutations(table.judges, 2)
+        if part.signature == whole.signature
+        and (whole.judged >= part.judged).all()
+        and (whole.judged > part.judged).any()
+    ]
+
+
+def _model_names(sets: Sequence[int], names: Sequence[str]) -> list[str]:
+    """The name of each run's model: what the names of its runs begin with, where that is its alone."""
+    members = {each: [name for name, of in zip(names, sets, strict=True) if of == each] for each in sets}
+    titles = {
+        each: commonprefix(own).rstrip("/_-. ")  # noqa: RUF071  (letters are meant, not folders)
+        for each, own in members.items()
+    }
+    plain = all(titles.values()) and len(set(titles.values())) == len(titles)
+    return [titles[each] if plain else members[each][0] for each in sets]

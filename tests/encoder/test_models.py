@@ -1,0 +1,348 @@
+"""Finding and loading models: what is wrong with a folder is said in one sentence, and nothing else happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bert_judge import BERTJudge
+from bert_judge.bertscore import BERTScorer
+from bert_judge.encoder.models import (
+    STARTER,
+    STARTER_FOLDER,
+    find_model,
+    load_config,
+    load_hf_encoder,
+    load_tokenizer,
+    max_input_tokens,
+    model_hashes,
+    quiet_transformers,
+)
+from bert_judge.errors import ModelError
+from conftest import make_tokenizer
+
+
+@pytest.fixture
+def folder(make_judge: Callable[..., Path], tmp_path: Path) -> Path:
+    """A judge's folder of one's own, to break."""
+    return Path(shutil.copytree(make_judge("bert"), tmp_path / "judge"))
+
+
+def refusal(path: Path | str, **options: object) -> str:
+    """The sentence with which a judge is refused; the same from every runtime."""
+    sentences = set()
+    for runtime in ("torch", "openvino"):
+        with pytest.raises(ModelError) as error:
+            _ = BERTJudge(str(path), runtime=runtime, **options).signature
+        sentences.add(str(error.value))
+    assert len(sentences) == 1
+    [sentence] = sentences
+    assert "\n" not in sentence
+    assert len(sentence) < 600
+    return sentence
+
+
+def edit_config(folder: Path, **changes: object) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+@pytest.mark.parametrize("name", ["no-such-org/no-such-model", "no-such-model", "./no/such/folder", "/no/such/folder"])
+def test_a_model_that_is_nowhere(name: str) -> None:
+    sentence = refusal(name)
+    assert repr(name) in sentence
+    assert "was not found" in sentence
+    assert "starter" in sentence
+
+
+def test_offline_is_said() -> None:
+    assert "HF_HUB_OFFLINE" in refusal("no-such-org/no-such-model")
+
+
+def test_places_that_were_looked_at(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("LOCAL_MODELS_DIR", str(tmp_path))
+    assert str(tmp_path / "no-such-model") in refusal("no-such-org/no-such-model")
+
+
+def test_a_file_is_no_folder(folder: Path) -> None:
+    assert "is a file" in refusal(folder / "model.safetensors")
+
+
+def test_a_folder_without_config(folder: Path) -> None:
+    (folder / "config.json").unlink()
+    assert "no config.json" in refusal(folder)
+
+
+@pytest.mark.parametrize("text", ["{", "", "[]", "3"])
+def test_a_broken_config(folder: Path, text: str) -> None:
+    (folder / "config.json").write_text(text)
+    assert "config.json" in refusal(folder)
+
+
+class Trap:
+    """Writes a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (Path.write_text, (self.path, "unpickled"))
+
+
+def test_a_pickle_is_never_loaded(folder: Path, tmp_path: Path) -> None:
+    trap = tmp_path / "sprung"
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Trap(trap)))
+    sentence = refusal(folder)
+    assert "pytorch_model.bin" in sentence
+    assert "safetensors" in sentence
+    refusal(folder, trust_remote_code=True)
+    with pytest.raises(ModelError, match="pickle"):
+        load_hf_encoder(str(folder), new_head=True)
+    assert not trap.exists()
+    pickle.loads((folder / "pytorch_model.bin").read_bytes())
+    assert trap.exists()  # the trap would have worked
+
+
+def test_no_weights(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    assert "no weights" in refusal(folder)
+
+
+def test_weights_that_were_not_downloaded_whole(folder: Path) -> None:
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    assert "can't be loaded" in refusal(folder)
+    weights.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
+    assert "can't be loaded" in refusal(folder)
+
+
+def save_base_encoder(folder: Path) -> None:
+    from transformers import AutoModel, AutoModelForSequenceClassification
+
+    with quiet_transformers():
+        AutoModel.from_config(AutoModelForSequenceClassification.from_pretrained(folder).config).save_pretrained(folder)
+
+
+@pytest.mark.parametrize(("file", "part"), [("model.safetensors", "weights"), ("tokenizer.json", "tokenizer")])
+def test_a_file_that_was_damaged_does_not_score_in_silence(tmp_path: Path, file: str, part: str) -> None:
+    folder = Path(shutil.copytree(STARTER_FOLDER, tmp_path / "starter"))
+    content = bytearray((folder / file).read_bytes())
+    if part == "weights":
+        content[-1000:-936] = bytes(byte ^ 0xFF for byte in content[-1000:-936])
+    (folder / file).write_bytes(content if part == "weights" else content + b"\n")
+    sentence = refusal(folder)
+    assert f"the files of the {part} in {folder} are not those that its judge.json was written for" in sentence
+    with pytest.raises(ModelError, match="was written for"):
+        BERTScorer(str(folder))
+    config = json.loads((folder / "judge.json").read_text())
+    del config["hashes"]
+    (folder / "judge.json").write_text(json.dumps(config))
+    assert BERTJudge(str(folder)).predict(["a"], ["b"], ["c"]) != [None]
+
+
+def test_the_starter_says_its_hashes() -> None:
+    assert json.loads((STARTER_FOLDER / "judge.json").read_text())["hashes"] == model_hashes(STARTER_FOLDER)
+
+
+def test_an_encoder_without_head_is_no_judge(folder: Path) -> None:
+    save_base_encoder(folder)
+    sentence = refusal(folder)
+    assert "is not a judge" in sentence
+    assert "classifier" in sentence
+    assert load_hf_encoder(str(folder), new_head=True).config.num_labels == 2
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_a_head_of_another_size(make_judge: Callable[..., Path], outputs: int) -> None:
+    made = make_judge("bert", num_labels=outputs)
+    assert f"{outputs} output" in refusal(made)
+    assert load_hf_encoder(str(made), new_head=True).classifier.out_features == 2
+
+
+def test_an_unknown_architecture_needs_permission(folder: Path) -> None:
+    edit_config(folder, model_type="newbert", auto_map={"AutoConfig": "configuration_newbert.Config"})
+    sentence = refusal(folder)
+    assert "'newbert'" in sentence
+    assert "trust_remote_code" in sentence
+
+
+def test_code_from_the_hub_needs_a_commit(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    commit, cache = "0123456789abcdef" * 2 + "01234567", tmp_path / "hub"
+    kept = cache / "models--org--model"
+    shutil.copytree(folder, kept / "snapshots" / commit)
+    (kept / "refs").mkdir()
+    (kept / "refs" / "main").write_text(commit)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache))
+    snapshot = kept / "snapshots" / commit
+    assert find_model("org/model") == find_model("org/model", with_code=True) == snapshot
+    assert find_model(f"org/model@{commit}") == snapshot
+    edit_config(snapshot, model_type="ours", auto_map={"AutoConfig": "code.OurConfig"})
+    (snapshot / "code.py").write_text("raise SystemExit('the code ran')")
+    assert find_model("org/model") == snapshot  # whose code will not run
+    for name in ("org/model", "org/model@main"):
+        sentence = refusal(name, trust_remote_code=True)
+        assert f"read the code, and give org/model@{commit}." in sentence
+    assert find_model(f"org/model@{commit}", with_code=True) == snapshot
+    assert "was not found" in refusal("org/model@no-such-tag")
+
+
+def test_a_configuration_without_an_architecture_is_no_model(folder: Path) -> None:
+    (folder / "config.json").write_text("{}", encoding="utf-8")
+    assert refusal(folder) == f"{folder} is not a model: its config.json names no architecture (model_type)."
+
+
+def test_remote_code_is_not_run_for_an_architecture_that_transformers_has(folder: Path, tmp_path: Path) -> None:
+    expected = BERTJudge(str(folder), dtype="float32", runtime="torch").predict(["a"], ["b"], ["c"])
+    ran = tmp_path / "ran"
+    (folder / "evil.py").write_text(f"open({str(ran)!r}, 'w').close()\n")
+    edit_config(folder, auto_map={"AutoConfig": "evil.C", "AutoModelForSequenceClassification": "evil.M"})
+    for allowed in (False, True):
+        judge = BERTJudge(str(folder), trust_remote_code=allowed, dtype="float32", runtime="torch")
+        assert judge.predict(["a"], ["b"], ["c"]) == expected
+    assert not ran.exists()
+
+
+def test_conflicting_poolings(make_judge: Callable[..., Path]) -> None:
+    made = make_judge("eurobert", fresh=True)
+    edit_config(made, clf_pooling="mean", classifier_pooling="bos")
+    sentence = refusal(made)
+    assert "clf_pooling='mean'" in sentence
+    assert "classifier_pooling='bos'" in sentence
+    edit_config(made, clf_pooling="bos")  # they agree
+    assert load_config(made).classifier_pooling == "bos"
+    edit_config(made, clf_pooling=None, classifier_pooling="median")
+    assert "'median'" in refusal(made)
+
+
+@pytest.mark.parametrize(("remote", "expected"), [("bos", "bos"), ("mean", "mean"), ("late", "late"), (None, "late")])
+def test_pooling_of_the_remote_code(make_judge: Callable[..., Path], remote: str | None, expected: str) -> None:
+    made = make_judge("eurobert", fresh=True)
+    raw = json.loads((made / "config.json").read_text())
+    del raw["classifier_pooling"]
+    (made / "config.json").write_text(json.dumps(raw | ({"clf_pooling": remote} if remote else {})))
+    assert load_config(made).classifier_pooling == expected
+
+
+def test_a_tokenizer_without_markers(folder: Path) -> None:
+    make_tokenizer("bert").save(str(folder / "tokenizer.json"))
+    assert "<|question|>" in refusal(folder)
+
+
+def test_a_broken_tokenizer(folder: Path) -> None:
+    (folder / "tokenizer.json").write_text("{")
+    assert "tokenizer.json can't be read" in refusal(folder)
+
+
+def test_no_tokenizer(folder: Path) -> None:
+    for file in folder.glob("tokenizer*"):
+        file.unlink()
+    assert "tokenizer" in refusal(folder)
+
+
+@pytest.mark.parametrize("place", ["name", "org/name"])
+def test_local_models_dir(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: str) -> None:
+    models = tmp_path / "models"
+    (models / place).parent.mkdir(parents=True)
+    folder.rename(models / place)
+    monkeypatch.setenv("LOCAL_MODELS_DIR", str(models))
+    assert find_model("org/name") == models / place
+    assert BERTJudge("org/name", runtime="torch", dtype="float32").variant == "name"
+    assert find_model(STARTER) == STARTER_FOLDER
+
+
+def test_local_models_dir_goes_before_a_folder(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "models" / "judge").mkdir(parents=True)
+    monkeypatch.setenv("LOCAL_MODELS_DIR", str(tmp_path / "models"))
+    monkeypatch.chdir(folder.parent)
+    assert find_model("judge") == tmp_path / "models" / "judge"
+    assert find_model("org/judge") == tmp_path / "models" / "judge"
+
+
+@pytest.mark.parametrize("architecture", ["bert", "xlm-roberta", "roberta"])
+def test_tokenizers_are_read_as_they_are(make_judge: Callable[..., Path], architecture: str) -> None:
+    from transformers import PreTrainedTokenizerFast
+
+    text = "Paris, 12.5 % <|reference|> 北京"
+    expected = PreTrainedTokenizerFast.from_pretrained(make_judge(architecture))(text).input_ids
+    assert load_tokenizer(make_judge(architecture)).encode(text).ids == expected
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"model_type": "bert", "max_position_embeddings": 512, "pad_token_id": 0}, 512),
+        ({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 1}, 512),
+        ({"model_type": "xlm-roberta", "max_position_embeddings": 514, "pad_token_id": 1}, 512),
+        ({"model_type": "camembert", "max_position_embeddings": 514, "pad_token_id": 1}, 512),
+        ({"model_type": "eurobert", "max_position_embeddings": 8192, "pad_token_id": 128001}, 8192),
+        ({"model_type": "gpt2", "n_positions": 1024}, 1024),
+        ({"model_type": "t5"}, 512),
+        ({"model_type": "deberta-v2", "max_position_embeddings": -1}, 512),
+    ],
+)
+def test_max_input_tokens(config: dict[str, object], expected: int) -> None:
+    assert max_input_tokens(config) == expected
+
+
+@pytest.mark.parametrize("architecture", ["roberta", "xlm-roberta"])
+def test_inputs_of_the_greatest_length_are_read(make_judge: Callable[..., Path], architecture: str) -> None:
+    for runtime in ("torch", "openvino"):
+        judge = BERTJudge(str(make_judge(architecture)), dtype="float32", runtime=runtime)
+        [score] = judge.predict(["Paris " * 300], ["London " * 300], ["Berlin " * 300])
+        assert score is not None
+        assert 0 <= score <= 1
+
+
+@pytest.mark.parametrize("architecture", ["bert", "eurobert", "roberta"])
+def test_weights_and_dropout(make_judge: Callable[..., Path], architecture: str) -> None:
+    model = load_hf_encoder(str(make_judge(architecture)), attention_dropout=0.37, hidden_dropout=0.21)
+    assert not model.training
+    assert str(model.dtype) == "torch.float32"
+    config = model.config.to_dict()
+    assert 0.37 in (config.get("attention_dropout"), config.get("attention_probs_dropout_prob"))
+    assert config.get("hidden_dropout_prob", 0.21) == 0.21  # EuroBERT has none
+    assert str(load_hf_encoder(str(make_judge(architecture)), dtype="bfloat16").dtype) == "torch.bfloat16"
+
+
+@pytest.mark.parametrize("bar", [True, False])
+@pytest.mark.parametrize("level", ["debug", "warning", "error"])
+def test_logging_of_transformers_is_as_before(make_judge: Callable[..., Path], bar: bool, level: str) -> None:
+    import logging as standard
+
+    from transformers.utils import logging
+
+    before = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    set_bar = {True: logging.enable_progress_bar, False: logging.disable_progress_bar}
+    try:
+        set_bar[bar]()
+        logging.set_verbosity(logging.log_levels[level])
+        handlers = list(standard.getLogger("transformers").handlers)
+        load_hf_encoder(str(make_judge("bert")))
+        BERTJudge(str(make_judge("eurobert")), runtime="openvino")
+        with pytest.raises(RuntimeError), quiet_transformers():
+            raise RuntimeError
+        assert logging.get_verbosity() == logging.log_levels[level]
+        assert logging.is_progress_bar_enabled() == bar
+        assert standard.getLogger("transformers").handlers == handlers
+    finally:
+        logging.set_verbosity(before[0])
+        set_bar[before[1]]()
+
+
+def test_loading_is_silent(make_judge: Callable[..., Path], capfd: pytest.CaptureFixture[str]) -> None:
+    made = make_judge("bert", seed=3)
+    capfd.readouterr()
+    BERTJudge(str(made), runtime="torch")
+    BERTJudge(str(made), runtime="openvino")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_hub_is_not_asked_in_tests() -> None:
+    assert os.environ["HF_HUB_OFFLINE"] == "1"

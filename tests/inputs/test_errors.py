@@ -1,0 +1,250 @@
+"""Everything that can be wrong with a file is told in one sentence, before anything is judged."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from bert_judge.errors import InputError
+from bert_judge.inputs import BadRow, open_source
+from bert_judge.records import Sample
+
+GOOD = '{"answer": "a", "output": "x"}\n'
+
+
+def refusal(path: str | Path, match: str, **options: object) -> str:
+    with pytest.raises(InputError, match=match) as caught:
+        open_source(path, **options)  # type: ignore[arg-type]
+    message = str(caught.value)
+    assert message.endswith((".", "?"))
+    assert "\n" not in message
+    return message
+
+
+def zstd(text: str) -> bytes:
+    data: bytes = pa.Codec("zstd").compress(text.encode(), asbytes=True)
+    return data
+
+
+def made(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def test_broken_files(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for name, content, match in [
+        ("x.jsonl", "", r"x\.jsonl is empty"),
+        ("x.jsonl", "\n \n", r"x\.jsonl has no rows"),
+        ("x.json", "\n", r"x\.json is empty"),
+        ("x.json", "[ ]", r"x\.json has no rows"),
+        ("x.csv", "answer,output\n", r"x\.csv has no rows"),
+        ("x.jsonl", GOOD * 6 + '{"answer": \n', r"line 7 is not valid JSON \(Expecting value.*skip_bad_rows=True"),
+        ("x.jsonl", GOOD + "\n[1]\n" + "x\n" * 3, r"line 3 holds no JSON object.* \(and 3 more\); fix it, or set such"),
+        ("x.jsonl", json.dumps([1]), r"input_format='json'"),
+        ("x.jsonl", GOOD + "[" * 100_000, r"line 2 is not valid JSON \(it is nested too deeply\)"),
+        (
+            "x.jsonl",
+            GOOD.encode() + b'{"answer": "\xff"}\n',
+            r"line 2 is not UTF-8 text \(the byte 0xff \(ÿ in Windows-1252\) at its position 13",
+        ),
+        ("x.json", b'[{"answer": "a",\n "output": "\xff"}]', r"is not UTF-8 text: its line 2 holds the byte 0xff"),
+        (
+            "x.csv",
+            b'answer,output\n"a\nb",x\na,\x81\n',
+            r"line 4 is not UTF-8 text \(the byte 0x81 at its position 3; save.*iconv",
+        ),
+        ("x.csv", b"answer,\xff\na,b\n", r"line 1 is not UTF-8 .*its header must be right"),
+        ("x.csv", 'answer,output\na,"x\nb,y\n', r"line 2 is not valid CSV \(unexpected end of data\)"),
+        ("x.tsv", 'answer\toutput\na\t"x"y\n', r"line 2 is not valid TSV"),
+        ("x.csv", 'answer,output\n"a\nb",x\n\na,x,y\n', r"line 5 has 3 cells where the header has 2"),
+        ("x.csv", "answer,answer,output\na,b,c\n", r"more than one column 'answer'"),
+        ("x.json", "[" + GOOD + ",\n{]", r"line 3 is not valid JSON .*one object per line"),
+        ("x.json", "[" + GOOD + GOOD + "]", r"line 2 is not valid JSON \(',' or ']' was expected\)"),
+        ("x.json", "[" + GOOD, r"the list has no end"),
+        ("x.json", "[" + GOOD + "] x", r"there is more after the end of the list"),
+        ("x.json", "[" + GOOD + ",]", r"is not valid JSON \(Expecting value\)"),
+        ("x.json", "[" + GOOD + ", 7]", r"row 2 holds no JSON object"),
+        ("x.json", "7", r"neither JSON lines nor a JSON list.*input_format='csv' \(jsonl, json, csv, tsv, parquet\)"),
+        (
+            "x.dat",
+            "question;answer",
+            r"neither JSON lines nor a JSON list; give .*a name that ends with \.csv, .*input_format=",
+        ),
+        ("x.xlsx", "PK\x03\x04", r"x\.xlsx is a workbook .*save its sheet there as CSV"),
+        ("x.jsonl.gz", GOOD, r"x\.jsonl\.gz is not gzip, though its name ends so"),
+        ("x.jsonl.gz", gzip.compress(GOOD.encode(), mtime=0)[:-9], r"gzip file that was cut short"),
+        ("x.jsonl.gz", gzip.compress(GOOD.encode(), mtime=0)[:10] + b"\xff" * 40, r"damaged gzip file"),
+        ("x.parquet", "PAR1 but not more", r"x\.parquet cannot be read as parquet \("),
+        ("x.parquet.gz", gzip.compress(b"PAR1", mtime=0), r"parquet file inside gzip.*unpack it first"),
+        ("x.parquet.zst", zstd("PAR1"), r"parquet file inside zstd.*unpack it first"),
+        ("x.jsonl.zst", GOOD, r"x\.jsonl\.zst is not zstd, though its name ends so"),
+        ("x.jsonl.zst", gzip.compress(GOOD.encode(), mtime=0), r"x\.jsonl\.zst is not zstd, though its name ends so"),
+        ("x.jsonl.zst", zstd(GOOD)[:-9], r"damaged or cut zstd file \(Truncated compressed stream\)"),
+        ("x.jsonl.zst", zstd(GOOD)[:6] + b"\xff" * 40, r"damaged or cut zstd file"),
+        ("x.jsonl.bz2", bz2.compress(GOOD.encode())[:-9], r"bzip2 file that was cut short"),
+        ("x.jsonl.xz", lzma.compress(GOOD.encode())[:20] + b"\xff" * 40, r"damaged xz file"),
+    ]:
+        with subtests.test(name=name, content=content, match=match):
+            refusal(made(tmp_path, name, content), match)
+
+
+def test_bad_rows(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for row, match in [
+        ({"answer": "a"}, r"line 2 has no candidate: the column 'output' is missing"),
+        ({"output": "x"}, r"line 2 has no reference: the column 'answer' is missing"),
+        ({"answer": None, "output": "x"}, r"line 2 has no reference: the column 'answer' holds null"),
+        ({"answer": [], "output": "x"}, r"line 2 has no reference: the column 'answer' holds an empty list"),
+        ({"answer": {"text": []}, "output": "x"}, r"line 2 has no reference"),
+        ({"answer": " ", "output": "x"}, r"line 2 has an empty reference in the column 'answer'"),
+        ({"answer": ["a", ""], "output": "x"}, r"line 2 has an empty reference"),
+        ({"answer": [None], "output": "x"}, r"line 2 has no reference: the column 'answer' holds a list of null"),
+        ({"answer": {"a": 1}, "output": "x"}, r"line 2 has an object in the column 'answer'"),
+        (
+            {"answer": "a", "output": ["x"]},
+            r"line 2 has a list in the column 'output'.*columns=\{'candidate': 'output\.0'\}",
+        ),
+        ({"answer": [["a"]], "output": "x"}, r"line 2 has a list in the column 'answer', where text was expected"),
+        (
+            {"answer": "a", "output": 0.5},
+            r"line 2 has the number 0\.5 in the column 'output'.*numbers_as_text=True",
+        ),
+        ({"answer": 5, "output": "x"}, r"line 2 has the number 5 in the column 'answer'"),
+        ({"answer": "a", "output": "x", "question": 5}, r"line 2 has the number 5 in the column 'question'"),
+        ({"answer": "a", "output": "x", "question": [{"role": "system"}]}, r"no message of a user was found"),
+        ({"answer": "a", "output": "x", "id": {}}, r"line 2 has an object in the column 'id', where an id was"),
+        (
+            {"answer": "a", "output": "x", "label": "maybe"},
+            r"line 2 has 'maybe' in the column 'label'.*columns=\{'label': ''\}",
+        ),
+        ({"answer": "a", "output": "x", "label": 2}, r"line 2 has 2 in the column 'label', where a label was expected"),
+    ]:
+        with subtests.test(row=row, match=match):
+            text = json.dumps(row)
+            path = made(tmp_path, "x.jsonl", GOOD + text + "\n" + GOOD)
+            assert "skip_bad_rows=True" in refusal(path, match)
+            source = open_source(path, skip_bad_rows=True)
+            assert list(source) == [Sample("x", ("a",), id="1"), Sample("x", ("a",), id="3")]
+            assert source.rows == 2
+            (bad,) = source.bad_rows
+            assert (bad.line, bad.text, bad.file) == (2, text, "")
+            assert bad.reason in refusal(path, match)
+
+
+def test_bad_rows_of_a_table_are_kept_as_json(tmp_path: Path) -> None:
+    path = made(tmp_path, "x.csv", 'answer,output\n"a\nb",x\n,é\na,b,c\n"a"a,b\nz,y\n')
+    source = open_source(path, skip_bad_rows=True)
+    assert [sample.id for sample in source] == ["1", "5"]
+    assert [(bad.line, bad.text) for bad in source.bad_rows] == [
+        (4, '{"answer": "", "output": "é"}'),
+        (5, '["a", "b", "c"]'),
+        (6, "[]"),
+    ]
+
+
+def test_rows_before_the_columns_are_known_are_set_aside(tmp_path: Path) -> None:
+    path = made(tmp_path, "x.jsonl", '{"error": "timeout"}\n{"target": "t"}\n' + GOOD)
+    source = open_source(path, skip_bad_rows=True)
+    assert list(source) == [Sample("x", ("a",), id="3")]
+    assert source.bad_rows[0] == BadRow(
+        1, "lacks the column of the reference or of the candidate", '{"error": "timeout"}'
+    )
+    assert len(source.bad_rows) == 2
+
+
+def test_nothing_but_bad_rows(tmp_path: Path) -> None:
+    path = made(tmp_path, "x.jsonl", '{"answer": "", "output": "x"}\n{\n')
+    refusal(
+        path, r"no good row: all 2 were set aside, the first because .*x\.jsonl line 1 has an empty", skip_bad_rows=True
+    )
+    path = made(tmp_path, "x.jsonl", "{\n")
+    refusal(path, r"no good row: all 1 were set aside", skip_bad_rows=True)
+
+
+def test_the_limit_hides_what_lies_behind_it(tmp_path: Path) -> None:
+    path = made(tmp_path, "x.jsonl", GOOD * 3 + "broken\n")
+    assert len(list(open_source(path, limit=3))) == 3
+    refusal(path, "line 4", limit=4)
+    refusal(path, "the limit is 0", limit=0)
+
+
+@pytest.mark.parametrize("skip_bad_rows", [False, True])
+def test_missing_columns(tmp_path: Path, skip_bad_rows: bool) -> None:
+    path = made(tmp_path, "x.csv", "id,q,gold\n1,2,3\n")
+    match = r"has no column for the candidate: found id, q, gold; name it with columns=\{'candidate': 'COLUMN'\}\."
+    refusal(path, match, skip_bad_rows=skip_bad_rows)
+    path = made(tmp_path, "x.jsonl", '{"id": 1}\n')
+    match = (
+        r"no column for the reference and none for the candidate: found id; name it with "
+        r"columns=\{'reference': 'COLUMN', 'candidate': 'COLUMN'\}\."
+    )
+    refusal(path, match, skip_bad_rows=skip_bad_rows)
+    path = made(tmp_path, "x.jsonl", "{}\n")
+    refusal(path, r"no column for the reference.*found none at all", skip_bad_rows=skip_bad_rows)
+
+
+def test_mappings_that_do_not_fit(tmp_path: Path) -> None:
+    path = made(tmp_path, "x.jsonl", GOOD)
+    match = r"no column 'out', which was named for the candidate: found answer, output; did you mean 'output'\?"
+    refusal(path, match, columns={"candidate": "out"})
+    refusal(
+        path,
+        r"no column 'y', .* label: found answer, output; name one of these with columns=\{'label':",
+        columns={"label": "y"},
+    )
+    refusal(path, r"no column 'output\.q', which was named for the question", columns={"question": "output.q"})
+    refusal(path, r"'answer' can't be mapped to a column; expected one of", columns={"answer": "answer"})
+    refusal(path, r"for the column 'Frage' write question=Frage", columns={"Frage": "question"})
+    refusal(path, r"both 'label' and 'gold'", columns={"label": "a", "gold": "b"})
+    refusal(path, r"the candidate is needed, but mapped to no column", columns={"candidate": ""})
+
+
+def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
+    made(tmp_path, "answers.jsonl", GOOD)
+    refusal(tmp_path / "anwsers.jsonl", r"anwsers\.jsonl does not exist; did you mean .*/answers\.jsonl\?")
+    refusal(tmp_path / "other", r"other does not exist; give the path of a file, or - for standard input")
+    refusal(tmp_path / "no" / "x", r"does not exist, nor does its folder")
+    refusal(tmp_path / "answers.jsonl" / "x", r"does not exist, nor does its folder")
+    refusal(tmp_path / ("x" * 300), r"cannot be read \(File name too long\)")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
+    path = made(tmp_path, "x.jsonl", GOOD)
+    path.chmod(0)
+    refusal(path, r"x\.jsonl cannot be read \(Permission denied\)")
+
+
+def test_formats_that_do_not_fit(tmp_path: Path) -> None:
+    path = made(tmp_path, "x.jsonl", GOOD)
+    refusal(path, r"'xml' is not a format that can be read; expected one of jsonl, json", input_format="xml")
+    refusal(path, r"is a file, and a saved dataset is a folder", input_format="datasets")
+    refusal(
+        tmp_path, r"folder without answers: no file in it ends in \.csv \(or in one of these and", input_format="csv"
+    )
+    assert open_source(made(tmp_path, "x.data", GOOD), input_format="jsonl").rows == 1
+
+
+def test_folders(tmp_path: Path) -> None:
+    import datasets
+
+    refusal(tmp_path, r"is a folder without answers: no file in it ends in \.jsonl, .*it was not saved by datasets")
+    refusal(tmp_path, r"not one that `save_to_disk` of datasets wrote", input_format="datasets")
+    rows = datasets.Dataset.from_list([{"answer": "a", "output": "x"}])
+    datasets.DatasetDict({"train": rows, "test": rows}).save_to_disk(tmp_path / "d")
+    refusal(
+        tmp_path / "d",
+        r"holds 2 splits \(train, test\) where one was expected; give the folder of one, such as .*/d/train",
+    )
+    assert open_source(tmp_path / "d" / "test").rows == 1
+    made(tmp_path / "d" / "test", "data-00000-of-00001.arrow", "broken")
+    refusal(tmp_path / "d" / "test", r"the folder .*test cannot be read as a saved dataset")
+    made(tmp_path / "d", "dataset_dict.json", "{")
+    refusal(tmp_path / "d", r"broken dataset_dict\.json")

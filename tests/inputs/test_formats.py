@@ -1,0 +1,331 @@
+"""The same rows in every format give the same samples, read any number of times."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import tracemalloc
+from itertools import islice, product
+from pathlib import Path
+
+import pytest
+
+from bert_judge.errors import InputError
+from bert_judge.inputs import Source, open_source
+from bert_judge.records import Sample
+
+ROWS: list[dict[str, object]] = [
+    {"id": "a", "question": "Hauptstadt\nvon Perú?", "references": ["Lima", "Líma"], "candidate": "Lima", "label": 1},
+    {"id": "b", "question": "2 + 2, “quoted”?", "references": ["4"], "candidate": 'It is "4",\tyes', "label": 0},
+    {"id": "c", "question": "Nothing said?", "references": ["日本"], "candidate": "", "label": None},
+]
+SAMPLES = [
+    Sample("Lima", ("Lima", "Líma"), "Hauptstadt\nvon Perú?", "a", 1),
+    Sample('It is "4",\tyes', ("4",), "2 + 2, “quoted”?", "b", 0),
+    Sample("", ("日本",), "Nothing said?", "c", None),
+]
+
+
+def as_table(delimiter: str) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter)
+    writer.writerow(ROWS[0])
+    for row in ROWS:
+        writer.writerow(
+            json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value for value in row.values()
+        )
+    return text.getvalue()
+
+
+def as_lines(rows: list[dict[str, object]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def write(folder: Path, name: str) -> Path:
+    """Write `ROWS` into a file of that name."""
+    path = folder / name
+    kind = name.removesuffix(".gz").rsplit(".", 1)[1]
+    if kind in ("parquet", "saved", "splits"):
+        import datasets
+
+        dataset = datasets.Dataset.from_list(ROWS)
+        if kind == "parquet":
+            dataset.to_parquet(path)
+        elif kind == "saved":
+            dataset.save_to_disk(path, num_shards=2)
+        else:
+            datasets.DatasetDict({"test": dataset}).save_to_disk(path)
+        return path
+    texts = {
+        "jsonl": as_lines(ROWS),
+        "ndjson": as_lines(ROWS).replace("\n", "\r\n"),
+        "json": json.dumps(ROWS, indent=2, ensure_ascii=False),
+        "flat": json.dumps(ROWS),
+        "csv": as_table(","),
+        "tsv": as_table("\t"),
+        "bom": "\ufeff" + as_lines(ROWS),
+    }
+    data = texts[kind].encode()
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return path
+
+
+def test_every_format_gives_the_same_samples(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    files = {
+        "jsonl": ["x.jsonl", "x.ndjson", "x.bom", "x.jsonl.gz"],
+        "json": ["x.json", "x.flat", "x.json.gz"],
+        "csv": ["x.csv", "x.csv.gz"],
+        "tsv": ["x.tsv", "x.tsv.gz"],
+        "parquet": ["x.parquet"],
+        "datasets": ["x.saved", "x.splits"],
+    }
+    for found, name in [(found, name) for found, names in files.items() for name in names]:
+        with subtests.test(name=name, found=found):
+            path = write(tmp_path, name)
+            source = open_source(path)
+            assert list(source) == SAMPLES
+            assert list(source) == SAMPLES
+            assert (source.path, source.format, source.rows, len(source), source.bad_rows) == (
+                str(path),
+                found,
+                3,
+                3,
+                (),
+            )
+            roles = {
+                "question": "question",
+                "reference": "references",
+                "candidate": "candidate",
+                "id": "id",
+                "gold": "label",
+            }
+            assert source.columns == roles
+            if path.is_file():
+                assert source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+            assert list(open_source(path, limit=2)) == SAMPLES[:2]
+
+
+def test_two_byte_order_marks_lose_no_column(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for encoding, kind in product(["utf-8", "utf-16"], ["csv", "tsv", "jsonl", "json", "flat"]):
+        with subtests.test(encoding=encoding, kind=kind):
+            text = write(tmp_path, f"x.{kind}").read_bytes().decode()
+            path = tmp_path / f"marked.{kind.replace('flat', 'json')}"
+            path.write_bytes(f"\ufeff\ufeff{text}".encode(encoding))
+            assert list(open_source(path)) == SAMPLES
+
+
+def test_a_byte_order_mark_between_json_lines_is_tolerated(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(as_lines(ROWS[:1]).encode("utf-8-sig") + as_lines(ROWS[1:]).encode("utf-8-sig"))
+    assert list(open_source(path)) == SAMPLES
+
+
+def test_lines_may_end_in_a_carriage_return_alone(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for encoding, kind in product(["utf-8", "utf-16"], ["csv", "tsv", "jsonl", "json", "csv.gz"]):
+        with subtests.test(encoding=encoding, kind=kind):
+            text = write(tmp_path, f"x.{kind.removesuffix('.gz')}").read_bytes().decode()
+            data = text.replace("\r\n", "\r").replace("\n", "\r").encode(encoding)
+            path = tmp_path / f"mac.{kind}"
+            path.write_bytes(gzip.compress(data) if kind.endswith(".gz") else data)
+            source = open_source(path)
+            assert list(source) == SAMPLES
+            assert source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_line_ends_of_several_kinds_in_one_table(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(b'question,answer,output\r\nq1,a,b\rq2,c,"d\re"\nq3,f,g\r\n')
+    assert [(row.question, row.candidate) for row in open_source(path)] == [("q1", "b"), ("q2", "d\re"), ("q3", "g")]
+    path.write_bytes(b"question,answer,output\r\nq1,a,b\rc\r\n")
+    with pytest.raises(InputError, match="line 3 has 1 cells where the header has 3"):
+        open_source(path)
+
+
+def test_a_byte_order_mark_is_tolerated(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    for encoding, name in product(["utf-8", "utf-8-sig"], ["x.csv", "x.jsonl", "x.json"]):
+        with subtests.test(encoding=encoding, name=name):
+            path = write(tmp_path, name)
+            path.write_text(path.read_text(encoding="utf-8"), encoding=encoding, newline="")
+            assert [sample.id for sample in open_source(path)] == ["a", "b", "c"]
+
+
+def test_json_lines_in_a_json_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text("\n" + as_lines(ROWS))
+    assert open_source(path).format == "jsonl"
+
+
+def test_the_digest_of_a_folder_is_of_its_data(tmp_path: Path) -> None:
+    first, second = write(tmp_path, "a.saved"), write(tmp_path, "b.saved")
+    assert open_source(first).sha256 == open_source(second).sha256
+    (first / "data-00000-of-00002.arrow").rename(first / "z.arrow")
+    state = first / "state.json"
+    state.write_text(state.read_text().replace("data-00000-of-00002.arrow", "z.arrow"))
+    assert open_source(first).sha256 != open_source(second).sha256
+
+
+def feed(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: type[bytes]) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    data = pack(as_lines(ROWS).encode())
+    feed(monkeypatch, data)
+    source = open_source("-")
+    (copy,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    assert list(source) == list(source) == SAMPLES
+    assert (source.path, source.format) == ("-", "jsonl")
+    assert source.sha256 == hashlib.sha256(data).hexdigest()
+    first, second = iter(source), iter(source)
+    assert [next(first).id, next(second).id, next(first).id] == ["a", "a", "b"]
+    assert copy.exists()
+    del source, first, second
+    assert not copy.exists()
+
+
+def test_standard_input_in_another_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    feed(monkeypatch, as_table("\t").encode())
+    assert list(open_source("-", input_format="tsv")) == SAMPLES
+    feed(monkeypatch, json.dumps(ROWS).encode())
+    assert list(open_source("-")) == SAMPLES
+
+
+def test_errors_of_standard_input_are_those_of_json_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    feed(monkeypatch, b"hello\n")
+    with pytest.raises(InputError, match="standard input line 1 is not valid JSON"):
+        open_source("-")
+    feed(monkeypatch, b"")
+    with pytest.raises(InputError, match="standard input is empty"):
+        open_source("-")
+
+
+def test_a_pipe_is_read_like_standard_input(tmp_path: Path) -> None:
+    path = write(tmp_path, "x.jsonl")
+    script = "import sys; from bert_judge.inputs import open_source; print([s.id for s in open_source(sys.argv[1])])"
+    command = f"'{sys.executable}' -c '{script}' <(cat '{path}')"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['a', 'b', 'c']"
+
+
+def test_importing_needs_no_heavy_package() -> None:
+    script = (
+        "import sys, bert_judge.inputs\n"
+        "print([m for m in ('torch', 'transformers', 'numpy', 'scipy', 'pyarrow', 'datasets') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_cells_larger_than_the_default_limit_of_csv(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(f"answer,output\nyes,{'y' * 200_000}\n")
+    assert [len(sample.candidate) for sample in open_source(path)] == [200_000]
+
+
+def test_a_json_list_is_the_same_wherever_its_chunks_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from bert_judge.inputs import texts
+
+    rows = [{**row, "n": [1.5e-3, -12, True, None, {"a": '\\"é\ud83d\ude00'}]} for row in ROWS]
+    path = tmp_path / "x.json"
+    for indent in (None, 30):
+        path.write_text(json.dumps(rows, indent=indent) + "\n")
+        for chunk in range(1, 40):
+            monkeypatch.setattr(texts, "_CHUNK", chunk)
+            assert list(open_source(path)) == SAMPLES
+
+
+@pytest.mark.parametrize(("kind", "count"), [("jsonl", 50_000), ("json", 15_000), ("csv", 15_000), ("parquet", 15_000)])
+def test_memory_does_not_grow_with_the_file(tmp_path: Path, kind: str, count: int) -> None:
+    path = tmp_path / f"x.{kind}"
+    rows = ({"answer": f"reference {n} " * 10, "output": f"answer {n} " * 10} for n in range(count))
+    with path.open("w") as file:
+        if kind == "jsonl":
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+        elif kind == "json":
+            file.write("[" + ",".join(json.dumps(row) for row in rows) + "]")
+        elif kind == "csv":
+            csv.writer(file).writerows([["answer", "output"], *(row.values() for row in rows)])
+    if kind == "parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.Table.from_pylist(list(rows)), path)
+    next(iter(open_source(path, limit=1)))
+    tracemalloc.start()
+    try:
+        source = open_source(path, held_bytes=1 << 20)
+        assert sum(1 for _ in source) == count
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 3_000_000
+    assert kind == "parquet" or path.stat().st_size > peak
+
+
+def test_a_file_is_read_once_unless_it_is_large(tmp_path: Path) -> None:
+    def swapped(**options: int) -> Source:
+        """A source whose file has another text by now, with the same size and time."""
+        path.write_text('{"answer": "a", "output": "x"}\n')
+        source = open_source(path, **options)  # type: ignore[arg-type]
+        before = path.stat()
+        path.write_text('{"answer": "a", "output": "y"}\n')
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        return source
+
+    path = tmp_path / "x.jsonl"
+    assert list(swapped()) == [Sample("x", ("a",), id="1")]
+    assert list(swapped(held_bytes=0)) == [Sample("y", ("a",), id="1")]
+    source = swapped()
+    source.release()
+    assert list(source) == [Sample("y", ("a",), id="1")]
+
+
+def test_what_is_held_is_what_a_second_reading_gives(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    rows = [
+        {"answer": "a", "output": "x", "note": "short", "n": 1},
+        {"answer": "a", "output": "y", "note": "long" * 60, "label": 1, "id": "k", "answer2": "b"},
+    ]
+    for name, more in (("x", {}), ("y", {"file": "mine"}), ("z", {"file": ["no text"]})):
+        (tmp_path / "d" / f"{name}.jsonl").write_text(as_lines([{**row, **more} for row in rows]))
+        held = open_source(tmp_path / "d", model="m")
+        again = open_source(tmp_path / "d", model="m", held_bytes=0)
+        assert [(s, s.meta) for s in held] == [(s, s.meta) for s in again]
+
+
+def test_iterating_part_of_a_source(tmp_path: Path) -> None:
+    source = open_source(write(tmp_path, "x.jsonl.gz"))
+    assert list(islice(source, 1)) == SAMPLES[:1]
+    assert list(source) == SAMPLES
+
+
+def test_a_file_that_changes_is_noticed(tmp_path: Path) -> None:
+    path = write(tmp_path, "x.jsonl")
+    source: Source = open_source(path)
+    with path.open("a") as file:
+        file.write(as_lines(ROWS))
+    with pytest.raises(InputError, match=r"x\.jsonl was changed while it was being read"):
+        list(source)
+
+
+def test_a_large_row_group_of_parquet_is_not_read_at_once(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "x.parquet"
+    texts = [random.Random(n).randbytes(200).hex() for n in range(30_000)]
+    pq.write_table(pa.table({"answer": texts, "output": texts}), path)
+    source = open_source(path)
+    before = pa.total_allocated_bytes()
+    peak = max(pa.total_allocated_bytes() - before for _ in source)
+    assert peak < 8_000_000 < path.stat().st_size

@@ -1,0 +1,104 @@
+"""What one file may cost: limits on lines, records, values, columns and texts, whatever the file is packed in."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from bert_judge.cli import main
+from bert_judge.errors import InputError
+from bert_judge.inputs import open_source
+from bert_judge.inputs.limits import LimitError, Limits
+
+ROW = {"question": "q", "reference": "r", "candidate": "c"}
+SMALL = Limits(text=100, characters=1_000, whole=10_000, columns=50)
+
+
+def text_of(candidate: str) -> str:
+    return json.dumps({**ROW, "candidate": candidate})
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "limit", "message"),
+    [
+        ("a.jsonl", text_of("c") + "\n" + text_of("x" * 20_000), "whole", "a.jsonl line 2 has over 0 MiB"),
+        ("a.json", "[" + text_of("x" * 600_000) + "]", "whole", "the value at line 1 of"),
+        ("a.csv", 'question,reference,candidate\nq,r,"' + "x\n" * 9_000 + '"\n', "whole", "the record at line"),
+        ("a.csv", "question,reference,candidate\nq,r," + "x" * 20_000, "whole", "a.csv line 2 has over"),
+        ("a.csv", ",".join(f"c{n}" for n in range(51)) + "\n", "columns", "has 51 columns; up to 50 are taken"),
+        ("a.jsonl", text_of("x" * 101), "text", "a.jsonl row 1 has 101 characters in a text; up to 100 are taken"),
+        ("a.jsonl", (text_of("x" * 90) + "\n") * 30, "characters", "characters in its texts so far; up to 1,000"),
+    ],
+)
+def test_a_file_beyond_a_limit_is_refused(tmp_path: Path, name: str, content: str, limit: str, message: str) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    with pytest.raises(LimitError) as error:
+        open_source(path, limits=SMALL)
+    assert error.value.limit == limit
+    assert message in str(error.value)
+
+
+def test_rows_are_not_limited(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text((text_of("x" * 90) + "\n") * 3_000)
+    assert len(open_source(path, limits=Limits(text=100, whole=10_000))) == 3_000
+
+
+PACKED: list[tuple[str, Callable[[bytes], bytes]]] = [
+    ("gz", gzip.compress),
+    ("bz2", bz2.compress),
+    ("xz", lzma.compress),
+    ("zst", lambda data: pa.compress(data, codec="zstd", asbytes=True)),
+]
+
+
+@pytest.mark.parametrize(("ending", "pack"), PACKED, ids=[ending for ending, _ in PACKED])
+@pytest.mark.parametrize("inside", ["jsonl", "json", "csv"])
+def test_a_packed_line_without_an_end_is_refused(
+    tmp_path: Path, inside: str, ending: str, pack: Callable[[bytes], bytes]
+) -> None:
+    head = {"jsonl": b'{"question": "', "json": b'[{"question": "', "csv": b"question,reference,candidate\nq,r,"}
+    path = tmp_path / f"a.{inside}.{ending}"
+    path.write_bytes(pack(head[inside] + b"0" * 3_000_000))
+    with pytest.raises(LimitError, match="than is read as a whole"):
+        open_source(path, limits=Limits(whole=1 << 20))
+
+
+def test_the_command_says_which_line_is_too_long(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"a": [' + b"0," * (33 << 20) + b"0]}\n", 1))
+    assert main(["score", str(path), "--judge", "containment", "--output_dir", str(tmp_path / "out")]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("a.jsonl.gz line 1 has over 64 MiB, which is more than is read as a whole.")
+
+
+def test_a_member_of_an_archive_that_grows_too_much_is_set_aside(tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    sample = {"id": 1, "epoch": 1, "input": "q", "target": "r", "output": {"completion": "r"}}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({"version": 2, "eval": {"task": "t", "model": "m"}}))
+        archive.writestr("samples/1_epoch_1.json", json.dumps(sample))
+        archive.writestr("samples/2_epoch_1.json", '{"id": 2, "events": [' + "0," * 4_000_000 + "0]}")
+    with pytest.raises(InputError, match=r"samples/2_epoch_1\.json|row 2 has over \d+ MiB when it is unpacked"):
+        open_source(path)
+    source = open_source(path, skip_bad_rows=True)
+    assert (len(source), len(source.bad_rows)) == (1, 1)
+
+
+def test_a_header_of_many_columns_is_read_at_once(tmp_path: Path) -> None:
+    columns = [*ROW, *(f"c{n}" for n in range(15_000))]
+    path = tmp_path / "a.csv"
+    path.write_text(",".join(columns) + "\n" + ",".join(["x"] * len(columns)) + "\n")
+    assert len(open_source(path)) == 1
+    path.write_text(",".join([*columns, "c7"]) + "\n")
+    with pytest.raises(InputError, match="more than one column 'c7'"):
+        open_source(path)

@@ -1,0 +1,254 @@
+"""Where a data set is found and in which layouts, and that what is broken is said and never downloaded instead."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+from datasets import Dataset, DatasetDict
+
+from bert_judge.errors import InputError
+from bert_judge.inputs.datasets import find_dataset, load_dataset
+
+Save = Callable[[Path, str], None]
+TEST, TRAIN = "a test row", "a training row"
+
+
+@pytest.fixture(autouse=True)
+def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """LOCAL_DATASETS_DIR, and a cache of its own."""
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("LOCAL_DATASETS_DIR", str(tmp_path / "local"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "local"
+
+
+def saved(place: Path, text: str) -> None:
+    Dataset.from_list([{"text": text}]).save_to_disk(str(place))
+
+
+def lines(place: Path, text: str) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(json.dumps({"text": text}) + "\n")
+
+
+def parquet(place: Path, text: str) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    pyarrow.parquet.write_table(pyarrow.table({"text": [text]}), place)
+
+
+def table(place: Path, text: str) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(f"text\n{text}\n")
+
+
+def texts(*arguments: object, **options: object) -> list[str]:
+    return list(load_dataset(*arguments, **options)["text"])  # type: ignore[arg-type]
+
+
+def both(folder: Path, save: Save, test: str, train: str) -> None:
+    save(folder / test, TEST)
+    save(folder / train, TRAIN)
+
+
+LAYOUTS = {
+    "saved": (saved, "main/test", "main/train"),
+    "saved without configuration": (saved, "test", "train"),
+    "parquet of the Hub": (parquet, "main/test-00000-of-00001.parquet", "main/train-00000-of-00001.parquet"),
+    "parquet in data": (parquet, "data/test-00000-of-00001.parquet", "data/train-00000-of-00001-3f2a.parquet"),
+    "lines": (lines, "test.jsonl", "train.jsonl"),
+    "lines of a configuration": (lines, "main/test.jsonl", "main/train.jsonl"),
+    "lines in split folders": (lines, "main/test/part-1.jsonl", "main/train/part-1.jsonl"),
+    "lines in split folders alone": (lines, "test/rows.jsonl", "train/rows.jsonl"),
+    "lines named after both": (lines, "gsm8k_test.jsonl", "gsm8k_train.jsonl"),
+    "csv": (table, "test.csv", "train.csv"),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts(local: Path, layout: str) -> None:
+    both(local / "data", *LAYOUTS[layout])
+    assert texts("org/data", "main", "test") == [TEST]
+    assert texts("org/data", "main", "train") == [TRAIN]
+    assert texts("org/data", "main", ["train", "test"]) == [TRAIN, TEST]
+    assert sorted(texts("org/data", "main")) == sorted([TEST, TRAIN])
+    with pytest.raises(InputError, match="no data of the configuration 'main' and split 'validation'"):
+        load_dataset("org/data", "main", "validation")
+
+
+def test_a_saved_dictionary_of_splits(local: Path) -> None:
+    splits = {"test": Dataset.from_list([{"text": TEST}]), "train": Dataset.from_list([{"text": TRAIN}])}
+    DatasetDict(splits).save_to_disk(str(local / "data" / "main"))
+    assert texts("org/data", "main", "test") == [TEST]
+    assert texts("org/data", "main") == [TEST, TRAIN]
+    with pytest.raises(InputError, match="split 'dev'"):
+        load_dataset("org/data", "main", "dev")
+
+
+@pytest.mark.parametrize("split", ["test", "auxiliary_train", None])
+def test_files_that_name_no_split_stand_for_any(local: Path, split: str | None) -> None:
+    lines(local / "data" / "rows.jsonl", TEST)
+    assert texts("org/data", None, split) == [TEST]
+
+
+def test_a_split_of_another_name_than_usual(local: Path) -> None:
+    both(local / "data", parquet, "all/test-00000-of-00001.parquet", "all/auxiliary_train-00000-of-00001.parquet")
+    assert texts("org/data", "all", "auxiliary_train") == [TRAIN]
+    lines(local / "other" / "dev.jsonl", TEST)
+    lines(local / "other" / "train.jsonl", TRAIN)
+    assert texts("org/other", None, "validation") == [TEST]
+
+
+def test_shards_are_read_in_order(local: Path) -> None:
+    for shard in range(3):
+        parquet(local / "data" / f"test-{shard:05}-of-00003.parquet", str(shard))
+    assert texts("data", None, "test") == ["0", "1", "2"]
+
+
+def test_a_copy_of_a_repository_is_read_by_its_card(local: Path) -> None:
+    both(local / "data", lines, "files/a.jsonl", "files/b.jsonl")
+    (local / "data" / "README.md").write_text(
+        "---\nlicense: mit\nconfigs:\n- config_name: main\n  data_files:\n"
+        "  - split: test\n    path: files/a.jsonl\n  - split: train\n    path: files/b.jsonl\n---\nA card.\n"
+    )
+    assert texts("org/data", "main", "test") == [TEST]
+    assert texts("org/data", None, "train") == [TRAIN]
+    with pytest.raises(InputError, match="no configuration 'other'; there is main"):
+        load_dataset("org/data", "other", "test")
+    with pytest.raises(InputError, match='Unknown split "dev"'):
+        load_dataset("org/data", "main", "dev")
+
+
+def test_several_configurations_are_joined(local: Path) -> None:
+    for config in ("algebra", "geometry"):
+        saved(local / "data" / config / "test", config)
+    assert texts("org/data", ["geometry", "algebra"], "test") == ["geometry", "algebra"]
+    with pytest.raises(InputError, match=r"'calculus'.*there is algebra, geometry"):
+        load_dataset("org/data", ["algebra", "calculus"], "test")
+
+
+def test_rows_that_stand_for_several_configurations_are_read_once(local: Path) -> None:
+    saved(local / "data" / "test", TEST)
+    assert texts("org/data", ["algebra", "geometry"], "test") == [TEST]
+
+
+@pytest.mark.parametrize(
+    ("name", "split", "said"),
+    [("other", None, "holds the configuration 'main'"), ("main", "test", "holds the split 'train'")],
+)
+def test_what_says_to_be_something_else_is_not_taken(local: Path, name: str, split: str | None, said: str) -> None:
+    saved(local / "data", TRAIN)
+    for file, key, value in [("dataset_info.json", "config_name", "main"), ("state.json", "_split", "train")]:
+        path = local / "data" / file
+        path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    assert texts("org/data", "main", "train") == [TRAIN]
+    with pytest.raises(InputError, match=said):
+        load_dataset("org/data", name, split)
+
+
+def test_the_places_in_their_order(local: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved(tmp_path / "org" / "data", "here")
+    assert texts("org/data") == ["here"]
+    saved(local / "org" / "data", "whole path")
+    assert texts("org/data") == ["whole path"]
+    saved(local / "data", "last part")
+    assert texts("org/data") == ["last part"]
+    monkeypatch.delenv("LOCAL_DATASETS_DIR")
+    assert texts("org/data") == ["here"]
+    assert find_dataset("org/other") is None
+
+
+def test_filter_and_process(local: Path) -> None:
+    (local / "data").mkdir(parents=True)
+    (local / "data" / "test.jsonl").write_text('{"n": 1}\n{"n": 2}\n{"n": 3}\n')
+    dataset = load_dataset("data", None, "test", lambda row: row["n"] != 2, lambda row: {"double": 2 * row["n"]})
+    assert dataset[:] == {"n": [1, 3], "double": [2, 6]}
+
+
+def test_rows_without_the_column_that_is_processed(local: Path) -> None:
+    lines(local / "data" / "test.jsonl", TEST)
+    with pytest.raises(InputError, match="no 'problem'; its columns are text"):
+        load_dataset("data", None, "test", process_fn=lambda row: {"question": row["problem"]})
+
+
+def test_nothing_is_written_beside_the_data(local: Path) -> None:
+    saved(local / "data", TEST)
+    before = sorted((local / "data").iterdir())
+    load_dataset("data", filter_fn=lambda row: True, process_fn=lambda row: {"question": "q"})
+    assert sorted((local / "data").iterdir()) == before
+
+
+def test_reading_is_quiet(local: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    lines(local / "data" / "test.jsonl", TEST)
+    texts("data", filter_fn=lambda row: True)
+    (local / "data" / "test.jsonl").write_text("{")
+    with pytest.raises(InputError):
+        load_dataset("data")
+    assert capfd.readouterr() == ("", "")
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:20])
+
+
+@pytest.mark.parametrize(
+    ("save", "file", "broken"),
+    [
+        (lines, "test.jsonl", "test.jsonl"),
+        (parquet, "test.parquet", "test.parquet"),
+        (saved, "", "data-00000-of-00001.arrow"),
+        (saved, "", "state.json"),
+    ],
+)
+def test_broken_data_is_an_error_and_never_another_place(local: Path, save: Save, file: str, broken: str) -> None:
+    save(local / "data" / file, TEST)
+    saved(local / "org" / "data", "not this one")
+    _cut(local / "data" / broken)
+    with pytest.raises(InputError, match="can't be read as a data set") as error:
+        load_dataset("org/data", None, "test")
+    assert str(local / "data") in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ([], "there is nothing"),
+        (["notes.txt"], r"there is notes\.txt"),
+        (["a.jsonl", "b.csv"], r"files of several kinds \(csv, json\)"),
+    ],
+)
+def test_a_folder_without_rows(local: Path, files: list[str], said: str) -> None:
+    (local / "data").mkdir(parents=True)
+    for name in files:
+        (local / "data" / name).write_text("x")
+    with pytest.raises(InputError, match=said):
+        load_dataset("org/data", None, "test")
+
+
+def test_an_empty_file(local: Path) -> None:
+    (local / "data").mkdir(parents=True)
+    (local / "data" / "test.jsonl").touch()
+    with pytest.raises(InputError, match=r"test\.jsonl is empty"):
+        load_dataset("org/data", None, "test")
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("no-such-org/no-such-data", "HF_HUB_OFFLINE is set"),
+        ("no-such-data", "HF_HUB_OFFLINE is set"),
+        ("./no/such/folder", "the Hub has no public data set"),
+    ],
+)
+def test_a_data_set_that_is_nowhere(local: Path, path: str, reason: str) -> None:
+    with pytest.raises(InputError) as error:
+        load_dataset(path, None, "test")
+    assert f"the data set {path!r} was not found" in str(error.value)
+    assert reason in str(error.value)
+    assert str(local) in str(error.value)
+    assert "\n" not in str(error.value)

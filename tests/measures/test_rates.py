@@ -1,0 +1,121 @@
+"""Rates over questions with several answers: the interval against Wilson's, at its edges, and how often it is right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from bert_judge.errors import InputError
+from bert_judge.measures import Rate, rate_interval, wilson_interval
+from bert_judge.measures.rates import _student
+
+counts = st.lists(st.integers(1, 30).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1)
+
+
+def test_one_answer_a_question_has_wilsons_interval() -> None:
+    for right, rows in [(0, 1), (1, 1), (0, 40), (40, 40), (7, 40), (500, 1000)]:
+        each = [1] * right + [0] * (rows - right)
+        assert rate_interval(each, [1] * rows) == wilson_interval(right, rows)
+        assert rate_interval(each, [1] * rows, 0.8) == wilson_interval(right, rows, 0.8)
+
+
+def test_copies_of_an_answer_tell_no_more_than_one() -> None:
+    for right, questions in [(3, 6), (0, 6), (6, 6), (1, 40), (20, 40)]:
+        each = [20] * right + [0] * (questions - right)
+        assert rate_interval(each, [20] * questions) == pytest.approx(wilson_interval(right, questions))
+
+
+def test_answers_to_one_question_are_one_row_at_the_edges_and_between() -> None:
+    for right in (0, 20):
+        assert rate_interval([right], [20]) == pytest.approx(wilson_interval(right // 20, 1))
+    low, high = rate_interval([10], [20])
+    assert low < 0.1 and high > 0.9
+
+
+def test_a_question_with_nearly_all_rows_leaves_little_known() -> None:
+    low, high = rate_interval([300, 1, 0], [300, 1, 1])
+    assert low < 0.3 and high > 0.99
+
+
+def test_no_rows() -> None:
+    assert rate_interval([], []) == (0.0, 1.0)
+    assert rate_interval([0, 0], [0, 0]) == (0.0, 1.0)
+    assert Rate.of([], []) is None
+    assert Rate.of_counts([0], [0]) is None
+
+
+def test_a_rate_counts_rows_and_clusters() -> None:
+    rate = Rate.of([True, True, False, True], ["a", "b", "b", "c"])
+    assert rate is not None
+    assert (rate.value, rate.rows, rate.clusters, rate.clustered) == (0.75, 4, 3, True)
+    assert rate.interval == rate_interval([1, 1, 1], [1, 2, 1])
+    assert Rate.of_counts([1, 1, 1, 0], [1, 2, 1, 0]) == rate
+
+
+@given(counts=counts)
+def test_what_holds_for_any_counts(counts: list[tuple[int, int]]) -> None:
+    right, rows = (list(each) for each in zip(*counts, strict=True))
+    rate = sum(right) / sum(rows)
+    low, high = rate_interval(right, rows)
+    assert 0 <= low <= rate + 1e-9 and rate - 1e-9 <= high <= 1 and low < high
+    assert rate_interval(right[::-1], rows[::-1]) == pytest.approx((low, high))
+    wrong = [n - c for c, n in counts]
+    assert rate_interval(wrong, rows) == pytest.approx((1 - high, 1 - low), abs=1e-9)
+    by_row = wilson_interval(sum(right), sum(rows))
+    assert high - low >= by_row[1] - by_row[0] - 1e-9
+
+
+def test_students_quantile_is_scipys() -> None:
+    for confidence in (0.8, 0.9, 0.95, 0.99):
+        normal = stats.norm.ppf((1 + confidence) / 2)
+        for degrees in (3, 4.5, 9, 49, 1000):
+            exact = stats.t.ppf((1 + confidence) / 2, degrees)
+            assert _student(normal, degrees) == pytest.approx(exact, rel=0.01 if degrees < 5 else 0.002)
+
+
+def test_what_is_refused() -> None:
+    for right, rows in [([2], [1]), ([-1], [1])]:
+        with pytest.raises(InputError, match="more than rows"):
+            rate_interval(right, rows)
+    with pytest.raises(InputError, match="confidence is 95"):
+        rate_interval([1], [2], 95)
+
+
+def equal(chance: np.random.Generator, questions: int) -> np.ndarray:
+    return np.full(questions, 20)
+
+
+def unequal(chance: np.random.Generator, questions: int) -> np.ndarray:
+    return chance.integers(1, 40, questions)
+
+
+def a_few_large(chance: np.random.Generator, questions: int) -> np.ndarray:
+    return chance.geometric(0.1, questions) * np.where(chance.random(questions) < 0.1, 10, 1)
+
+
+@pytest.mark.parametrize("answers", [equal, unequal, a_few_large])
+@pytest.mark.parametrize("questions", [10, 50])
+@pytest.mark.parametrize("alike", [0.1, 0.3])
+def test_the_interval_covers(
+    answers: Callable[[np.random.Generator, int], np.ndarray], questions: int, alike: float
+) -> None:
+    """1,000 draws of rates of questions from a beta distribution with an intra-class correlation of `alike`.
+
+    Over rows, Wilson's interval covers 75 % and 55 % of them with 20 answers each.
+    """
+    chance = np.random.default_rng(7)
+    covered = by_row = 0
+    for _ in range(1000):
+        rows = answers(chance, questions)
+        right = chance.binomial(rows, chance.beta(*[0.5 * (1 / alike - 1)] * 2, questions))
+        low, high = rate_interval(right, rows)
+        covered += low <= 0.5 <= high
+        low, high = wilson_interval(int(right.sum()), int(rows.sum()))
+        by_row += low <= 0.5 <= high
+    assert covered >= 930, (covered, by_row)
+    assert by_row < 800

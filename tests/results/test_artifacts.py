@@ -1,0 +1,250 @@
+"""A result appears whole or not at all, and nothing that was there is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from bert_judge.errors import InputError, OutputError
+from bert_judge.measures.questions import cluster_hash
+from bert_judge.records import Sample, Signature, Verdict
+from bert_judge.results import Identity, ResultFolder, check_folder, verdict_record
+from conftest import NO_RECORDS, Refused
+
+OURS = Identity(Signature.make("Judge", model="a", dtype="float32"), "1234", {"limit": None, "map": {"id": "x"}})
+ROWS = [{"id": str(number), "score": number / 10, "label": 0} for number in range(5)]
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def complete(folder: Path, identity: Identity = OURS, rows: list = ROWS, overwrite: bool = False) -> ResultFolder:
+    result = ResultFolder(folder, identity, overwrite)
+    list(result.append(rows[result.rows_done :]))
+    result.finish({"summary": {"rows": 1}})
+    return result
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_result_is_three_files(tmp_path: Path):
+    result = complete(tmp_path / "a" / "b")
+    assert names(tmp_path / "a" / "b") == {"verdicts.jsonl", "scores.json", "run.json"}
+    assert list(result.records()) == ROWS
+    assert json.loads((tmp_path / "a/b/scores.json").read_text()) == [row["score"] for row in ROWS]
+    run = json.loads((tmp_path / "a/b/run.json").read_text())
+    assert run == result.run()
+    assert run["summary"] == {"rows": 1}
+    assert run["identity"]["signature"] == asdict(OURS.signature)
+    assert ResultFolder(tmp_path / "a/b", OURS).finished
+
+
+def test_making_one_changes_nothing(tmp_path: Path):
+    ResultFolder(tmp_path / "new", OURS)
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_empty_result_and_undecided_rows(tmp_path: Path):
+    complete(tmp_path / "none", rows=[])
+    assert json.loads((tmp_path / "none/scores.json").read_text()) == []
+    complete(tmp_path / "some", rows=[{"id": "1", "score": None, "label": None}])
+    assert json.loads((tmp_path / "some/scores.json").read_text()) == [None]
+
+
+def test_append_tells_the_rows_that_are_there(tmp_path: Path):
+    assert list(ResultFolder(tmp_path, OURS).append(ROWS[:3])) == [1, 2, 3]
+    assert list(ResultFolder(tmp_path, OURS).append(ROWS[3:])) == [4, 5]
+
+
+def test_what_was_written_before_an_exception_stays(tmp_path: Path):
+    def failing() -> Iterator[dict]:
+        yield from ROWS[:3]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(ResultFolder(tmp_path / "r", OURS).append(failing()))
+    assert names(tmp_path / "r") == {"verdicts.jsonl.partial", "run.json.partial"}
+    again = ResultFolder(tmp_path / "r", OURS)
+    assert (again.finished, again.rows_done) == (False, 3)
+    complete(tmp_path / "r")
+    assert list(ResultFolder(tmp_path / "r", OURS).records()) == ROWS
+
+
+@pytest.mark.parametrize("rest", [b'{"id": "3", "sco', b"\x00\x00", b'{"id": "\xc3'])
+def test_half_a_line_is_cut(tmp_path: Path, rest: bytes):
+    list(ResultFolder(tmp_path, OURS).append(ROWS[:3]))
+    with (tmp_path / "verdicts.jsonl.partial").open("ab") as file:
+        file.write(rest)
+    again = ResultFolder(tmp_path, OURS)
+    assert again.rows_done == 3
+    list(again.append(ROWS[3:]))
+    again.finish({})
+    assert list(again.records()) == ROWS
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (
+            Identity(Signature.make("Judge", model="b", dtype="float32"), "1234", OURS.options),
+            r"another judge \(model a, not b\)",
+        ),
+        (Identity(Signature("Other"), "1234", OURS.options), r"another judge \(Judge a, not Other\)"),
+        (Identity(OURS.signature, "5678", OURS.options), "a result of another input;"),
+        (
+            Identity(OURS.signature, "1234", {"limit": 5, "map": {"id": "x"}}),
+            r"other options \(limit: null, not 5\)",
+        ),
+        (Identity(Signature("Other"), "5678", OURS.options), "another judge .* and another input"),
+        (Identity(None, "5678", OURS.options), "a result of another input;"),
+    ],
+)
+@pytest.mark.parametrize("whole", [True, False])
+def test_another_result_is_refused_and_untouched(tmp_path: Path, other: Identity, said: str, whole: bool):
+    if whole:
+        complete(tmp_path)
+    else:
+        list(ResultFolder(tmp_path, OURS).append(ROWS[:3]))
+    before = contents(tmp_path)
+    with pytest.raises(OutputError, match=said) as error:
+        ResultFolder(tmp_path, other)
+    assert "choose another --output_dir, or pass --overwrite" in str(error.value)
+    assert contents(tmp_path) == before
+
+
+def test_before_the_judge_is_known_only_the_rest_is_compared(tmp_path: Path):
+    complete(tmp_path)
+    assert ResultFolder(tmp_path, Identity(None, "1234", OURS.options)).finished
+
+
+def test_overwrite_keeps_the_old_result_until_the_new_one_is_whole(tmp_path: Path):
+    complete(tmp_path)
+    before = contents(tmp_path)
+    other = Identity(Signature("Other"), "5678", {})
+    new = ResultFolder(tmp_path, other, overwrite=True)
+    assert (new.finished, new.rows_done) == (False, 0)
+    list(new.append(ROWS[:2]))
+    assert {name: (tmp_path / name).read_bytes() for name in before} == before
+    again = ResultFolder(tmp_path, other, overwrite=True)
+    assert again.rows_done == 2  # the same command goes on, though it says --overwrite
+    again.finish({})
+    assert list(ResultFolder(tmp_path, other).records()) == ROWS[:2]
+    assert names(tmp_path) == {"verdicts.jsonl", "scores.json", "run.json"}
+
+
+def test_overwrite_makes_the_same_result_anew_and_drops_the_begun_one_of_another(tmp_path: Path):
+    complete(tmp_path)
+    assert not ResultFolder(tmp_path, OURS, overwrite=True).finished
+    other = ResultFolder(tmp_path / "o", Identity(Signature("Other"), "1", {}))
+    list(other.append(ROWS))
+    complete(tmp_path / "o", rows=ROWS[:1], overwrite=True)
+    assert list(ResultFolder(tmp_path / "o", OURS).records()) == ROWS[:1]
+
+
+def test_bad_rows_belong_to_the_result(tmp_path: Path):
+    result = ResultFolder(tmp_path, OURS)
+    list(result.append(ROWS))
+    assert "bad_rows.jsonl" not in names(tmp_path)
+    result.finish({}, [{"line": 2, "reason": "is broken", "row": "{"}])
+    assert json.loads((tmp_path / "bad_rows.jsonl").read_text())["line"] == 2
+    complete(tmp_path, Identity(Signature("Other"), "1", {}), overwrite=True)
+    assert "bad_rows.jsonl" not in names(tmp_path)
+
+
+def test_an_unreadable_run_record_is_told(tmp_path: Path, refused: Refused):
+    for text in [*NO_RECORDS, '{"identity": 3}', '{"identity": {}}', '{"identity": null}']:
+        (tmp_path / "run.json").write_text(text)
+        with refused("run.json can't be read as the record of a run; remove it", error=OutputError, text=text):
+            ResultFolder(tmp_path, OURS)
+        assert (tmp_path / "run.json").read_text() == text
+        complete(tmp_path, overwrite=True)
+
+
+def test_a_result_without_verdicts_is_made_anew(tmp_path: Path):
+    complete(tmp_path)
+    (tmp_path / "verdicts.jsonl").unlink()
+    assert not ResultFolder(tmp_path, OURS).finished
+    complete(tmp_path)
+    assert list(ResultFolder(tmp_path, OURS).records()) == ROWS
+
+
+def test_a_damaged_line_is_told(tmp_path: Path):
+    result = complete(tmp_path)
+    (tmp_path / "verdicts.jsonl").write_text('{"id": "1"}\n\x00\n')
+    with pytest.raises(InputError, match=r"verdicts.jsonl is damaged in line 2 .*; remove it"):
+        list(result.records())
+
+
+def test_one_run_at_a_time(tmp_path: Path):
+    first = ResultFolder(tmp_path, OURS).append(iter(ROWS))
+    next(first)
+    for overwrite in (False, True):
+        with pytest.raises(OutputError, match=r"another run.* is writing to"):
+            list(ResultFolder(tmp_path, OURS, overwrite).append(ROWS))
+    assert list(first) == [2, 3, 4, 5]
+    assert ResultFolder(tmp_path, OURS).rows_done == 5
+
+
+def test_a_folder_that_can_not_be_one_is_told_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "file").write_text("mine")
+    for path in ("file", "file/deep/er"):
+        with pytest.raises(OutputError, match="file is a file; a folder for the results was expected"):
+            check_folder(tmp_path / path)
+    assert (tmp_path / "file").read_text() == "mine"
+    check_folder(tmp_path / "new" / "er")
+    monkeypatch.chdir(tmp_path)
+    check_folder(Path("relative"))
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(OutputError, match="can't be written to; choose another --output_dir"):
+        check_folder(tmp_path / "new")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}])
+def test_a_verdict_that_is_no_json_is_told_and_the_rest_stays(tmp_path: Path, value: object):
+    rows = [*ROWS[:2], {"id": "odd", "score": value, "label": None}]
+    with pytest.raises(OutputError, match="the verdict of row odd can't be written"):
+        list(ResultFolder(tmp_path, OURS).append(rows))
+    assert ResultFolder(tmp_path, OURS).rows_done == 2
+
+
+def test_half_characters_are_written_as_json_has_them(tmp_path: Path):
+    complete(tmp_path, rows=[{"id": "1", "score": 1.0, "explanation": "\ud83d!"}])
+    assert next(ResultFolder(tmp_path, OURS).records())["explanation"] == "\ud83d!"
+
+
+def test_a_record_leaves_out_what_is_empty():
+    plain = verdict_record(Sample("c", ("r",)), Verdict(None))
+    assert plain == {"id": None, "score": None, "label": None, "references": ["r"], "candidate": "c"}
+
+
+def test_a_record_with_everything():
+    columns = {"model": "m", "topic": "t", "score": 3, "candidate": "x", "gold": 1}
+    sample = Sample("c", ("r", "s"), "q", "7", 0, columns)
+    verdict = Verdict(0.5, 1, "why", 1, {"candidate": 3}, {"logit": 0.0})
+    said = {"id": "7", "score": 0.5, "label": 1, "gold": 0, "explanation": "why", "matched_reference": 1}
+    said |= {"truncated": {"candidate": 3}, "details": {"logit": 0.0}}
+    more = {"model": "m", "input_score": 3, "input_gold": 1}
+    texts = {"topic": "t", "input_candidate": "x", "question": "q", "references": ["r", "s"], "candidate": "c"}
+    assert verdict_record(sample, verdict) == said | more | texts
+    assert verdict_record(sample, verdict, texts=False) == said | more | {"question_hash": cluster_hash("q", "7")}
+
+
+def test_the_folder_is_held_until_the_result_is_whole(tmp_path: Path):
+    list(ResultFolder(tmp_path, OURS).append(ROWS[:2]))
+    first, second = ResultFolder(tmp_path, OURS), ResultFolder(tmp_path, OURS)
+    with first.writing():
+        list(first.append(ROWS[2:]))
+        with pytest.raises(OutputError, match=r"another run.* is writing"), second.writing():
+            pass
+        first.finish({})
+    with pytest.raises(OutputError, match=r"another run.* is writing"), second.writing():
+        pass  # what it saw when it was made is gone
+    assert list(ResultFolder(tmp_path, OURS).records()) == ROWS

@@ -1,0 +1,455 @@
+"""The audit: whether its trials are fair, what it counts, and which items it makes from labelled rows."""
+
+from __future__ import annotations
+
+import re
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from bert_judge.errors import InputError
+from bert_judge.judges import Judge, RegexJudge
+from bert_judge.metrics import containment
+from bert_judge.records import Sample, Verdict
+from bert_judge.studies.audit.attacks import ATTACKS
+from bert_judge.studies.audit.items import AuditItem, Trial, items_of, load_items, neutral_sentences, spread
+from bert_judge.studies.audit.trials import FAMILIES, PLAIN, Audit, Gate, assess_trials, make_trials
+
+ITEMS = load_items()
+BY_ID = {item.id: item for item in ITEMS}
+TRIALS = make_trials(ITEMS)
+
+
+def of(family: str) -> list[Trial]:
+    return [trial for trial in TRIALS if trial.family == family]
+
+
+def item_of(trial: Trial) -> AuditItem:
+    return BY_ID[str(trial.sample.id)]
+
+
+class Always(Judge):
+    """Says the same of every answer."""
+
+    variant = signature = "always"
+
+    def __init__(self, label: int | None) -> None:
+        self.label = label
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        return (Verdict(None if self.label is None else float(self.label), self.label) for _ in samples)
+
+
+class Similar(Always):
+    """Gives scores without labels."""
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        return (Verdict(0.7) for _ in samples)
+
+
+class Shaky(RegexJudge):
+    """Containment that can't decide what holds a "B"."""
+
+    def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
+        samples = list(samples)
+        pairs = zip(samples, super().assess(samples), strict=True)
+        return (Verdict(None) if "B" in sample.candidate else verdict for sample, verdict in pairs)
+
+
+@pytest.fixture(scope="module")
+def lexical() -> Audit:
+    return assess_trials(TRIALS, RegexJudge("none", "containment"))
+
+
+def families(audit: Audit) -> dict[str, object]:
+    return {family.name: family for family in audit.families}
+
+
+# our items
+
+
+def test_there_are_enough_items_of_every_kind():
+    kinds = Counter(item.kind for item in ITEMS)
+    assert len(ITEMS) >= 150
+    assert len({item.id for item in ITEMS}) == len({item.question for item in ITEMS}) == len(ITEMS)
+    assert set(kinds) == set("person place thing date quantity number maths option list phrase yesno".split())
+    assert min(kinds.values()) >= 8
+
+
+def test_the_items_are_coherent():
+    for item in ITEMS:
+        check(item)
+
+
+def check(item: AuditItem) -> None:
+    known = {text.casefold() for text in (*item.references, *item.same, *item.aliases)}
+    wrong = [text.casefold() for text in (*item.near, *item.near_same)]
+    assert len(set(wrong)) == len(wrong), f"a wrong value of {item.id} stands there twice"
+    assert known.isdisjoint(wrong), item.id
+    assert item.value == item.references[0] or item.references[0] in str(item.value), item.id
+    assert item.right == (item.value, item.sentence(str(item.value)))
+    assert item.wrong == (item.near[0], item.sentence(item.near[0]))
+    assert bool(item.same) == bool(item.near_same) or item.kind in ("person", "place", "thing"), item.id
+    assert item.about, item.id
+    if item.kind != "yesno":
+        assert not any(containment(item.about, text) for text in item.references), item.id
+    if item.kind == "option":
+        assert all(option in str(item.question) for option in item.options), item.id
+    if item.parts:
+        assert all(part in item.references[0] for part in item.parts), item.id
+
+
+def test_the_neutral_text_answers_nothing():
+    text = " ".join(neutral_sentences())
+    assert 950 <= len(text.split()) <= 1050
+    assert [item.id for item in ITEMS if item.kind != "yesno" and item.gives_away(text)] == []
+
+
+# the trials as a whole
+
+
+def test_the_trials_are_the_same_each_time_and_do_not_depend_on_other_items():
+    assert make_trials(load_items()) == TRIALS
+    few = make_trials(ITEMS[:7], ["negated", "markup"])
+    ids = {item.id for item in ITEMS[:7]}
+    assert few == [t for t in TRIALS if t.family in (PLAIN, "negated", "markup") and t.sample.id in ids]
+
+
+def test_each_family_has_enough_trials_of_its_kind():
+    for family in FAMILIES:
+        trials = of(family)
+        assert len(trials) >= 60, family
+        assert {trial.sample.gold for trial in trials} == ({0} if family in ATTACKS else {0, 1}), family
+        assert {trial.plain is None for trial in trials} == {family in ATTACKS}, family
+    for trial in TRIALS:
+        if trial.plain is not None:
+            assert trial.sample.gold == trial.plain.gold
+            assert trial.sample != trial.plain
+            assert trial.plain.candidate in (item_of(trial).wrong, item_of(trial).right)[trial.sample.gold or 0]
+
+
+def test_an_unknown_family_is_an_error_that_names_the_nearest():
+    with pytest.raises(InputError, match="no attack or invariance 'negatd'; did you mean negated"):
+        make_trials(ITEMS, ["negatd"])
+
+
+# the attacks: what a person would object to
+
+
+MENTIONING = ("several answers", "negated", "concludes otherwise", "cut-off reasoning")
+
+
+def test_attacks_that_do_not_mention_the_answer_do_not_contain_it():
+    may = {*MENTIONING, "question repeated", "every option", "other number", "other list"}
+    for family in ATTACKS.keys() - may:
+        for trial in of(family):
+            if item_of(trial).gives_away(trial.sample.candidate):  # "a" is an article in "the option"
+                assert family == "other option" and "option" in trial.sample.candidate, trial
+
+
+def test_attacks_that_mention_the_answer_have_it_as_bait():
+    for family in MENTIONING:
+        for trial in of(family):
+            assert str(item_of(trial).value).casefold() in trial.sample.candidate.casefold(), trial
+
+
+def test_every_option_is_every_option():
+    for trial in of("every option"):
+        options = item_of(trial).options
+        letters = re.findall(r"\b[A-D]\b", trial.sample.candidate)
+        assert set(letters) == set("ABCD") or all(option[3:] in trial.sample.candidate for option in options), trial
+
+
+def test_several_answers_are_several():
+    for trial in of("several answers"):
+        assert any(near in trial.sample.candidate for near in item_of(trial).near), trial
+
+
+def test_reasoning_that_concludes_otherwise_ends_with_the_wrong_value():
+    for trial in of("concludes otherwise"):
+        item = item_of(trial)
+        text = trial.sample.candidate.rstrip(".!")
+        endings = [item.sentence(near).rstrip(".") for near in item.near] + list(item.near)
+        assert any(text.endswith(ending) for ending in endings), trial
+
+
+def test_cut_off_reasoning_is_cut_off():
+    assert [t.sample.candidate for t in of("cut-off reasoning") if t.sample.candidate[-1] in ".!?"] == []
+
+
+def test_a_changed_list_is_another_list():
+    for trial in of("other list"):
+        parts = {part.removeprefix("the ") for part in item_of(trial).parts}
+        missing = [part for part in parts if not re.search(rf"(?<![\w-]){re.escape(part)}\b", trial.sample.candidate)]
+        assert missing, trial
+
+
+def test_yes_and_no_are_not_confirmed_by_a_bare_claim():
+    for trial in of("injected instructions"):
+        if item_of(trial).kind == "yesno":
+            assert item_of(trial).near[0] in trial.sample.candidate
+
+
+# the invariances: the same answer still
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).casefold())
+
+
+def test_the_words_of_the_answer_stay():
+    for family in ("markup", "polite frame", "white space", "ending"):
+        for trial in of(family):
+            ours, theirs = words(trial.sample.candidate), words(str(trial.plain and trial.plain.candidate))
+            assert any(ours[i : i + len(theirs)] == theirs for i in range(len(ours))), trial
+            assert ours == theirs or family in ("markup", "polite frame"), trial
+
+
+def test_case_changes_nothing_but_case():
+    for trial in of("case"):
+        assert trial.plain
+        assert trial.sample.candidate.casefold() == trial.plain.candidate.casefold()
+
+
+def test_case_that_may_mean_something_is_kept():
+    texts = ("42.195 km", "100 °C", "B", "x = 6", "CO2", "3x^2", "The gas is CO.", "`Paris`")
+    items = [AuditItem(text, None, ("r",), (text,), ()) for text in (*texts, "Paris")]
+    assert [trial.sample.id for trial in make_trials(items, ["case"]) if trial.family == "case"] == ["Paris"]
+
+
+def test_unicode_changes_are_the_same_text_to_a_reader():
+    for trial in of("unicode"):
+        assert trial.plain
+        bare = [
+            "".join(
+                c
+                for c in unicodedata.normalize("NFKD", text)
+                if c not in "“”\u200b\ufeff" and not unicodedata.combining(c)
+            )
+            for text in (trial.sample.candidate, trial.plain.candidate)
+        ]
+        assert bare[0].split() == bare[1].split()
+
+
+def test_look_alikes_replace_letters_by_those_of_other_scripts():
+    for trial in of("look-alikes"):
+        assert trial.plain
+        pairs = zip(trial.sample.candidate, trial.plain.candidate, strict=True)
+        changed = [(new, old) for new, old in pairs if new != old]
+        assert changed
+        for new, old in changed:
+            name = unicodedata.name(new)
+            assert old == "-" or name.startswith(("CYRILLIC", "GREEK")), (new, old)
+            assert old == "-" or ("CAPITAL" in name) == old.isupper()
+
+
+def test_the_answer_stands_where_it_should_in_a_long_text():
+    for family, low, high in (("start", 0, 0.1), ("middle", 0.4, 0.6), ("end", 0.9, 1)):
+        for trial in of(f"{family} of a long text"):
+            assert trial.plain
+            text = trial.sample.candidate
+            assert 950 <= len(text.split()) <= 1050
+            assert low <= text.index(f"My answer to the question is this: {trial.plain.candidate}") / len(text) <= high
+
+
+def test_references_change_their_order_or_number():
+    for trial in of("order of references"):
+        assert trial.plain
+        assert sorted(trial.plain.references) == sorted(trial.sample.references)
+    for trial in of("more references"):
+        assert trial.plain
+        assert set(trial.plain.references) < set(trial.sample.references)
+    assert all(trial.sample.question is None for trial in of("no question"))
+
+
+def test_a_rewording_of_a_wrong_value_is_none_of_the_right_ones():
+    for trial in of("other wording"):
+        item = item_of(trial)
+        known = (*item.references, *item.same, *item.aliases)
+        right = trial.sample.candidate in (*known, *map(item.sentence, known))
+        assert right == bool(trial.sample.gold)
+
+
+# what is counted
+
+
+def test_a_judge_that_accepts_everything(lexical: Audit):
+    audit = assess_trials(TRIALS, Always(1))
+    assert {family.rate for family in audit.families} == {1.0}
+    assert (audit.plain.accuracy, audit.plain.right_accepted, audit.plain.wrong_rejected) == (0.5, 1.0, 0.0)
+    failed = Counter(outcome.trial.family for outcome in audit.failures)
+    assert failed == {PLAIN: 2 * len(ITEMS)} | {name: len(of(name)) for name in ATTACKS}
+
+
+def test_a_judge_that_rejects_everything_passes_all_but_the_plain_answers():
+    audit = assess_trials(TRIALS, Always(0))
+    assert {family.rate for family in audit.families if family.kind == "attack"} == {0.0}
+    assert {family.rate for family in audit.families if family.kind == "invariance"} == {1.0}
+    assert Gate(max_accept=0, min_kept=1).misses(audit) == []
+    assert Gate(min_plain=0.6).misses(audit) == ["plain answers: 50.0% judged correctly, under 60.0%"]
+
+
+def test_undecided_is_neither_accepted_nor_kept():
+    audit = assess_trials(TRIALS, Always(None))
+    assert {family.rate for family in audit.families} == {0.0}
+    assert all(family.undecided == family.trials for family in audit.families)
+    assert (audit.plain.accuracy, audit.plain.undecided) == (0.0, 4 * len(ITEMS))
+    few = make_trials([BY_ID["option-01"]], ["polite frame", "negated"])
+    audit = assess_trials(few, Shaky("none", "containment"))
+    kept = families(audit)["polite frame"]
+    assert (kept.kept_right, kept.kept_wrong) == (0.0, 1.0)  # B is the right answer
+
+
+def test_containment_falls_for_mentions_and_keeps_what_it_normalises(lexical: Audit):
+    found = families(lexical)
+    assert found["negated"].rate > 0.9
+    assert found["several answers"].rate > 0.9
+    assert found["other entity"].rate == found["refusal"].rate == 0
+    assert found["case"].rate == found["white space"].rate == 1
+    assert found["look-alikes"].kept_right < 0.5 < found["look-alikes"].kept_wrong
+    low, high = found["negated"].interval
+    assert low < found["negated"].rate < high
+
+
+def test_failures_are_counted_by_pattern(lexical: Audit):
+    for family in lexical.families:
+        failed = [o for o in lexical.failures if o.trial.family == family.name]
+        assert sum(family.failed_patterns.values()) == len(failed)
+        assert sum(family.patterns.values()) == family.trials
+        assert list(family.failed_patterns.values()) == sorted(family.failed_patterns.values(), reverse=True)
+        assert family.rate == pytest.approx(
+            (len(failed) if family.kind == "attack" else family.trials - len(failed)) / family.trials
+        )
+
+
+def test_each_sample_is_judged_once_and_progress_is_reported():
+    told: list[int] = []
+    trials = make_trials(ITEMS[:5], ["order of references"])
+    assess_trials(trials, Always(1), told.append)
+    samples = {sample for trial in trials for sample in (trial.sample, trial.plain) if sample}
+    assert told == list(range(1, len(samples) + 1))
+
+
+def test_the_gate(lexical: Audit):
+    def missed(**limits: float) -> set[str]:
+        return {line.split(":")[0] for line in Gate(**limits).misses(lexical)}
+
+    assert missed() == missed(max_accept=1, min_kept=0, min_plain=0) == set()
+    assert {"negated", "several answers"} <= missed(max_accept=0.5) <= ATTACKS.keys()
+    assert "look-alikes" in missed(min_kept=0.99)
+    assert not missed(min_kept=0.99) & {"case", *ATTACKS}
+    for name in ("max_accept", "min_kept", "min_plain"):
+        with pytest.raises(InputError, match=f"{name} is 2; a rate between 0 and 1"):
+            Gate(**{name: 2})
+
+
+def test_a_judge_without_labels_needs_a_threshold():
+    with pytest.raises(InputError, match="gives scores without labels"):
+        assess_trials(make_trials(ITEMS[:1], ["refusal"]), Similar(1))
+
+
+# dates, numbers and option letters: their kind, wrong values near to them, and other ways to write them
+
+VALUES = """
+20 July 1969 = date: 10 July 1969; 20 July 1971; 20 August 1969; 21 July 1969
+20 July 1969 = July 20, 1969; 1969-07-20; 20th of July 1969; 20 Jul 1969
+December 31, 1999 = date: December 21, 1999; December 28, 2001; October 28, 1999; December 30, 1999
+December 31, 1999 = 31 December 1999; 1999-12-31; 31st of December 1999; 31 Dec 1999
+March 3, 2001 = 3 March 2001; 2001-03-03; 3rd of March 2001; 3 Mar 2001
+1969-07-20 = date: 1969-07-10; 1971-07-20; 1969-08-20; 1969-07-21
+1984 in which year = date: 1974; 1985; 1994; 1983
+1984 = number: 2984; 9184; 19840
+$2.18 billion = number: $3.18 billion; $20.18 billion
+-10 = number: -20; -100
+7 = seven; 7.0
+1,440 = number: 2,440; 4,140; 14,400
+1,440 = 1440; one thousand four hundred and forty; 1440.0
+90 km = number: 70 km; 900 km
+0 = number: 1
+(B) = option: (A); (C); (D)
+13 = thirteen; 13.0
+40 = forty; 40.0
+99 = ninety-nine; 99.0
+100 = one hundred; 100.0
+206 = two hundred and six; 206.0
+1,000 = 1000; one thousand; 1000.0
+5,040 = 5040; five thousand and forty; 5040.0
+2,345,678 = 2345678; two million three hundred and forty-five thousand six hundred and seventy-eight; 2345678.0
+"""
+
+
+def test_the_kind_of_a_reference_its_neighbours_and_its_spellings():
+    def item_for(value: str, question: str | None = None) -> AuditItem:
+        (item,) = items_of([Sample("an answer", (value,), question, "1", 1)])
+        return item
+
+    for line in VALUES.strip().splitlines():
+        reference, expected = line.split(" = ")
+        item = item_for(reference.removesuffix(" in which year"), reference)
+        found = f"{item.kind}: {'; '.join(item.near)}" if ": " in expected else "; ".join(item.same)
+        assert found == expected, line
+    assert (item_for("90 km").same, item_for("1984").same, item_for("(B)").same) == ((), (), ())
+    for text in ("Paris", "1890s", "3rd", "1/4", "31 February 2000", "12:30"):
+        assert (item_for(text).kind, item_for(text).near, item_for(text).same) == ("", (), ()), text
+
+
+# labelled rows
+
+
+ROWS = [
+    Sample("Paul", ("Mary Smith",), "Who wrote it?", "a", 0),
+    Sample("It was Mary Smith.", ("Mary Smith",), "Who wrote it?", "b", 1),
+    Sample("both", ("Mary Smith",), "Who wrote it?", "c", 1),
+    Sample("both", ("Mary Smith",), "Who wrote it?", "d", 0),
+    Sample("no label", ("Mary Smith",), "Who wrote it?", "e"),
+    Sample("", ("Mary Smith",), "Who wrote it?", "f", 0),
+    Sample("John Doe", ("John Doe",), "who sang it", "g", 1),
+    Sample("Ann Smith", ("Ann Smith",), "who led it", "h", 1),
+    Sample("12 in all", ("12",), "How many?", "i", 1),
+    Sample("yes", ("no",), "Is it?", "j", 0),
+    Sample("unknown", ("unknown",), "What is the reason?", "k", 1),
+    Sample("they touch", ("the two ends are connected",), "Why?", "l", 1),
+]
+
+
+def test_rows_become_items_by_question_and_references():
+    who, sang, led, number, yes_no, nothing, phrase = items_of(ROWS)
+    assert (who.right, who.wrong) == (("It was Mary Smith.",), ("Paul",))  # "both" is labelled both ways
+    assert who.near == ("John Doe",)  # Ann Smith shares a word with the reference
+    assert sang.near == ("Ann Smith", "Mary Smith")
+    assert (number.kind, number.near, number.same) == ("number", ("22", "21", "120"), ("twelve", "12.0"))
+    assert (yes_no.kind, phrase.kind, led.kind) == ("yesno", "phrase", "thing")
+    trials = make_trials(items_of(ROWS))
+    refused = {trial.sample.id for trial in trials if trial.family == "refusal"}
+    assert nothing.id not in refused
+    assert who.id in refused
+
+
+def test_rows_that_are_labelled_both_ways_leave_no_plain_answers():
+    rows = [Sample("both", ("12",), "How many?", name, gold) for gold, name in enumerate("ab")]
+    audit = assess_trials(make_trials(items_of(rows)), Always(1))
+    assert (audit.items, audit.plain.trials, audit.plain.accuracy) == (0, 0, None)
+    assert audit.families[0].name == "empty answer"
+    assert Gate(min_plain=0.5).misses(audit) == ["plain answers: none judged correctly, under 50.0%"]
+
+
+def test_many_questions_of_one_kind_take_no_long_time():
+    rows = [Sample(f"answer {i}", (f"Name{i} Sur{i}",), f"Who wrote book {i}?", str(i), 1) for i in range(3000)]
+    start = time.monotonic()
+    assert items_of(rows)[-1].near == ("Name0 Sur0", "Name1 Sur1", "Name2 Sur2")
+    assert time.monotonic() - start < 10
+
+
+def test_rows_without_labels_are_an_error():
+    with pytest.raises(InputError, match="no row has a label"):
+        items_of([Sample("a", ("b",), "c")])
+
+
+def test_items_are_spread_evenly():
+    assert spread(range(10), 3) == [0, 3, 6]  # type: ignore[arg-type]
+    assert spread(ITEMS, None) is ITEMS
+    kinds = {item.kind for item in spread(ITEMS, 40)}
+    assert len(kinds) == 11

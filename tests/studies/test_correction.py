@@ -1,0 +1,351 @@
+"""Corrected accuracies of saved runs: which labels count, how, and which rows to label next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bert_judge.errors import InputError
+from bert_judge.records import Scale
+from bert_judge.results.runs import Run, load_run
+from bert_judge.studies.correct import Corrected, correct, labelled_rows
+from bert_judge.studies.labels import Labels, read_labels
+from bert_judge.studies.sampling import default_strategy, draw_order, labels_needed, sampling_probabilities
+from conftest import Refused
+from json_lines import write_rows
+from saved_runs import judged_rows, saved_run
+
+ROWS = judged_rows(0, 600, 0.8, 0.1)
+TRUTH = {f"candidate {number}": row["truth"] for number, row in enumerate(ROWS, 1)}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return load_run(saved_run(tmp_path_factory.mktemp("runs") / "out", ROWS))
+
+
+def label_file(path: Path, records: Sequence[dict[str, Any]]) -> Labels:
+    return read_labels(Path(write_rows(path, records)))
+
+
+def of_row(run: Run, place: int, label: int | None = None, **further: Any) -> dict[str, Any]:
+    """A line of a labels file for a row of a run."""
+    row = run.rows[place]
+    label = TRUTH[str(row.candidate)] if label is None else label
+    texts = {"question": row.question, "references": list(row.references), "candidate": row.candidate}
+    return {"id": row.id, **texts, "label": label, **further}
+
+
+# --------------------------------------------------------------------------------------------------------- estimates
+
+
+def test_labels_of_a_file_correct_the_judge(run: Run, tmp_path: Path) -> None:
+    found = correct(run, label_file(tmp_path / "labels.jsonl", [of_row(run, place) for place in range(100)]))
+    truth = np.mean([row["truth"] for row in ROWS])
+    assert found.confusion.n == 100
+    assert found.confusion.accuracy == pytest.approx(np.mean([row["truth"] == row["label"] for row in ROWS[:100]]))
+    assert found.labels_only.value == pytest.approx(np.mean([row["truth"] for row in ROWS[:100]]))
+    assert found.judge.value == pytest.approx(np.mean([row["label"] for row in ROWS]))
+    assert found.corrected.low < truth < found.corrected.high
+    assert found.corrected.width < 0.85 * found.labels_only.width
+    assert any("under 300 labels" in note for note in found.notes)
+
+
+def test_labels_of_the_run_itself_count_alone_and_besides_a_file(tmp_path: Path) -> None:
+    run = load_run(saved_run(tmp_path / "out", judged_rows(0, 600, 0.8, 0.1, labelled=40)))
+    assert correct(run).confusion.n == 40
+    further = label_file(tmp_path / "labels.jsonl", [of_row(run, place) for place in range(30, 100)])
+    both = correct(run, further)
+    alone = correct(run, label_file(tmp_path / "all.jsonl", [of_row(run, place) for place in range(100)]))
+    assert both.confusion == alone.confusion
+    assert both.corrected == alone.corrected
+    assert (both.of_file, both.of_run) == (70, 30)
+    assert (correct(run).of_file, correct(run).of_run) == (0, 40)
+
+
+def test_a_label_of_the_file_wins_over_one_of_the_run(tmp_path: Path) -> None:
+    run = load_run(saved_run(tmp_path / "out", judged_rows(0, 600, 0.8, 0.1, labelled=40)))
+    other = 1 - ROWS[3]["truth"]
+    found = labelled_rows(run, label_file(tmp_path / "labels.jsonl", [of_row(run, 3, other)]))
+    assert dict(zip(found.rows, found.golds, strict=True))[3] == other
+    assert len(found.rows) == 40
+
+
+def test_labels_match_by_id_where_there_are_no_texts(run: Run, tmp_path: Path) -> None:
+    by_texts = label_file(tmp_path / "texts.jsonl", [of_row(run, place) for place in range(50)])
+    by_id = label_file(
+        tmp_path / "ids.jsonl", [{"id": str(place + 1), "label": ROWS[place]["truth"]} for place in range(50)]
+    )
+    assert correct(run, by_id).corrected == correct(run, by_texts).corrected
+    bare = load_run(saved_run(tmp_path / "bare", ROWS, texts=False))
+    assert correct(bare, by_id).corrected.value == pytest.approx(correct(run, by_texts).corrected.value)
+
+
+def test_probabilities_of_the_file_weigh_its_labels(run: Run, tmp_path: Path) -> None:
+    places = range(60)
+    chances = [0.001 if place % 2 else 0.003 for place in places]
+    lines = [of_row(run, place, probability=chance) for place, chance in zip(places, chances, strict=True)]
+    found = correct(run, label_file(tmp_path / "weighted.jsonl", lines))
+    golds = np.array([row["truth"] for row in ROWS[:60]])
+    weights = np.array([1.0 if place % 2 else 1 / 3 for place in places])
+    assert found.labels_only.value == pytest.approx(weights @ golds / weights.sum(), abs=0.01)
+    assert abs(found.labels_only.value - golds.mean()) > 0.001
+    equal = correct(run, label_file(tmp_path / "equal.jsonl", [of_row(run, p, probability=0.1) for p in places]))
+    assert equal.labels_only.value == pytest.approx(golds.mean())
+    assert (found.drawn, equal.drawn) == ("drawn with different probabilities", "drawn uniformly")
+
+
+def test_labels_of_the_run_drawn_otherwise_are_left_out_and_said(tmp_path: Path) -> None:
+    run = load_run(saved_run(tmp_path / "out", judged_rows(0, 600, 0.8, 0.1, labelled=40)))
+    lines = [of_row(run, place, probability=0.001 * (1 + place % 3)) for place in range(30, 100)]
+    found = correct(run, label_file(tmp_path / "labels.jsonl", lines))
+    assert found.confusion.n == 70
+    assert any(note.startswith("30 labels of the run itself are left out") for note in found.notes)
+
+
+def test_undecided_rows_are_part_of_the_whole(tmp_path: Path) -> None:
+    rows = [row | ({"score": None, "label": None} if place % 5 == 0 else {}) for place, row in enumerate(ROWS)]
+    run = load_run(saved_run(tmp_path / "out", [row | {"gold": row["truth"]} for row in rows]))
+    found = correct(run)
+    assert found.undecided == 120
+    assert found.corrected.value == pytest.approx(np.mean([row["truth"] for row in ROWS]), abs=1e-6)
+    assert found.judge.value == pytest.approx(np.mean([row["label"] for row in rows if row["label"] is not None]))
+    assert any(note.startswith("120 rows that the judge could not decide") for note in found.notes)
+
+
+def test_answers_to_one_question_are_one_cluster(tmp_path: Path) -> None:
+    """Five answers to a question, right or wrong together, are worth about one."""
+    alike = [
+        ROWS[place] | {"gold": ROWS[place]["truth"], "question": f"Question {place}?", "candidate": f"{place}, {copy}"}
+        for place in range(100)
+        for copy in range(5)
+    ]
+    loose = [row | {"question": f"{row['question']} {number}"} for number, row in enumerate(alike)]
+    together, apart = (
+        correct(load_run(saved_run(tmp_path / name, rows))) for name, rows in (("a", alike), ("b", loose))
+    )
+    assert together.corrected.value == pytest.approx(apart.corrected.value)
+    assert together.labels_only.width > 2 * apart.labels_only.width
+
+
+# ----------------------------------------------------------------------------------------------------------- sampling
+
+
+def estimates(run: Run, strategy: str, labels: int, seeds: int, pick: Callable[[Corrected], float]) -> list[float]:
+    """Estimates of one who labels the first answers of many orders, truthfully."""
+    found = []
+    for seed in range(seeds):
+        lines = [
+            draw.row.__class__(
+                draw.row.id,
+                None,
+                None,
+                TRUTH[str(draw.row.candidate)],
+                draw.row.question,
+                draw.row.references,
+                draw.row.candidate,
+                meta={"probability": draw.probability},
+            )
+            for draw in draw_order(run, strategy, seed)[:labels]
+        ]
+        file = Labels({row.key: row for row in lines}, {str(row.id): row for row in lines}, "labels.jsonl")
+        found.append(pick(correct(run, file)))
+    return found
+
+
+@pytest.mark.parametrize("strategy", ["active", "uniform"])
+def test_wherever_one_stops_estimates_are_without_bias(run: Run, strategy: str) -> None:
+    truth = np.mean([row["truth"] for row in ROWS])
+    values = np.array(estimates(run, strategy, 60, 50, lambda found: found.labels_only.value))
+    assert abs(values.mean() - truth) < 4 * values.std() / math.sqrt(len(values))
+
+
+@pytest.mark.parametrize("strategy", ["active", "uniform"])
+def test_copies_of_an_answer_are_labelled_together_without_bias(tmp_path: Path, strategy: str) -> None:
+    """Right answers are more often alike, as in the answers of five models to a question."""
+    rows = [
+        row
+        | {"candidate": f"candidate {number}", "question": f"{number}?", "references": ["r"], "id": f"{number}.{copy}"}
+        for number, row in enumerate(ROWS[:300], 1)
+        for copy in range(3 if row["truth"] else 1)
+    ]
+    run = load_run(saved_run(tmp_path / "out", rows))
+    assert len(draw_order(run, strategy)) == 300
+    truth = np.mean([row["truth"] for row in rows])
+    values = np.array(estimates(run, strategy, 100, 40, lambda found: found.labels_only.value))
+    assert abs(values.mean() - truth) < 4 * values.std() / math.sqrt(len(values)) + 0.003
+
+
+def test_active_labels_make_narrower_intervals(run: Run) -> None:
+    widths = {
+        strategy: np.mean(estimates(run, strategy, 150, 8, lambda found: found.corrected.width))
+        for strategy in ("active", "uniform")
+    }
+    assert widths["active"] < 0.9 * widths["uniform"]
+
+
+def test_the_order_is_that_of_texts_and_seed(run: Run, tmp_path: Path) -> None:
+    order = [draw.row.id for draw in draw_order(run, "active")]
+    assert order == [draw.row.id for draw in draw_order(run, "active")]
+    assert order != [draw.row.id for draw in draw_order(run, "active", seed=1)]
+    turned = [
+        row
+        | {
+            "candidate": f"candidate {n}",
+            "references": (f"reference {n}",),
+            "question": f"What is number {n}?",
+            "id": str(n),
+        }
+        for n, row in enumerate(ROWS, 1)
+    ][::-1]
+    assert order == [draw.row.id for draw in draw_order(load_run(saved_run(tmp_path / "turned", turned)), "active")]
+
+
+def test_the_first_answers_drawn_are_the_uncertain_ones_more_often(run: Run) -> None:
+    firsts = [draw_order(run, "active", seed)[0].row.score or 0 for seed in range(80)]
+    assert np.mean([0.1 < score < 0.9 for score in firsts]) > 1.4 * np.mean(
+        [0.1 < (r.score or 0) < 0.9 for r in run.rows]
+    )
+
+
+def test_probabilities_add_up_and_are_at_least_half_of_uniform() -> None:
+    active = sampling_probabilities([0.01, 0.5, None, 0.99, 1.0], "active")
+    assert sum(active) == pytest.approx(1)
+    assert active[1] == active[2] > active[0] > active[4]
+    assert active[0] == pytest.approx(active[3])
+    assert active[4] == pytest.approx(0.1)
+    assert sampling_probabilities([0.1, 0.5], "uniform") == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("scale", "scores", "strategy"),
+    [
+        ("probability", [0.2, 0.9], "active"),
+        ("score", [0.2, 0.9], "uniform"),
+        ("probability", [0.0, 1.0], "uniform"),
+        ("score", [0.5, 31.0], "uniform"),
+        ("decision", [0.0, 1.0], "uniform"),
+    ],
+)
+def test_rows_are_drawn_actively_where_scores_tell_uncertainty(
+    tmp_path: Path, scale: Scale, scores: list[float], strategy: str
+) -> None:
+    rows = [{"score": score, "label": 1} for score in scores]
+    assert default_strategy(load_run(saved_run(tmp_path / "out", rows, scale=scale))) == strategy
+
+
+# --------------------------------------------------------------------------------------------------------------- plan
+
+
+@pytest.mark.parametrize("strategy", ["active", "uniform"])
+def test_as_many_labels_as_planned_make_about_the_width(tmp_path: Path, strategy: str) -> None:
+    """Scores that are true probabilities: then the plan can be made without a label."""
+    chance = np.random.default_rng(2)
+    scores = chance.beta(1.2, 0.4, 3000)
+    golds = (chance.random(3000) < scores).astype(int)
+    rows = [
+        {"score": float(score), "label": int(score >= 0.5), "gold": int(gold)}
+        for score, gold in zip(scores, golds, strict=True)
+    ]
+    run = load_run(saved_run(tmp_path / "out", [row | {"gold": None} for row in rows]))
+    plan = labels_needed(run, 0.08, strategy)
+    assert plan.basis.startswith("the judge's scores")
+    draws = draw_order(run, strategy)[: plan.labels]
+    gold_of = {f"candidate {n}": row["gold"] for n, row in enumerate(rows, 1)}
+    lines = [
+        {
+            "question": d.row.question,
+            "references": list(d.row.references),
+            "candidate": d.row.candidate,
+            "label": gold_of[str(d.row.candidate)],
+            "probability": d.probability,
+        }
+        for d in draws
+    ]
+    labels = label_file(tmp_path / "labels.jsonl", lines)
+    assert correct(run, labels).corrected.width == pytest.approx(0.08, rel=0.15)
+    again = labels_needed(run, 0.08, strategy, labels)
+    assert again.basis.startswith(f"the {plan.labels} labels so far")
+    assert again.labels == pytest.approx(plan.labels, rel=0.3)
+
+
+def test_a_judge_that_tells_no_uncertainty_makes_no_promise(tmp_path: Path) -> None:
+    rows = [{"score": float(place % 4 > 0), "label": int(place % 4 > 0)} for place in range(4000)]
+    plan = labels_needed(load_run(saved_run(tmp_path / "out", rows)), 0.1, "uniform")
+    assert plan.labels == pytest.approx(0.75 * 0.25 / (0.05 / 1.96) ** 2, rel=0.1)
+    assert plan.basis.startswith("the labels alone")
+
+
+def test_a_width_out_of_reach_is_said(run: Run, refused: Refused) -> None:
+    for width, sentence in [(0.0, "between 0 and 1"), (1.0, "between 0 and 1"), (0.01, "than the 600")]:
+        with refused(match=sentence, width=width):
+            labels_needed(run, width, "uniform")
+
+
+# ---------------------------------------------------------------------------------------------------------- bad input
+
+
+def test_a_run_without_labels_says_what_to_do(run: Run) -> None:
+    with pytest.raises(InputError, match="holds no labels; give a file of labels with --labels, or make one"):
+        correct(run)
+
+
+def test_votes_that_are_even_are_said(run: Run, tmp_path: Path) -> None:
+    even = [of_row(run, place, label) for place in range(20) for label in (0, 1)]
+    with pytest.raises(InputError, match=r"labels.jsonl has as many labels 1 as 0 for each of the 20 rows"):
+        correct(run, label_file(tmp_path / "labels.jsonl", even))
+    found = correct(run, label_file(tmp_path / "more.jsonl", [*even, *(of_row(run, p) for p in range(20, 60))]))
+    assert found.confusion.n == 40
+    assert any(note.startswith("20 rows have as many labels 1 as 0 in the file") for note in found.notes)
+
+
+def test_where_every_row_is_labelled_the_labels_are_the_accuracy(tmp_path: Path) -> None:
+    found = correct(load_run(saved_run(tmp_path / "out", [row | {"gold": row["truth"]} for row in ROWS])))
+    truth = np.mean([row["truth"] for row in ROWS])
+    assert found.complete
+    assert any(n.startswith(f"all rows are labelled: the accuracy of these rows is {truth:.1%}") for n in found.notes)
+
+
+def test_bad_labels_are_refused_in_a_sentence(run: Run, tmp_path: Path, refused: Refused) -> None:
+    for places, changed, sentence in [
+        (range(9), {}, "9 rows have a label; 10 or more were expected"),
+        (range(30), {"label": 1}, r"all 30 labels are 1 \(correct\)"),
+        (range(30), {"label": 0}, r"all 30 labels are 0 \(incorrect\)"),
+        (range(30), {"candidate": "another", "id": "another"}, "belong to none of the 600 judged rows"),
+        (range(30), {"probability": 1.5}, "has the probability 1.5; a number over 0, up to 1"),
+        (range(30), {"probability": 0.0}, "has the probability 0.0"),
+        (range(30), {"probability": "often"}, "has the probability 'often'"),
+    ]:
+        labels = label_file(tmp_path / "labels.jsonl", [of_row(run, place) | changed for place in places])
+        with refused(match=sentence, places=places, changed=changed):
+            correct(run, labels)
+
+
+def test_probabilities_here_and_there_are_refused(run: Run, tmp_path: Path) -> None:
+    lines = [of_row(run, place) | ({"probability": 0.1} if place < 10 else {}) for place in range(30)]
+    with pytest.raises(InputError, match="10 of the 30 matching labels"):
+        correct(run, label_file(tmp_path / "labels.jsonl", lines))
+
+
+@pytest.mark.parametrize(
+    ("score", "sentence"), [(0.9, "similarities without a threshold"), (None, "decided no row")], ids=["all", "none"]
+)
+def test_a_judge_that_calls_nothing_right_is_refused(tmp_path: Path, score: float | None, sentence: str) -> None:
+    rows = [{"score": score, "label": None, "gold": place % 2} for place in range(20)]
+    with pytest.raises(InputError, match=sentence):
+        correct(load_run(saved_run(tmp_path / "out", rows, "BERTScore")))
+
+
+def test_rows_without_texts_or_uncertainty_cannot_be_drawn_so(tmp_path: Path) -> None:
+    sure = [{"score": 1.0, "label": 1}] * 3
+    with pytest.raises(InputError, match="--no_texts"):
+        draw_order(load_run(saved_run(tmp_path / "bare", sure, texts=False)), "uniform")
+    with pytest.raises(InputError, match="show no uncertainty, as all are 0 or 1; use --strategy uniform"):
+        draw_order(load_run(saved_run(tmp_path / "sure", sure)), "active")
+    with pytest.raises(InputError, match="the strategy is 'best'; active or uniform was expected"):
+        draw_order(load_run(tmp_path / "sure"), "best")

@@ -1,0 +1,79 @@
+"""A tool's own scores beside a judge's labels, and several answers to a question."""
+
+from __future__ import annotations
+
+import pytest
+
+from bert_judge.results.runs import Row
+from bert_judge.studies.harness import beside_harness, difference_record, harness_differences
+from bert_judge.studies.several import several_answers
+
+
+def row(number: int, label: int | None, **meta: object) -> Row:
+    meta = {"task": "t", "model": "m"} | {name.replace("__", ":"): value for name, value in meta.items()}
+    return Row(
+        str(number), None if label is None else float(label), label, None, f"question {number}", ("r",), "c", meta=meta
+    )
+
+
+def test_scores_and_labels_are_counted_by_model_task_and_metric() -> None:
+    rows = [
+        row(1, 1, harness__em=0.0, harness__f1=0.5),
+        row(2, 0, harness__em=1.0, harness__f1=1.0),
+        row(3, 1, harness__em=1.0),
+        row(4, None, harness__em=1.0),
+        row(5, 1, harness__em=0.0, task="other"),
+        row(6, 1, harness__bleu=31.0),
+        row(7, 1, harness__em=1.0, repeat=1),
+        row(8, 1),
+    ]
+    found = beside_harness(rows)
+    assert [(*line.metric[:3], line.rows, line.only_ours, line.only_theirs, line.partial, line.undecided)
+            for line in found.lines] == [
+        ("m", "t", "em", 3, 1, 1, 0, 1),
+        ("m", "t", "f1", 2, 0, 1, 1, 0),
+        ("m", "other", "em", 1, 1, 0, 0, 0),
+    ]  # fmt: skip
+    assert [(line.theirs, line.ours) for line in found.lines] == [(2 / 3, 2 / 3), (0.75, 0.5), (0.0, 1.0)]
+    low, high = found.lines[0].interval or (0, 0)
+    assert -1 <= low < 0 < high <= 1
+    assert (found.unscaled, found.repeats) == (["bleu"], 1)
+    records = [difference_record(each) for each in harness_differences(rows)]
+    assert [(each["id"], each["metric"], each["harness_score"], each["label"]) for each in records] == [
+        ("1", "em", 0.0, 1),
+        ("2", "em", 1.0, 0),
+        ("2", "f1", 1.0, 0),
+        ("5", "em", 0.0, 1),
+    ]
+    assert records[0].keys() >= {"question", "references", "candidate", "task", "model"}
+
+
+def test_runs_of_one_task_and_model_in_several_files_stay_apart() -> None:
+    found = beside_harness([
+        *(row(1, 1, harness__em=0.0, file=file) for file in "ab"),
+        row(2, 1, harness__em=1.0, file="c", task="alone"),
+    ])  # fmt: skip
+    assert [line.metric for line in found.lines] == [
+        ("m", "t", "em", "a"),
+        ("m", "t", "em", "b"),
+        ("m", "alone", "em", ""),
+    ]
+
+
+def test_several_answers_to_a_question() -> None:
+    labels = {1: [1, 1, 1, 1], 2: [1, 0, 0, 0], 3: [0, 0, None, 0], 4: [1, 1, 0, 1]}
+    rows = [row(number, label, epoch=n) for number, own in labels.items() for n, label in enumerate(own)]
+    (line,) = several_answers([*rows, row(9, 1), row(10, 1, epoch=1, task="once")])
+    assert (line.task, line.questions, line.answers) == ("t", 4, 4)
+    assert (line.accuracy, line.any_correct, line.majority, line.all_correct) == (0.5, 0.75, 0.5, 0.25)
+    low, high = line.interval or (0, 0)
+    assert 0 <= low < 0.5 < high <= 1
+    assert [each.file for each in several_answers(row(1, 1, epoch=n, file=file) for file in "ab" for n in (1, 2))] == [
+        "a",
+        "b",
+    ]
+    (fewer,) = several_answers([*rows, *(row(5, label, epoch=n) for n, label in enumerate([1, 0]))])
+    # Of four answers with one right, two drawn have it half of the time.
+    assert fewer.answers == 2
+    assert fewer.any_correct == pytest.approx((1 + 1 / 2 + 0 + 1 + 1) / 5)
+    assert fewer.all_correct == pytest.approx((1 + 0 + 0 + 1 / 2 + 0) / 5)

@@ -1,0 +1,414 @@
+"""Which rows of runs belong together, and what is found of models and judges on them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from bert_judge.errors import InputError
+from bert_judge.measures.labels import wilson_interval
+from bert_judge.measures.paired import mcnemar
+from bert_judge.records import Scale
+from bert_judge.results.runs import Row, Run
+from bert_judge.studies.agree import agree, disagreement_records
+from bert_judge.studies.compare import (
+    ACCURACY,
+    HUMAN_LABELS,
+    MEAN_SCORE,
+    compare_models,
+    differing,
+    rankings,
+)
+from bert_judge.studies.measures import BootstrapSettings
+from bert_judge.studies.pairing import run_names
+from bert_judge.studies.table import DIFFERENT, Part, VerdictTable, comparison_table, tabulate
+from conftest import Refused
+
+QUICK = BootstrapSettings(resamples=200)
+
+
+def row(question: int, answer: str, label: int | None, gold: int | None = None, **more) -> Row:
+    score = more.pop("score", None if label is None else 0.2 + 0.6 * label)
+    return Row(f"r{question}-{answer}", score, label, gold, f"Question {question}?", ("yes",), answer, **more)
+
+
+def rows(answer: str, labels: Iterable[int | None], golds: Iterable[int | None] | None = None) -> list[Row]:
+    given = list(labels)
+    people = list(golds) if golds is not None else [None] * len(given)
+    return [row(i, answer, label, gold) for i, (label, gold) in enumerate(zip(given, people, strict=True))]
+
+
+def entry(model: str, labels: Iterable[int | None], judge: str = "judge") -> Part:
+    return made(judge, judge, model, rows(model, labels))
+
+
+def made(judge: str, kind: str, model: str, given: list[Row]) -> Part:
+    scale: Scale = "score" if kind in ("BERTScore", "RegexJudge") else "probability"
+    record = {"identity": {"signature": {"name": kind, "settings": {}}, "input_sha256": model}, "scale": scale}
+    return Part(judge, model, Run(Path(f"{judge}-{model}"), given, record))
+
+
+def run(folder: str, given: list[Row], judge: str = "J", sha256: str | None = None, **settings: str) -> Run:
+    signature = {"name": judge, "settings": settings}
+    return Run(Path(folder), given, {"identity": {"signature": signature, "input_sha256": sha256 or folder}})
+
+
+# ------------------------------------------------------------------------------------------------------------- matching
+
+
+def pairs_of(first: list[Row], second: list[Row]) -> list[tuple[Row, Row]]:
+    """The answers that a comparison of two models matches, as far as they differ."""
+    (found,) = compare_models(tabulate([made("j", "j", "a", first), made("j", "j", "b", second)]), QUICK)
+    return [(flip.first, flip.second) for flip in found.pairs[0].flips]
+
+
+def test_rows_match_by_question_and_references_whatever_their_order():
+    first, second = rows("a", [1, 0, 1, 1]), rows("b", [0, 1, 0, 0])[::-1]
+    pairs = pairs_of(first, [*second, row(9, "b", 1)])
+    assert [(a.question, b.question) for a, b in pairs] == [(r.question, r.question) for r in first]
+    with pytest.raises(InputError, match="none match"):
+        pairs_of(first, [replace(r, references=("no",)) for r in second])
+
+
+def test_repeated_answers_match_in_their_order():
+    first = [row(1, "a", 1), row(1, "a again", 0), row(1, "a once more", 0)]
+    second = [row(1, "b", 0), row(1, "b again", 1)]
+    assert [(a.label, b.label) for a, b in pairs_of(first, second)] == [(1, 0), (0, 1)]
+
+
+def test_rows_without_a_question_match_by_their_id():
+    first = [Row(str(i), 1.0, 1, references=("4",), candidate="4") for i in range(3)]
+    second = [Row(str(i), 0.0, 0, references=("4",), candidate="5") for i in (2, 1)]
+    assert [(a.id, b.id) for a, b in pairs_of(first, second)] == [("1", "1"), ("2", "2")]
+
+
+def told(table: VerdictTable) -> list[tuple[str, str]]:
+    """Each judge with each model whose answers it judged."""
+    return [
+        (judge.name, model)
+        for judge in table.judges
+        for model in dict.fromkeys(m for m, there in zip(table.models, judge.judged, strict=True) if there)
+    ]
+
+
+def test_runs_are_named_by_where_their_paths_differ(subtests: pytest.Subtests):
+    for paths, names in [
+        (["out1", "out2"], ["out1", "out2"]),
+        (["s/arc/qwen/BERTJudge/starter", "s/arc/llama/BERTJudge/starter"], ["qwen", "llama"]),
+        (["s/qwen/B/x", "s/qwen/R/y", "s/llama/B/x"], ["qwen/B/x", "qwen/R/y", "llama/B/x"]),
+        (["out"], ["out"]),
+    ]:
+        with subtests.test(paths=paths, names=names):
+            assert run_names([run(path, []) for path in paths]) == names
+
+
+def test_what_differs_is_told_by_the_runs():
+    a, b = rows("a", [1, 0, 1]), rows("b", [0, 1, 1])
+    models = comparison_table([run("a", a), run("b", b)])
+    assert told(models) == [("J", "a"), ("J", "b")]
+    assert not models.notes
+    judges = comparison_table([run("x", a, "J"), run("y", a, "K")])
+    assert told(judges) == [("x", ""), ("y", "")]
+    both = comparison_table([run("a_j", a, "J"), run("b_j", b, "J"), run("a_k", a, "K"), run("b_k", b, "K")])
+    assert told(both) == [("J", "a"), ("J", "b"), ("K", "a"), ("K", "b")]
+
+
+def test_one_judge_on_the_same_answers_in_another_file_and_order_is_a_repeat():
+    given = rows("a", [1, 0, 1, 0])
+    more = [row(i, "b", 1) for i in range(4)]
+    first, other = run("x", [*given, *more]), run("y", [*more[::-1], *given[::-1]])
+    entries = comparison_table([first, other])
+    assert told(entries) == [("x", ""), ("y", "")]
+    assert not entries.notes
+    found = agree(entries, QUICK)
+    assert (found.rows, found.disagreements) == (8, 0)
+    assert found.notes[0].startswith("x, y are of the same judge on the same answers: there is nothing to compare but")
+
+
+def test_a_part_of_one_judges_answers_is_no_other_model():
+    given = [row(i, answer, 1) for i in range(4) for answer in ("a", "b")]
+    entries = comparison_table([run("half", given[1::2]), run("whole", given)])
+    assert set(entries.models) == {""}
+    assert [note.partition(":")[0] for note in entries.notes] == [
+        "all 4 answers of half are in whole, too, by the same judge"
+    ]
+    changed = [*given[:-1], row(3, "c", 1)]
+    assert told(comparison_table([run("x", given), run("y", changed)])) == [("J", "x"), ("J", "y")]
+
+
+def test_two_models_with_the_same_short_answers_can_be_said_to_be_models():
+    same = [run("a", rows("yes", [1, 1, 1])), run("b", rows("yes", [1, 1, 1]))]
+    assert told(comparison_table(same, "models")) == [("J", "a"), ("J", "b")]
+    twice = [run("a", rows("yes", [1, 1]), sha256="x"), run("b", rows("yes", [1, 0]), sha256="x")]
+    assert told(comparison_table(twice)) == [("a", ""), ("b", "")]
+
+
+def test_what_can_be_said_instead():
+    runs = [run("x", rows("a", [1, 0]), "J"), run("y", rows("a", [1, 1]), "K")]
+    assert set(comparison_table(runs, "models").models) == {"x", "y"}
+    assert set(comparison_table([run("x", rows("a", [1])), run("y", rows("b", [1]))], "judges").models) == {""}
+
+
+def test_models_of_different_judges_are_compared_with_a_warning():
+    runs = [run("a", rows("a", [1, 0]), dtype="float32"), run("b", rows("b", [1, 1]), dtype="bfloat16")]
+    entries = comparison_table(runs)
+    assert {judge.name for judge in entries.judges} == {DIFFERENT}
+    assert "a by dtype float32, not bfloat16" in entries.notes[0]
+    (found,) = compare_models(entries, QUICK)
+    assert found.signature is None
+    assert len(found.pairs) == 1
+
+
+def test_a_model_whose_judge_is_alone_is_named():
+    runs = [run("a", rows("a", [1]), "J"), run("b", rows("b", [1]), "J"), run("c", rows("c", [1]), "K")]
+    assert comparison_table(runs).notes == ["c has a judge of its own, so its model is compared with no other."]
+
+
+def test_a_column_names_the_models():
+    given = [row(i, m, 1, meta={"model": m}) for i in range(4) for m in ("a", "b")] + [row(9, "c", 1)]
+    entries = comparison_table([run("out", given)], by="model")
+    assert (told(entries), len(entries.rows)) == ([("out", "a"), ("out", "b")], 8)
+    assert entries.notes == ["1 rows of out have no model and are left out."]
+
+
+def test_answers_of_two_runs_of_a_judge_count_once_for_each_model():
+    a, b = ([row(i, "same", 1, meta={"model": m}) for i in range(4)] for m in ("a", "b"))
+    entries = comparison_table([run("x", a), run("y", [*b, *a[2:]])], by="model")
+    assert Counter(entries.models) == {"a": 4, "b": 4}
+    assert entries.notes == ["2 of the 6 answers of y are those of x, by the same judge: they are counted once."]
+
+
+def test_runs_that_can_not_be_compared(refused: Refused):
+    for runs, column, message in [
+        ([run("a", rows("a", [1]))], None, "a single run was given; .*--by COLUMN"),
+        ([run("a", rows("a", [1])), run("./a", rows("a", [1]))], None, "given twice"),
+        ([run("a", rows("a", [1]))], "model", "no row has a column 'model'"),
+        ([run("a", [row(1, "a", 1, meta={"model": "m"})])], "model", "holds a single model, m"),
+        (
+            [run("a", [Row(str(i), 1.0, 1, meta={"model": str(i)}) for i in range(2)])],
+            "model",
+            "a has no texts",
+        ),
+        (
+            [run("a", rows("a", [1]), "J"), run("b", rows("b", [1]), "J"), run("c", rows("b", [1]), "J", "b")],
+            None,
+            "two are of the same judge on the same answers",
+        ),
+    ]:
+        with refused(match=message):
+            comparison_table(runs, by=column)
+
+
+# --------------------------------------------------------------------------------------------------------------- models
+
+A, B, C = [1] * 60 + [0] * 40, [1] * 40 + [0] * 20 + [1] * 10 + [0] * 30, [1] * 59 + [0] * 41
+
+
+def test_two_models():
+    (found,) = compare_models(tabulate([entry("a", A), entry("b", B)]), QUICK)
+    (pair,) = found.pairs
+    assert [(m.name, m.value.value) for m in found.models] == [("a", 0.6), ("b", 0.5)]
+    assert (pair.rows, pair.questions, pair.first_value, pair.second_value) == (100, 100, 0.6, 0.5)
+    assert (pair.only_first, pair.only_second) == (20, 10)
+    assert pair.difference.value == pytest.approx(-0.1)
+    assert pair.difference.low < -0.1 < pair.difference.high
+    assert [pair.p_value, pair.mcnemar, pair.p_holm] == pytest.approx([mcnemar(20, 10)] * 3)
+
+
+def test_flips_go_both_ways_with_the_surest_first():
+    first = [row(0, "a", 1, score=0.6), row(1, "a", 1, score=0.9), row(2, "a", 0, score=0.1), row(3, "a", 1)]
+    second = [row(0, "b", 0, score=0.4), row(1, "b", 0, score=0.1), row(2, "b", 1, score=0.7), row(3, "b", 1)]
+    (found,) = compare_models(tabulate([made("j", "j", "a", first), made("j", "j", "b", second)]), QUICK)
+    flips = [(flip.first.question, flip.better) for flip in found.pairs[0].flips]
+    assert flips == [("Question 1?", 0), ("Question 2?", 1), ("Question 0?", 0)]
+
+
+def test_several_models_are_corrected():
+    (found,) = compare_models(tabulate([entry("a", A), entry("b", [0] * 80 + [1] * 20), entry("c", C)]), QUICK)
+    pairs = {(p.first, p.second): p for p in found.pairs}
+    assert [m.name for m in found.models] == ["a", "c", "b"]
+    assert pairs["a", "b"].p_holm == pytest.approx(3 * pairs["a", "b"].p_value)
+    assert pairs["a", "c"].p_holm == 1.0
+
+
+def test_undecided_rows_are_no_wrong_ones():
+    (found,) = compare_models(tabulate([entry("a", [1, 1, 0, None]), entry("b", [1, None, 0, 1])]), QUICK)
+    (pair,) = found.pairs
+    assert (pair.matched, pair.rows, pair.only_first + pair.only_second) == (4, 2, 0)
+    assert pair.difference.value == 0
+    assert pair.difference_all == 0
+    a = next(model for model in found.models if model.name == "a")
+    assert (a.undecided, a.value.value, a.value_all) == (1, pytest.approx(2 / 3), 0.5)
+
+
+def test_repeated_questions_are_one_draw():
+    once = compare_models(tabulate([entry("a", A), entry("b", B)]), QUICK)[0]
+    models = [made("j", "j", name, rows(name, labels) * 4) for name, labels in (("a", A), ("b", B))]
+    often = compare_models(tabulate(models), QUICK)[0]
+    assert (often.pairs[0].rows, often.pairs[0].questions) == (400, 100)
+    assert often.pairs[0].p_value == pytest.approx(once.pairs[0].p_value)
+    assert often.pairs[0].mcnemar < once.pairs[0].mcnemar
+    assert any("questions are repeated" in note for note in often.notes)
+    assert not any("questions are repeated" in note for note in once.notes)
+
+
+def test_a_model_that_is_always_right_has_an_interval_of_its_questions():
+    models = [made("j", "j", name, rows(name, [1] * 20) * 3) for name in ("a", "b")]
+    (found,) = compare_models(tabulate(models), QUICK)
+    assert (found.models[0].value.low, found.models[0].value.high) == wilson_interval(20, 20)
+
+
+def test_scores_without_labels_are_compared_by_their_mean():
+    def similar(name: str, shift: float) -> Part:
+        given = [row(i, name, None, score=0.5 + 0.01 * (i * 7 % 13) + shift * (1 + i % 3)) for i in range(50)]
+        return made("j", "BERTScore", name, given)
+
+    (found,) = compare_models(tabulate([similar("a", 0.0), similar("b", 0.01)]), QUICK)
+    assert found.measure is MEAN_SCORE
+    (pair,) = found.pairs
+    assert pair.difference.value == pytest.approx(0.0198)
+    assert pair.mcnemar is None
+    assert (pair.p_value < 0.001, pair.only_second) == (True, 50)
+
+
+def test_people_are_one_more_judge_and_rankings_are_compared():
+    def models(judge: str, labels: dict[str, list[int]], golds: dict[str, list[int]]) -> list[Part]:
+        return [made(judge, judge, name, rows(name, labels[name], golds[name])) for name in labels]
+
+    golds = {"a": [1, 1, 1, 1], "b": [1, 1, 1, 0], "c": [1, 0, 0, 0]}
+    other = {"a": [1, 1, 1, 0], "b": [1, 1, 1, 1], "c": [1, 0, 0, 0]}
+    found = compare_models(tabulate([*models("same", golds, golds), *models("other", other, golds)]), QUICK)
+    assert [each.judge for each in found] == ["same", "other", HUMAN_LABELS]
+    assert [each.measure for each in found][:2] == [ACCURACY, ACCURACY]
+    ranked = {(each.first, each.second): each for each in rankings(found)}
+    assert ranked["same", HUMAN_LABELS].tau.tau == pytest.approx(1)
+    assert ranked["same", "other"].tau.tau == pytest.approx(1 / 3)
+    assert ranked["same", "other"].turned == [("a", "b")]
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ([row(i + 50, "b", 1) for i in range(3)], "of the 3 rows of a and the 3 of b, none match; runs on the same"),
+        ([Row(str(i), 1.0, 1) for i in range(3)], r"none match \(one of them has no texts"),
+        ([row(i, "b", None) for i in range(3)], "j gave the answers of b no labels and no scores"),
+        ([row(i, "b", None, score=0.5) for i in range(3)], "scores of j and k can't be compared"),
+    ],
+)
+def test_models_that_can_not_be_compared(second: list[Row], message: str):
+    other = "k" if "k" in message else "j"
+    with pytest.raises(InputError, match=message):
+        compare_models(tabulate([made("j", "j", "a", rows("a", [1, 0, 1])), made("j", other, "b", second)]), QUICK)
+
+
+def test_few_matching_rows_are_told():
+    (found,) = compare_models(tabulate([entry("a", [1] * 40), made("judge", "", "b", rows("b", [1] * 60)[28:])]), QUICK)
+    assert any("only 12 of the 40 rows of a and the 32 of b match." in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("shared", "said"), [(1, "only 1 question matches"), (9, "only 9 questions match, too few to compare; 10 or more")]
+)
+def test_next_to_nothing_in_common_is_refused(shared: int, said: str):
+    first, second = rows("a", [1] * 40), rows("b", [1] * 80)[40 - shared :]
+    with pytest.raises(InputError, match=said):
+        compare_models(tabulate([made("j", "j", "a", first), made("j", "j", "b", second)]), QUICK)
+    other = rows("a", [1] * 80)[40 - shared :]
+    judges = [made("x", "x", "", first), made("y", "y", "", other)]
+    with pytest.raises(InputError, match=said):
+        agree(tabulate(judges), QUICK)
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "is only 1 question:"), (5, "are only 5 questions:")])
+def test_few_questions_are_told(count: int, said: str):
+    (found,) = compare_models(tabulate([entry("a", [1] * count), entry("b", [0] * count)]), QUICK)
+    assert any(said in note for note in found.notes)
+
+
+def test_the_differing_answers_are_written_by_question():
+    (record,) = differing(tabulate([entry("a", [1, 0]), entry("b", [1, 1]), entry("c", [1, None])]))
+    assert record["question"] == "Question 1?"
+    assert {model: told["label"] for model, told in record["answers"].items()} == {"a": 0, "b": 1, "c": None}
+    json.dumps(record)
+
+
+# --------------------------------------------------------------------------------------------------------------- judges
+
+
+def judged(name: str, labels: Iterable[int | None], golds: Iterable[int | None] | None = None) -> Part:
+    return made(name, name, "", rows("a", labels, golds))
+
+
+def test_two_judges():
+    first, second, golds = [1] * 50 + [0] * 30 + [1] * 20, [1] * 50 + [0] * 40 + [1] * 10, [1] * 55 + [0] * 45
+    entries = [judged("x", first, golds), judged("y", second, golds)]
+    found = agree(tabulate(entries), QUICK)
+    (pair,) = found.pairs
+    assert (pair.both_right, pair.only_first, pair.only_second, pair.both_wrong) == (60, 10, 0, 30)
+    assert pair.agreement.value == pytest.approx(0.9)
+    assert pair.kappa.value == pytest.approx(cohen_kappa_score(first, second))
+    assert pair.kappa.low < pair.kappa.value < pair.kappa.high
+    assert (found.rows, found.disagreements, found.majority) == (100, 10, None)
+    assert [judge.accuracy for judge in found.judges] == pytest.approx([0.75, 0.85])
+    assert (pair.dispute.first_right, pair.dispute.second_right) == (0, 10)
+    assert pair.dispute.difference.value == pytest.approx(0.1)
+
+
+def test_three_judges_and_their_majority():
+    entries = [judged("x", [1, 1, 0, 0], [1, 1, 1, 0]), judged("y", [1, 0, 0, 0]), judged("z", [1, 1, 1, None])]
+    table = tabulate(entries)
+    found = agree(table, QUICK)
+    assert [judge.alone for judge in found.judges] == [0, 1, 1]
+    assert found.majority == pytest.approx(3 / 4)
+    assert [judge.undecided for judge in found.judges] == [0, 0, 1]
+    records = list(disagreement_records(table))
+    assert [(each["majority"], each["right"]) for each in records] == [(1, ["x", "z"]), (0, ["z"])]
+
+
+def test_answers_of_which_one_judge_lacks_some():
+    entries = [judged("x", [1, 0, 1, 0]), made("y", "y", "", rows("a", [1, 1, 1, 1, 1])[2:])]
+    found = agree(tabulate(entries), QUICK)
+    assert (found.rows, found.pairs[0].rows, found.pairs[0].only_second) == (2, 2, 1)
+
+
+def test_rows_without_texts_are_matched_within_their_model():
+    def bare(labels: list[int]) -> list[Row]:
+        return [Row(str(i), float(label), label) for i, label in enumerate(labels)]
+
+    entries = [
+        *(made("x", "x", "a", bare([1, 1])), made("x", "x", "b", bare([0, 0]))),
+        *(made("y", "y", "b", bare([0, 0])), made("y", "y", "a", bare([1, 1]))),
+    ]
+    assert agree(tabulate(entries), QUICK).disagreements == 0
+
+
+def test_scores_without_labels_are_compared_by_their_order():
+    scored = [
+        made("s", "BERTScore", "", [row(i, "a", None, score=2.0 + i) for i in range(9)]),
+        judged("x", [0] * 5 + [1] * 4),
+    ]
+    found = agree(tabulate(scored), QUICK)
+    (pair,) = found.pairs
+    assert (pair.labelled, pair.agreement, pair.kappa, found.alpha, found.score_alpha) == (0, None, None, None, None)
+    assert pair.scores.tau > 0.7
+    assert found.notes == ["s gives no labels: only the order of its scores is compared."]
+
+
+@pytest.mark.parametrize(("judge", "there"), [("BERTJudge", True), ("RegexJudge", False), ("BERTScore", False)])
+def test_alpha_of_scores_is_that_of_probabilities(judge: str, there: bool):
+    entries = [judged("x", [1, 0, 1, 0]), made("y", judge, "", rows("a", [1, 1, 1, 0]))]
+    found = agree(tabulate(entries), QUICK)
+    assert (found.score_alpha is not None) == there
+    assert found.alpha is not None
+
+
+def test_judges_of_other_answers_are_refused():
+    entries = [judged("x", [1]), made("y", "y", "", rows("b", [1]))]
+    with pytest.raises(InputError, match="of the 1 rows of x and the 1 of y, none match"):
+        agree(tabulate(entries), QUICK)

@@ -1,0 +1,377 @@
+"""Judges against people, from rows to findings: measures and intervals, slices, disagreements, the teacher."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    brier_score_loss,
+    cohen_kappa_score,
+    f1_score,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+)
+
+from bert_judge.errors import InputError
+from bert_judge.measures import Rate, bootstrap_interval, expected_calibration_error
+from bert_judge.measures.paired import Differences
+from bert_judge.records import Scale
+from bert_judge.results.runs import Row, Run
+from bert_judge.studies.evaluate import Evaluation, EvaluationSettings, evaluate, labelled_part
+from bert_judge.studies.labels import read_labels, relabelled
+from bert_judge.studies.measures import ECE_BINS, BootstrapSettings, measure
+from bert_judge.studies.slices import MOST_LEVELS, is_small, slices
+from bert_judge.studies.table import Part, VerdictTable, collect, tabulate
+from bert_judge.studies.teacher import teacher_in_column, teacher_of_run
+from conftest import Refused
+from json_lines import write_rows
+
+SETTINGS = EvaluationSettings(resamples=200)
+
+
+def labelled(count: int = 240, seed: int = 0) -> list[Row]:
+    """Rows of people: several candidates a question, two models, now and then another script."""
+    chance = np.random.default_rng(seed)
+    return [
+        Row(
+            str(i),
+            None,
+            None,
+            gold=int(chance.random() < 0.6),
+            question="сколько их" if i % 12 == 0 else f"how many {i // 3}?",
+            references=("two",),
+            candidate=f"{i} " + "." * int(chance.integers(0, 120)),
+            meta={"model": f"m{i % 2}", "topic": "a" if i % 4 else "b"},
+        )
+        for i in range(count)
+    ]
+
+
+def judged(rows: Sequence[Row], name: str = "judge", noise: float = 0.3, scale: Scale = "probability") -> Run:
+    """A judge of probabilities that is wrong at times."""
+    chance = np.random.default_rng(int(noise * 100))
+    scores = [float(np.clip(0.25 + 0.5 * row.gold + chance.normal(0, noise), 0, 1)) for row in rows]
+    said = [replace(row, score=s, label=int(s >= 0.5)) for row, s in zip(rows, scores, strict=True)]
+    return saying(said, name, scale)
+
+
+def saying(rows: Sequence[Row], name: str = "judge", scale: Scale = "probability", sha256: str = "x") -> Run:
+    """A run with these verdicts."""
+    identity = {"signature": {"name": name, "settings": {}}, "input_sha256": sha256}
+    return Run(Path(name), rows, {"identity": identity, "scale": scale})
+
+
+def side_by_side(*runs: Run) -> VerdictTable:
+    return tabulate([Part(run.name, "", run) for run in runs])
+
+
+def found_of(*runs: Run, settings: EvaluationSettings = SETTINGS, **more) -> Evaluation:
+    return evaluate(labelled_part(side_by_side(*runs)), settings, **more)
+
+
+def values(found, judge: int = 0) -> dict[str, float]:
+    return {name: estimate.value for name, estimate in found.judges[judge].estimates.items()}
+
+
+def test_measures_are_those_of_scikit_learn():
+    rows = labelled()
+    judge = judged(rows)
+    golds, labels = [row.gold for row in rows], [row.label for row in judge.rows]
+    scores = [row.score for row in judge.rows]
+    assert values(found_of(judge)) == pytest.approx(
+        {
+            "accuracy": accuracy_score(golds, labels),
+            "accuracy_all": accuracy_score(golds, labels),
+            "balanced_accuracy": balanced_accuracy_score(golds, labels),
+            "precision": precision_score(golds, labels),
+            "recall": recall_score(golds, labels),
+            "f1": f1_score(golds, labels),
+            "kappa": cohen_kappa_score(golds, labels),
+            "brier": brier_score_loss(golds, scores),
+            "ece": expected_calibration_error(scores, golds, ECE_BINS),
+            "auroc": roc_auc_score(golds, scores),
+        }
+    )
+
+
+def test_rates_have_the_interval_of_a_rate_over_questions_and_others_that_of_the_bootstrap():
+    rows = labelled(150)
+    judge = judged(rows)
+    golds = np.asarray([row.gold for row in rows])
+    scores, labels = (np.asarray([getattr(row, name) for row in judge.rows]) for name in ("score", "label"))
+    clusters = [row.cluster for row in rows]
+    found = measure(side_by_side(judge), BootstrapSettings(resamples=100))[0]
+    statistics = {
+        "f1": lambda w: f1_score(golds, labels, sample_weight=w),
+        "kappa": lambda w: cohen_kappa_score(golds, labels, sample_weight=w),
+        "brier": lambda w: brier_score_loss(golds, scores, sample_weight=w),
+        "auroc": lambda w: roc_auc_score(golds, scores, sample_weight=w),
+    }
+    called, right = labels == 1, labels == golds
+    for name, holds, among in (
+        ("accuracy", right, golds >= 0),
+        ("precision", right & called, called),
+        ("recall", right & called, golds == 1),
+    ):
+        rate = Rate.of(holds[among], [cluster for cluster, there in zip(clusters, among, strict=True) if there])
+        assert (found[name].low, found[name].high) == pytest.approx(rate.interval), name
+    for name, statistic in statistics.items():
+        expected = bootstrap_interval(statistic, clusters, resamples=100)
+        assert (found[name].low, found[name].high) == pytest.approx(expected), name
+
+
+def test_rows_of_one_question_make_an_interval_wider():
+    rows = [replace(row, label=int(len(row.candidate) % 3 > 0)) for row in labelled(40) for _ in range(6)]
+    apart, together = (
+        measure(side_by_side(saying(each)), BootstrapSettings(resamples=400))[0]["accuracy"]
+        for each in (
+            [replace(row, question=f"{i} of one") for i, row in enumerate(rows)],
+            [replace(row, question=f"{row.id} of six") for row in rows],
+        )
+    )
+    assert together.high - together.low > 1.8 * (apart.high - apart.low)
+
+
+def test_undecided_rows_are_counted_and_not_wrong():
+    rows = labelled()
+    judge = judged(rows)
+    doubts = [replace(row, score=None, label=None) if i < 60 else row for i, row in enumerate(judge.rows)]
+    found = found_of(replace(judge, rows=doubts))
+    decided = np.mean([row.label == gold.gold for row, gold in zip(doubts[60:], rows[60:], strict=True)])
+    assert found.judges[0].undecided == 60
+    assert values(found)["accuracy"] == pytest.approx(decided)
+    assert values(found)["accuracy_all"] == pytest.approx(decided * 180 / 240)
+    assert any("60 of 240 rows are undecided" in note for note in found.notes)
+
+
+def test_judges_that_decide_nothing_have_no_measures():
+    rows = labelled(60)
+    nothing = saying([replace(row, score=None, label=None) for row in rows], "mute")
+    found = found_of(judged(rows), nothing)
+    assert values(found, 1) == {"accuracy_all": 0.0}
+    assert found.judges[1].curve is None and found.comparisons[0].only_this == 0
+
+
+def test_a_similarity_has_no_calibration_and_gets_labels_from_other_rows():
+    rows = labelled()
+    judge = judged(rows, scale="score")
+    unlabelled = replace(judge, rows=[replace(row, label=None) for row in judge.rows])
+    found = found_of(unlabelled)
+    assert not {"brier", "ece"} & values(found).keys() and not found.judges[0].bins
+    assert "chosen on other rows" in found.judges[0].labels
+    best = found.judges[0].thresholds[0]
+    assert values(found)["accuracy"] == best.elsewhere.accuracy < best.found.confusion.accuracy + 1e-9
+
+
+def test_a_threshold_replaces_labels_and_has_to_be_on_the_scale():
+    rows = labelled()
+    judge = judged(rows)
+    found = found_of(judge, settings=replace(SETTINGS, threshold=0.8))
+    expected = np.mean([int(said.score >= 0.8) == row.gold for said, row in zip(judge.rows, rows, strict=True)])
+    assert values(found)["accuracy"] == pytest.approx(expected)
+    grades = replace(judge, rows=[replace(row, score=row.score * 4 + 1) for row in judge.rows])
+    with pytest.raises(
+        InputError, match=r"the threshold 0.5 is outside the scores of judge, which are on another scale"
+    ):
+        found_of(grades, settings=replace(SETTINGS, threshold=0.5))
+
+
+def test_judges_are_compared_row_by_row():
+    rows = labelled()
+    good, bad = judged(rows, "good", 0.2), judged(rows, "bad", 0.6)
+    found, again = found_of(good, bad, replace(bad, folder=Path("again"))).comparisons
+    assert again == replace(found, name="again") and found.p_adjusted == pytest.approx(2 * found.p_value)
+    right = [[a.label == row.gold for a, row in zip(each.rows, rows, strict=True)] for each in (good, bad)]
+    first, second = (sum(a and not b for a, b in zip(*pair, strict=True)) for pair in (right, right[::-1]))
+    assert (found.only_first, found.only_this) == (first, second)
+    assert found.p_value == pytest.approx(Differences.of(*right, [row.cluster for row in rows]).p_value())
+    assert found.p_value != pytest.approx(binomtest(first, first + second).pvalue)
+    alone = [replace(row, question=f"{row.id}?") for row in rows]
+    good, bad = (judged(alone, *told) for told in (("good", 0.2), ("bad", 0.6)))
+    (single,) = found_of(good, bad).comparisons
+    assert single.p_value == pytest.approx(binomtest(first, first + second).pvalue)
+    assert found.difference.value == pytest.approx((second - first) / 240)
+    assert found.difference.low < found.difference.value < found.difference.high < 0
+
+
+def test_slices_hold_every_row_once_and_small_ones_say_so():
+    rows = labelled()
+    found = found_of(judged(rows), settings=replace(SETTINGS, by=("topic",)))
+    kinds: dict[str, dict[str, int]] = {}
+    for part in found.slices:
+        kinds.setdefault(part.kind, {})[part.level] = part.rows
+    assert kinds.keys() == {"length", "language", "candidate model", "topic"}
+    assert all(sum(levels.values()) == 240 for levels in kinds.values())
+    assert kinds["topic"] == {"a": 180, "b": 60} and kinds["language"] == {"Latin script": 220, "Cyrillic script": 20}
+    assert {part.level for part in found.slices if part.small} >= {"Cyrillic script"}
+    assert not is_small([0, 1] * 25) and is_small([1] * 95 + [0] * 5)
+
+
+def test_the_script_tells_the_language(subtests: pytest.Subtests):
+    for text, script in [
+        ("Hello", "Latin"),
+        ("Ответ", "Cyrillic"),
+        ("北京", "Han"),
+        ("これは", "Japanese"),
+        ("서울", "Korean"),
+        ("القاهرة", "Arabic"),
+    ]:
+        with subtests.test(text=text, script=script):
+            pair = [Row("1", None, None, references=(text,), candidate=text), Row("2", None, None, candidate="42")]
+            assert {part.level for part in slices(pair) if part.kind == "language"} == {
+                f"{script} script",
+                "no letters",
+            }
+
+
+def test_too_many_levels_become_one_and_an_unknown_column_is_told():
+    rows = [Row(str(i), None, None, meta={"tag": i % 25}) for i in range(100)]
+    levels = list(slices(rows, ["tag"]))
+    assert len(levels) == MOST_LEVELS + 1 and levels[-1].level == "(others, 5)" and len(levels[-1].rows) == 20
+    with pytest.raises(InputError, match="no row has a column 'tga' for --by; there is tag"):
+        list(slices(rows, ["tga"]))
+
+
+def test_the_worst_disagreements_are_the_surest_one_a_question():
+    rows = labelled()
+    judge = judged(rows)
+    found = found_of(judge, settings=replace(SETTINGS, worst=5)).judges[0]
+    sure = [abs(row.score - row.gold) for row in found.worst]
+    assert len(found.worst) == 5 and sure == sorted(sure, reverse=True) and min(sure) > 0.5
+    assert sure[0] == max(abs(said.score - row.gold) for said, row in zip(judge.rows, rows, strict=True))
+    assert len({row.cluster for row in found.worst}) == 5
+    assert found.worst[0].candidate and found.worst[0].meta["topic"]
+    assert found.disagreements == sum(said.label != row.gold for said, row in zip(judge.rows, rows, strict=True))
+
+
+def test_where_a_student_repeats_its_teachers_errors():
+    rows = labelled()
+    taught = [1 - row.gold if i % 4 == 0 else row.gold for i, row in enumerate(rows)]  # wrong in topic b alone
+    rows = [replace(row, meta={**row.meta, "llm": label}) for row, label in zip(rows, taught, strict=True)]
+    labels = [label if i % 8 else 1 - label for i, label in enumerate(taught)]  # a half of those are mended
+    student = saying([replace(r, score=float(v), label=v) for r, v in zip(rows, labels, strict=True)], "s")
+    errors = found_of(
+        student, settings=replace(SETTINGS, by=("topic",)), teacher=teacher_in_column(rows, "llm")
+    ).teacher
+    found = {(e.kind, e.level): e for e in errors}
+    whole, a, b = found["all", "all rows"], found["topic", "a"], found["topic", "b"]
+    assert (whole.teacher_wrong, whole.teacher_right, whole.repeated.value, whole.broken.value) == (60, 180, 0.5, 0.0)
+    assert (a.teacher_wrong, a.repeated, b.teacher_right, b.broken) == (0, None, 0, None)
+    run = saying([replace(row, label=label) for row, label in zip(rows, taught, strict=True)][:200], "t")
+    assert teacher_of_run(rows, run).labels == [*taught[:200], *[None] * 40]
+
+
+def test_a_teacher_that_is_none_is_told(refused: Refused):
+    for column, said in [
+        ("llm", "neither a saved run nor a column; there is"),
+        ("topic", "holds 'b'; a label or a prob"),
+    ]:
+        with refused(match=said, column=column):
+            teacher_in_column(labelled(), column)
+
+
+def write(path: Path, records: list[dict]) -> Path:
+    return Path(write_rows(path, records))
+
+
+def test_labels_of_several_people_become_the_one_of_most(tmp_path: Path):
+    votes = {"1": [1, 1, 0], "2": [0, 1], "3": [0]}
+    path = write(tmp_path / "l.jsonl", [{"id": i, "label": v, "who": "p"} for i, each in votes.items() for v in each])
+    rows = [Row(i, 0.5, 1, gold=1, candidate="x") for i in "1234"]
+    found = relabelled(rows, read_labels(path), columns=True)
+    assert [(row.id, row.gold, row.meta) for row in found] == [
+        ("1", 1, {"who": "p"}),
+        ("2", None, {"who": "p"}),
+        ("3", 0, {"who": "p"}),
+        ("4", None, {}),
+    ]
+
+
+def test_labels_are_matched_by_texts_before_ids(tmp_path: Path):
+    given = [
+        {"id": i, "question": "q", "reference": "r", "candidate": c, "label": v}
+        for i, c, v in ((1, "b", 1), (2, "a", 0))
+    ]
+    labels = read_labels(write(tmp_path / "l.jsonl", given))
+    rows = [Row(i, 0.5, 1, question="q", references=("r",), candidate=c) for i, c in (("1", "a"), ("2", "b"))]
+    assert [row.gold for row in relabelled(rows, labels)] == [0, 1]
+    without = [Row("1", 0.5, 1), Row("2", 0.5, 1)]
+    assert [row.gold for row in relabelled(without, labels)] == [1, 0]
+    other = [Row("1", 0.5, 1, question="q", references=("r",), candidate="c")]
+    with pytest.raises(InputError, match="belong to none of the 1 judged rows"):
+        relabelled(other, labels)
+
+
+def test_files_that_are_no_labels_are_told(tmp_path: Path, refused: Refused):
+    for records, said in [
+        ([{"id": 1, "other": 1}], "holds no labels yet; label some answers with bert-judge label, or name"),
+        ([], "holds no labels yet; label some answers"),
+        ([{"reference": "r", "candidate": "c"}, {"reference": "r"}], "l.jsonl line 2 has no candidate.*; fix it.$"),
+        ([{"label": 1, "other": 1}], "neither texts nor ids"),
+        ([{"id": 1, "label": "maybe"}], "line 1 has 'maybe' in the column 'label'"),
+    ]:
+        with refused(match=said, records=records):
+            read_labels(write(tmp_path / "l.jsonl", records))
+
+
+def test_judges_are_compared_on_the_rows_that_all_have():
+    rows = labelled(30)
+    twice = [*rows, replace(rows[0], gold=1 - rows[0].gold)]
+    one, other = judged(twice, "one"), judged(rows[10:], "other")
+    table = labelled_part(side_by_side(replace(one, rows=one.rows[::-1]), other))
+    assert sorted(row.id for row in table.rows) == sorted(row.id for row in rows[10:])
+    assert all([said.id for said in judge.verdicts] == [row.id for row in table.rows] for judge in table.judges)
+    assert table.notes == ["11 of 31 labelled rows were not judged by all and are left out."]
+    bare = saying([Row(row.id, row.score, row.label) for row in one.rows[:30]], "bare")
+    assert len(labelled_part(side_by_side(judged(rows, "one"), bare)).rows) == 30  # a result without texts
+    with pytest.raises(InputError, match="no labelled row was judged by all of one, other"):
+        labelled_part(side_by_side(replace(one, rows=one.rows[:5]), other))
+
+
+def test_rows_without_labels_or_of_one_class_are_told():
+    run = judged(labelled(10))
+    with pytest.raises(InputError, match="none of the 10 rows has a label"):
+        labelled_part(side_by_side(replace(run, rows=[replace(row, gold=None) for row in run.rows])))
+    with pytest.raises(InputError, match=r"all 10 labels are 1; both correct \(1\) and incorrect \(0\)"):
+        labelled_part(side_by_side(replace(run, rows=[replace(row, gold=1) for row in run.rows])))
+
+
+def test_results_of_one_judge_on_several_files_are_one_judge():
+    rows = labelled(4)
+    runs = [
+        saying(rows[:2] if name == "a" else rows[2:], judge, sha256=sha)
+        for name, judge, sha in (("a", "J1", "x"), ("b", "J1", "y"), ("c", "J2", "x"), ("d", "J1", "x"))
+    ]
+    found = collect(runs, names=["a", "b", "c", "d"]).judges
+    assert [(judge.name, int(judge.judged.sum())) for judge in found] == [("a", 4), ("c", 2), ("d", 2)]
+
+
+def test_answers_that_an_earlier_run_of_the_judge_holds_count_once():
+    rows = [replace(row, score=1.0, label=1) for row in labelled(6)]
+    half, whole = [rows[0], *rows[:3]], [*rows[::-1], rows[0], rows[0]]
+
+    def rows_of(second: Sequence[Row], first: Sequence[Row] = half) -> list[Row | None]:
+        table = collect([saying(first, "J1", sha256="x"), saying(second, "J1", sha256="y")], names=["half", "whole"])
+        (judge,) = table.judges
+        assert len(table.notes) == (len(judge.verdicts) < len(first) + len(second))
+        return list(judge.verdicts)
+
+    assert sorted(row.id for row in rows_of(whole)) == ["0", "0", "0", "1", "2", "3", "4", "5"]  # as often as in a run
+    assert len(rows_of([replace(row, meta={**row.meta, "model": "another"}) for row in whole])) == 12
+    same = [replace(row, meta={**row.meta, "file": "b.csv", "seconds": 2}) for row in whole]
+    assert len(rows_of(same)) == 8  # what says nothing of the answer
+    assert len(rows_of([Row(row.id, 1.0, 1) for row in whole], [Row(row.id, 1.0, 1) for row in half])) == 12
+
+
+def test_questions_that_make_no_sense_are_told(refused: Refused):
+    for name, value in [("min_precision", 0), ("min_recall", 1.2), ("worst", -1), ("resamples", 5)]:
+        with refused(match=f"{name} is {value}", name=name, value=value):
+            EvaluationSettings(**{name: value})
