@@ -67,7 +67,7 @@ def test_a_run_judges_every_row_in_order(source: Source, tmp_path: Path):
     judge, folder = Steady(), folder_for(source, tmp_path / "r")
     assert list(score_source(source, judge, folder, command=["x", "y"])) == list(range(1, 11))
     assert [record["id"] for record in folder.records()] == judge.judged == [str(n) for n in range(1, 11)]
-    run = folder.run()
+    run = folder.run
     assert run["command"] == ["x", "y"]
     assert run["summary"]["rows"] == run["timings"]["rows"] == 10
     assert run["input"]["columns"]["gold"] == "label"
@@ -81,11 +81,11 @@ def test_what_was_judged_before_a_failure_stays_and_is_not_judged_again(source: 
     assert folder.rows_done == 4
     assert list(score_source(source, judge, folder)) == [5, 6, 7, 8, 9, 10]
     assert judge.judged == ["5", "6", "7", "8", "9", "10"]
-    assert folder.run()["timings"]["rows"] == 6
+    assert folder.run["timings"]["rows"] == 6
     whole = folder_for(source, tmp_path / "whole")
     list(score_source(source, Steady(), whole))
     assert list(folder.records()) == list(whole.records())
-    assert folder.run()["summary"] == whole.run()["summary"]
+    assert folder.run["summary"] == whole.run["summary"]
 
 
 def test_a_closed_run_can_go_on(source: Source, tmp_path: Path):
@@ -245,7 +245,7 @@ def test_the_summary_is_by_question_however_verdicts_are_written(tmp_path: Path,
     with pytest.raises(RuntimeError):
         list(score_source(source, Steady(fail_at=17), folder("stopped"), texts=texts))
     list(score_source(source, Steady(), folder("stopped"), texts=texts))
-    whole, resumed = (folder(name).run()["summary"] for name in ("whole", "stopped"))
+    whole, resumed = (folder(name).run["summary"] for name in ("whole", "stopped"))
     assert whole == resumed
     assert whole["questions"] == 5
     assert whole["accuracy_interval"] == pytest.approx(wilson_interval(3, 5))

@@ -7,7 +7,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +23,10 @@ from bert_judge.results import (
     RUN,
     SCORES,
     Identity,
-    candidates_written,
     circumstances,
     read_list,
-    write_candidates,
 )
+from bert_judge.results.files import json_list, write, write_json
 from bert_judge.wording import public_command
 
 if TYPE_CHECKING:
@@ -151,7 +150,7 @@ def generate_candidates(
     """
     folder = output_dir / task.name / model_folder(model)
     identity = Identity(generator.signature, task.sha256, {"think_token": think_token})
-    if not overwrite and candidates_written(folder, identity):
+    if not overwrite and _are_written(folder, identity):
         return folder
     start, replies = time.time(), dict[int, Reply]()
     for index, reply in generator.replies(task.questions):
@@ -179,7 +178,7 @@ def generate_candidates(
         "command": public_command(command),
         **circumstances(start, time.time() - start, len(asked)),
     }
-    write_candidates(folder, (answer or "" for answer in answers), identity, run)
+    _write_candidates(folder, (answer or "" for answer in answers), identity, run)
     return folder
 
 
@@ -252,3 +251,27 @@ def _find_scores(candidates_dir: Path, scores_dir: Path | None, task: str, model
 
 def _digest(values: Sequence[Any]) -> str:
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()
+
+
+def _are_written(folder: Path, identity: Identity) -> bool:
+    """Whether the candidates of this run are there. Raises OutputError where those of another run are."""
+    if not (folder / CANDIDATES).exists():
+        return False
+    try:
+        other = identity.difference(json.loads((folder / RUN).read_text(encoding="utf-8"))["identity"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        other = "an unknown run (it has no run.json that can be read)"
+    if other:
+        raise OutputError(f"{folder} holds candidates of {other}; choose another folder, or pass overwrite=True.")
+    return True
+
+
+def _write_candidates(folder: Path, candidates: Iterable[str], identity: Identity, run: Mapping[str, Any]) -> None:
+    """Write candidates and the record of their run, each in one step."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / RUN).unlink(missing_ok=True)
+        write(folder / CANDIDATES, json_list(json.dumps(text) for text in candidates))
+        write_json(folder / RUN, {"identity": asdict(identity), **run})
+    except OSError as error:
+        raise OutputError(f"{folder} can't be written ({error.strerror}); choose another folder.") from error

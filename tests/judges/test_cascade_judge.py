@@ -15,8 +15,7 @@ from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade, CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import read_judges
-from bert_judge.records import Sample, Signature, Verdict
-from bert_judge.results.runs import Row
+from bert_judge.records import Row, Sample, Signature, Verdict
 from bert_judge.studies.calibrate import CascadeResult, calibrate_cascade, early_agreement, stage_counts
 from bert_judge.studies.thresholds import CascadeSettings, Labelled, find_thresholds, labelled
 from conftest import Refused
@@ -372,7 +371,7 @@ def unequal(questions: int, seed: int) -> tuple[list[Row], list[float]]:
             gold, sure = int(chance.random() < 0.5), chance.random()
             agrees = chance.random() >= 2 * wrong * (1 - sure)
             source = "long" if answers == 8 else "short"
-            rows.append(Row(None, None, gold=gold, question=f"Question {question}?", meta={"dataset": source}))
+            rows.append(Row(None, gold=gold, question=f"Question {question}?", meta={"dataset": source}))
             scores.append(0.5 + sure / 2 if agrees == gold else 0.5 - sure / 2)
     return rows, scores
 
@@ -400,7 +399,7 @@ def test_a_promise_holds_for_what_it_counts_where_sources_differ_in_answers_a_qu
 
 def test_what_counts_alike(subtests: pytest.Subtests) -> None:
     rows = [
-        Row(None, None, question=question, meta={"source": source})
+        Row(None, question=question, meta={"source": source})
         for question, source in [("a?", "one"), ("a?", "one"), ("b?", "one"), ("c?", "two"), ("d?", None)]
     ]
     for certify, weights in [

@@ -117,7 +117,7 @@ def test_parts_hold_what_lines_hold(source: Source, tmp_path: Path) -> None:
     assert list(folder.records()) == list(lines.records())
     assert next(folder.records())["n"] == 0
     assert (tmp_path / "parts/scores.json").read_bytes() == (tmp_path / "lines/scores.json").read_bytes()
-    assert folder.run()["summary"] == lines.run()["summary"]
+    assert folder.run["summary"] == lines.run["summary"]
     table = pq.read_table(tmp_path / "parts/verdicts")  # what other tools see
     assert table.column("score").to_pylist() == [record["score"] for record in lines.records()]
     assert json.loads(table.column("columns").to_pylist()[3]) == {"task": "t", "n": 3}
@@ -165,7 +165,7 @@ def test_rows_on_which_the_judge_failed_are_judged_again_alone(source: Source, t
     assert folder_for(source, tmp_path / "r").failed == 1
     records = list(again.records())
     assert [record["id"] for record in records if record.get("failed")] == ["22"]
-    assert again.run()["summary"]["rows"] == 23 == len(records)
+    assert again.run["summary"]["rows"] == 23 == len(records)
     assert not first.finished or not folder_for(source, tmp_path / "r").finished
 
 
@@ -191,12 +191,12 @@ def test_values_that_have_no_place_are_refused_and_half_characters_are_replaced(
     with folder.writing():
         for value in (float("nan"), float("inf")):
             with pytest.raises(OutputError, match="the verdict of row 1 can't be written"):
-                folder.write_part(0, [{"id": "1", "score": value, "label": None}])
+                list(folder.write(0, range(1), [{"id": "1", "score": value, "label": None}]))
         with pytest.raises(OutputError, match="the verdict of row 1 can't be written"):
-            folder.write_part(0, [{"id": "1", "score": 1.0, "label": 1, "details": {"a": object()}}])
-        folder.write_part(0, [{"id": "1", "score": 1.0, "label": 1, "explanation": "\ud83d!"}])
-    assert folder.parts is not None
-    assert folder.parts.records(0) == [{"id": "1", "score": 1.0, "label": 1, "explanation": "\ufffd!"}]
+            list(folder.write(0, range(1), [{"id": "1", "score": 1.0, "label": 1, "details": {"a": object()}}]))
+        list(folder.write(0, range(1), [{"id": "1", "score": 1.0, "label": 1, "explanation": "\ud83d!"}]))
+        folder.finish({})
+    assert list(folder.records()) == [{"id": "1", "score": 1.0, "label": 1, "explanation": "\ufffd!"}]
 
 
 def test_a_missing_list_of_parts_is_said(source: Source, tmp_path: Path) -> None:

@@ -18,11 +18,11 @@ from bert_judge.errors import InputError
 from bert_judge.inputs import Source
 from bert_judge.inputs.files import holds_answers
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
-from bert_judge.records import __version__
+from bert_judge.records import Row, __version__
 from bert_judge.report.evaluation import evaluation_document
 from bert_judge.report.paper_figure import can_draw, figure_bytes, require_matplotlib
 from bert_judge.results import ResultFolder, check_folder, write_files
-from bert_judge.results.runs import Row, Run, load_run
+from bert_judge.results.runs import Run, load_run
 from bert_judge.studies.evaluate import Evaluation, EvaluationSettings, check_labelled, evaluate, labelled_part
 from bert_judge.studies.labels import Labels, read_labels, relabelled
 from bert_judge.studies.pairing import file_stem
@@ -132,7 +132,7 @@ def _check(
     settings: EvaluationSettings,
 ) -> None:
     """Before a model loads: whether there are labels of both kinds, and the columns that were named."""
-    rows: Sequence[Row] = [Row.unjudged(sample) for source in sources for sample in source] or [*saved[0].rows]
+    rows: Sequence[Row] = [Row.of(sample) for source in sources for sample in source] or [*saved[0].rows]
     if labels:
         rows = list(relabelled(rows, labels, columns=True))
     check_labelled(rows)

@@ -143,14 +143,16 @@ def as_flags(message: str, of: str = "") -> str:
 
     `of`: the command that has those which not every command has; empty where this one does.
     """
-    message = _COLUMNS.sub(_as_map, message).replace("trust_remote_code=True", "--trust_remote_code")
-    return _SETTING.sub(lambda found: " ".join(part for part in (f"--{found[1]}", found[2], of) if part), message)
+    message = _COLUMNS.sub(_as_map, message)
+    message = _SETTING.sub(lambda setting: " ".join(filter(None, (f"--{setting[1]}", setting[2], of))), message)
+    return _SWITCH.sub(r"--\1", message)
 
 
 _COLUMNS = re.compile(r"\bcolumns=\{(.*?)\}")
 _SETTING = re.compile(
     r"""\b(skip_bad_rows|numbers_as_text|input_format|reference_separator)=(?:True|('[^']*'|"[^"]*"))"""
 )
+_SWITCH = re.compile(r"\b([a-z_]+)=True\b")
 
 
 def _as_map(found: re.Match[str]) -> str:

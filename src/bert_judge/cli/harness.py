@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from bert_judge.records import __version__
+from bert_judge.records import Row, __version__
 from bert_judge.report.document import Document
 from bert_judge.report.saved_runs import harness_document
 from bert_judge.results import DIFFERENCES, DOUBTED, HARNESS, ResultFolder, write_files
-from bert_judge.results.runs import Row
 from bert_judge.studies.harness import (
     HarnessFound,
     beside_harness,
@@ -30,13 +29,13 @@ def beside_own_scores(folder: ResultFolder) -> Document | None:
 
     None, and no file, where the tool gave no scores between 0 and 1, or the judge no labels.
     """
-    found = beside_harness(map(Row.of, folder.records()))
-    several = several_answers(map(Row.of, folder.records()))
+    found = beside_harness(map(Row.read, folder.records()))
+    several = several_answers(map(Row.read, folder.records()))
     if not (found.lines or (found.repeats and several)):
         return None
-    doubted = doubted_references(lambda: map(Row.of, folder.records()))
+    doubted = doubted_references(lambda: map(Row.read, folder.records()))
     _write(found, several, doubted, folder)
-    disagreements = first_disagreements(map(Row.of, folder.records()), _SHOWN)
+    disagreements = first_disagreements(map(Row.read, folder.records()), _SHOWN)
     more = f"{{:,}} more: bert-judge show {folder.folder} --theirs"
     return harness_document(found, several, doubted, disagreements, more)
 
@@ -60,7 +59,7 @@ def _write(
             "by_one_model": sum(len(reference.models) == 1 for reference in doubted),
         },
     }
-    differences = harness_differences(map(Row.of, folder.records()))
+    differences = harness_differences(map(Row.read, folder.records()))
     write_files(
         folder.folder,
         {

@@ -106,7 +106,7 @@ def _judge(
     title = f"{name} {rows.task.name} {model}"
     judge_rows(rows, fitted, folder, title, texts=not options.no_texts, quiet=options.quiet, command=command)
     explain_rows(rows, fitted, folder, options.explain, options.quiet)
-    return _Result(rows, model, f"{name}/{path.name}", folder, Summary.of(folder))
+    return _Result(rows, model, f"{name}/{path.name}", folder, folder.summary)
 
 
 def _parse(arguments: Sequence[str]) -> tuple[list[JudgeSpec], JudgeOptions, TaskOptions]:

@@ -20,8 +20,7 @@ from bert_judge.judges import JUDGES
 from bert_judge.judges.base import SECRETS, Judge
 from bert_judge.judges.naming import JudgeSpec, check_no_class, read_name, read_values, renamed, with_flags
 from bert_judge.metrics import METRICS
-from bert_judge.results import ResultFolder
-from bert_judge.results.summary import Summary, different_figures
+from bert_judge.results import ResultFolder, different_figures
 from bert_judge.studies.score import Rows, explain_result, score_source, uncertain_rows
 
 _REMOTE = "RemoteJudge"
@@ -141,7 +140,7 @@ def judge_rows(
 ) -> None:
     """Judge what a result lacks, with a progress bar. KeyboardInterrupt says what is kept, and how to go on."""
     if folder.finished:
-        for sentence in different_figures(folder.folder, folder.run()["summary"]):
+        for sentence in different_figures(folder.folder, folder.run["summary"]):
             raise InputError(f"{sentence[:-1]}: it was changed after it was written; judge again with --overwrite.")
         return
     done, total = folder.rows_done, len(rows)
@@ -182,7 +181,7 @@ def _goes_on(folder: ResultFolder, total: int) -> str:
 def say_failed(results: Iterable[ResultFolder], command: str) -> int:
     """Say on standard error how many rows judges failed on, and why; the exit status for that."""
     status = 0
-    for result in (result for result in results if Summary.of(result).failed):
+    for result in (result for result in results if result.summary.failed):
         causes = Counter(record["explanation"] for record in result.records() if record.get("failed"))
         status = JUDGE_FAILED
         cause, times = causes.most_common(1)[0]

@@ -12,7 +12,6 @@ from bert_judge.errors import InputError, OutputError, first_line
 from bert_judge.report import write_report
 from bert_judge.results import EXPLANATIONS, PART_ROWS, REPORT, RUN, ResultFolder, is_remote
 from bert_judge.results.runs import Run, load_run
-from bert_judge.results.summary import Summary
 
 PAGE_ROWS = 20_000
 NoReport = Annotated[bool, f"write no {REPORT} (it shows a sample of over {PAGE_ROWS:,} rows)"]
@@ -95,7 +94,7 @@ def write_page(
     newest = max(path.stat().st_mtime for path in written if path.exists())
     if not path.exists() or path.stat().st_mtime < newest:
         share = PAGE_ROWS / rows  # of each result, where there are too many rows for a page
-        samples = [int(share * Summary.of(result).rows) for result in results]
+        samples = [int(share * result.summary.rows) for result in results]
         drawn = (load_run(result.folder, most) for result, most in zip(results, samples, strict=True))
         try:
             write_report(list(drawn) if share < 1 else [load(result.folder) for result in results], path)

@@ -34,15 +34,14 @@ from bert_judge.judges import Judge
 from bert_judge.judges.base import Costs
 from bert_judge.judges.cascade import Cascade, CascadePlan
 from bert_judge.judges.naming import JudgeSpec, distinct, read_suite
-from bert_judge.records import Signature
+from bert_judge.records import Row, Signature
 from bert_judge.report.cascades import stages_document
 from bert_judge.report.comparison import Compared, comparison_document
 from bert_judge.report.document import Block, Document
 from bert_judge.report.result_tables import result_facts, suite_table, write_columns
 from bert_judge.report.saved_runs import found_table
 from bert_judge.results import HARNESS_FILES, REPORT, RUN, SCORES, Identity, ResultFolder, is_remote, result_folder
-from bert_judge.results.runs import Row, Run, load_run
-from bert_judge.results.summary import Summary
+from bert_judge.results.runs import Run, load_run
 from bert_judge.studies.compare import compare_models, rankings
 from bert_judge.studies.pairing import question_of
 from bert_judge.studies.score import open_result
@@ -218,7 +217,7 @@ def _column_of_models(folder: ResultFolder) -> str:
     first: dict[tuple[str, Hashable], object] = {}
     for record in islice(folder.records(), _COMPARED_ROWS):
         for column in _MODEL_COLUMNS & record.keys():
-            if first.setdefault((column, question_of(Row.of(record))), record[column]) != record[column]:
+            if first.setdefault((column, question_of(Row.read(record))), record[column]) != record[column]:
                 return column
     return ""
 
@@ -228,7 +227,7 @@ def _stages(spec: JudgeSpec, judge: Judge, folder: ResultFolder) -> str:
     if not issubclass(spec.kind, Cascade) or judge.costs is None:
         return ""
     plan = CascadePlan.load(spec.settings["model_path"])
-    return stages_document(plan, Costs.of(folder.run()["costs"]).stages, folder.records).text()
+    return stages_document(plan, Costs.of(folder.run["costs"]).stages, folder.records).text()
 
 
 def _say_several(
@@ -301,7 +300,7 @@ def _what_is_written(options: ScoreOptions, column: str, source: Source) -> dict
 
 def _report(folder: ResultFolder, source: Source, signature: Signature, page: str, options: ScoreOptions) -> str:
     """The table that a person reads."""
-    facts = result_facts(Summary.of(folder), len(source.bad_rows))
+    facts = result_facts(folder.summary, len(source.bad_rows))
     files = f"files  {folder.folder}/: {folder.verdicts}, {SCORES}, {RUN}{page}"
     return Document("", [*_what_was_read(options, source), *facts], judges=[("", signature)]).text() + f"\n{files}"
 

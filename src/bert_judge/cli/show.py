@@ -11,7 +11,8 @@ from bert_judge.cli import run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.rows import CLIPPED, LEGEND, row_lines
 from bert_judge.errors import InputError
-from bert_judge.results.runs import Row, find_folders, open_run
+from bert_judge.records import Row
+from bert_judge.results.runs import find_folders, open_run
 from bert_judge.studies.harness import differences_of, harness_scores
 from bert_judge.studies.labels import read_labels, relabelled
 
@@ -48,9 +49,9 @@ _HOLDS: Mapping[str, Callable[[Row], bool]] = {
     "undecided": lambda row: row.score is None,
     "disagree": lambda row: None not in (row.label, row.gold) and row.label != row.gold,
     "theirs": lambda row: bool(differences_of(row)),
-    "truncated": lambda row: bool(row.truncated),
-    "left_out": lambda row: bool(row.left_out),
-    "outside": lambda row: row.outside is not None,
+    "truncated": lambda row: bool(row.verdict.truncated),
+    "left_out": lambda row: bool(row.verdict.left_out),
+    "outside": lambda row: row.verdict.outside is not None,
     "explained": lambda row: row.why is not None,
 }
 

@@ -25,7 +25,7 @@ from typing import Any, Protocol, TypeVar
 
 from bert_judge.errors import OutputError
 from bert_judge.paths import cache_folder
-from bert_judge.results.locks import locked
+from bert_judge.results.files import take_lock
 from bert_judge.wording import public_text
 
 T = TypeVar("T")
@@ -183,7 +183,7 @@ class Store:
             self._connection.close()
         self._process = None
         with self.path.with_name(f"{self.path.name}.lock").open("w") as lock:
-            while not locked(lock.fileno()):
+            while not take_lock(lock.fileno()):
                 time.sleep(0.1)
             if self.path.exists() and self.path.stat().st_ino != self._file:
                 return

@@ -23,7 +23,6 @@ from bert_judge.judges import BERTScore, Judge
 from bert_judge.judges.occlusion import SENTENCES, WORDS, explain
 from bert_judge.judges.stand_in import Description
 from bert_judge.records import Sample, Verdict, __version__
-from bert_judge.results import verdict_record
 from bert_judge.server.graders import grader_answer, grader_sample
 from bert_judge.server.labelling import Labelling, check_origin, labelling_router
 from bert_judge.server.middleware import Figures, Keys, RequestMiddleware
@@ -298,9 +297,8 @@ def _references(body: Row, place: str) -> Sequence[str] | None:
 
 
 def _body(row: Row, verdict: Verdict) -> dict[str, Any]:
-    """A verdict as a line of `verdicts.jsonl` has it, with the id that came."""
-    record = verdict_record(Sample("", ("",)), verdict, texts=False)
-    del record["id"]
+    """A verdict with the id that came."""
+    record = verdict.record()
     return record if row.id is None else {"id": row.id, **record}
 
 

@@ -23,7 +23,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from bert_judge.errors import InputError, OutputError
-from bert_judge.results.locks import locked
+from bert_judge.results.files import take_lock
 from bert_judge.server.hosts import is_same_origin
 from bert_judge.server.refusing import RefusedError
 from bert_judge.server.static import HEADERS, static
@@ -52,7 +52,7 @@ class Labelling:
         except OSError as error:
             raise OutputError(f"{self.path} can't be written ({error.strerror}); choose another --labels.") from error
         try:
-            if not locked(self._file):
+            if not take_lock(self._file):
                 raise OutputError(f"{self.path} is being labelled already; end that first, or choose another --labels.")
             self._labels = list(self._read())
             self._take_known()
@@ -271,4 +271,4 @@ def _record(draw: Draw, label: int | None) -> dict[str, Any]:
 
 
 def _judge(draw: Draw) -> dict[str, Any]:
-    return {"label": draw.row.label, "score": draw.row.score, "explanation": draw.row.explanation}
+    return {"label": draw.row.label, "score": draw.row.score, "explanation": draw.row.verdict.explanation}
