@@ -7,13 +7,11 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
-from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 from bert_judge.records import Row
 from bert_judge.report.reasons import because, pieces, shared
-from bert_judge.results import ResultFolder, read_explanations
+from bert_judge.results.runs import Run
 from bert_judge.studies.harness import harness_scores
 from bert_judge.wording import SAID, not_judged
 
@@ -66,15 +64,13 @@ def row_lines(row: Row, clipped: int | None = CLIPPED) -> Iterator[str]:
             yield f"  {name if number == 0 else '':12}{line}".rstrip().translate(colours)
 
 
-def first_explained(folder: ResultFolder) -> str:
+def first_explained(run: Run) -> str:
     """The first rows of a result that were explained, and how to see all; nothing where there are none."""
-    explained = read_explanations(folder.folder)
+    explained = [row for row in run.rows if row.why]
     if not explained:
-        return ""
-    first = list(explained)[:_FIRST]
-    records = {row: record for row, record in enumerate(islice(folder.records(), max(first) + 1)) if row in first}
-    shown = ["\n".join(row_lines(replace(Row.read(records[row]), why=explained[row]))) for row in first]
-    return "\n\n".join([*shown, LEGEND, *([where_explained(folder.folder)] if len(explained) > len(shown) else [])])
+        return where_explained(run.folder) if run.left else ""
+    shown = ["\n".join(row_lines(row)) for row in explained[:_FIRST]]
+    return "\n\n".join([*shown, LEGEND, *([where_explained(run.folder)] if len(explained) > len(shown) else [])])
 
 
 def where_explained(folder: Path | str) -> str:
