@@ -16,7 +16,7 @@ from bert_judge.errors import InputError
 from bert_judge.inputs import Source, open_source
 from bert_judge.judges import Judge
 from bert_judge.measures import rate_interval, wilson_interval
-from bert_judge.records import Sample, Signature, Verdict
+from bert_judge.records import JudgeInfo, Sample, Signature, Verdict
 from bert_judge.results import Identity, ResultFolder
 from bert_judge.results.summary import Tally
 from bert_judge.studies.score import score_source
@@ -25,8 +25,7 @@ from bert_judge.studies.score import score_source
 class Steady(Judge):
     """Says right where the candidate is the reference; raises before row `fail_at`, counts what it judged."""
 
-    variant = "steady"
-    signature = "Steady|version:1"
+    info = JudgeInfo("steady", "Steady|version:1")
 
     def __init__(self, fail_at: int | None = None) -> None:
         self.fail_at = fail_at
@@ -60,7 +59,7 @@ def source(tmp_path: Path) -> Source:
 
 
 def folder_for(source: Source, path: Path) -> ResultFolder:
-    return ResultFolder(path, Identity(Signature.of(Steady.signature), source.sha256, {}))
+    return ResultFolder(path, Identity(Steady.info.signature, source.sha256, {}))
 
 
 def test_a_run_judges_every_row_in_order(source: Source, tmp_path: Path):
@@ -239,7 +238,7 @@ def test_the_summary_is_by_question_however_verdicts_are_written(tmp_path: Path,
     source = open_source(tmp_path / "rows.jsonl", **options)
 
     def folder(name: str) -> ResultFolder:
-        return ResultFolder(tmp_path / name, Identity(Signature.of(Steady.signature), source.sha256, options))
+        return ResultFolder(tmp_path / name, Identity(Steady.info.signature, source.sha256, options))
 
     list(score_source(source, Steady(), folder("whole"), texts=texts))
     with pytest.raises(RuntimeError):

@@ -75,6 +75,36 @@ class Signature:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeInfo:
+    """What a judge is.
+
+    `name` is for paths: the model, and what distinguishes it from others of its kind. `signature` is everything that
+    changes a score, and is written beside every result (a text is a name without settings). `scale` says what scores
+    mean: "probability" (of being correct, in [0, 1]: it has a Brier score and a calibration), "decision" (1 correct, 0
+    incorrect) or "score" (a scale of their own). Candidates are labelled correct from `threshold` on: one half, unless
+    another one is given, and none on a scale of its own. `reads_references`: references change its scores. `paid`: a
+    verdict costs money, or a large model's time.
+    """
+
+    name: str
+    signature: Signature
+    scale: Scale = "score"
+    threshold: float | None = math.nan
+    reads_references: bool = True
+    paid: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "signature", Signature.of(self.signature))
+        if self.threshold is not None and math.isnan(self.threshold):
+            object.__setattr__(self, "threshold", None if self.scale == "score" else 0.5)
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> JudgeInfo:
+        """What `asdict` made of it, with anything besides. Raises KeyError for something else."""
+        return cls(**{each.name: record[each.name] for each in fields(cls)})
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
     """One candidate answer to judge.
 

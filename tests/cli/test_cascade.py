@@ -14,7 +14,7 @@ from bert_judge.cli.cascade import main
 from bert_judge.errors import BertJudgeError, ModelError
 from bert_judge.judges.cascade import Cascade
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.records import Sample, Verdict
+from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.server.running import warm_up
 from conftest import Refused
 from failing_judges import EndpointJudge
@@ -37,8 +37,7 @@ TOWNS = "Paris Rome Berlin Madrid Vienna Lisbon Athens Dublin Oslo Prague".split
 class Oracle(EndpointJudge):
     """Knows that a candidate with an exclamation mark is wrong."""
 
-    variant = "oracle"
-    signature = "Oracle|version:1"
+    info = JudgeInfo("oracle", "Oracle|version:1")
     fail_at = 5
 
     def verdict(self, number: int, sample: Sample) -> Verdict:

@@ -20,7 +20,7 @@ import pytest
 from bert_judge.cli import main
 from bert_judge.judges import Judge
 from bert_judge.metrics import containment
-from bert_judge.records import Sample, Verdict
+from bert_judge.records import JudgeInfo, Sample, Verdict
 from conftest import one_sentence
 from json_lines import EXAMPLES, read_rows
 
@@ -34,14 +34,12 @@ STEADY = ["--judge_type", "test_score:Steady"]
 class Steady(Judge):
     """Says right where the reference stands in the candidate, and so is quick and always the same."""
 
-    variant = "steady"
-
     def __init__(self, wait: float = 0.0, fail_at: int | None = None) -> None:
         self.wait, self.fail_at = wait, fail_at
 
     @property
-    def signature(self) -> str:
-        return f"{type(self).__name__}|version:1"
+    def info(self) -> JudgeInfo:
+        return JudgeInfo("steady", f"{type(self).__name__}|version:1")
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         for number, sample in enumerate(samples, 1):

@@ -39,9 +39,9 @@ def test_an_int8_judge_says_what_its_judge_says(int8: Path) -> None:
     assert len(drifts) == len(samples)
     assert 0 < sum(drifts) / len(drifts) < 0.02
     assert sum((a >= 0.5) != (b >= 0.5) for a, b in pairs if a is not None and b is not None) <= 2
-    assert judge.signature.settings["dtype"] == "int8"
-    assert judge.signature.settings["model"] == "starter-int8"
-    assert judge.signature != exact.signature
+    assert judge.info.signature.settings["dtype"] == "int8"
+    assert judge.info.signature.settings["model"] == "starter-int8"
+    assert judge.info.signature != exact.info.signature
 
 
 def test_it_is_a_judge_by_its_folder(int8: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from bert_judge import BERTJudge
 from bert_judge.errors import InputError, OutputError
 from bert_judge.inputs import Source, open_source
 from bert_judge.judges import Judge
-from bert_judge.records import Sample, Signature, Verdict
+from bert_judge.records import JudgeInfo, Sample, Signature, Verdict
 from bert_judge.results import Identity, ResultFolder, read_verdicts
 from bert_judge.studies.score import score_source
 
@@ -34,8 +34,7 @@ Command = Callable[..., tuple[int, str, str]]
 class Steady(Judge):
     """Says right where the candidate is a reference; breaks before row `fail_at`, fails on the rows of `failing`."""
 
-    variant = "steady"
-    signature = "Steady|version:1"
+    info = JudgeInfo("steady", "Steady|version:1")
 
     def __init__(self, fail_at: str | None = None, failing: Iterable[str] = ()) -> None:
         self.fail_at, self.failing = fail_at, set(failing)
@@ -69,7 +68,7 @@ def write_rows(path: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
 
 def folder_for(source: Source, path: Path) -> ResultFolder:
     options = {"part_rows": source.part_rows}
-    return ResultFolder(path, Identity(Signature.of(Steady.signature), source.sha256, options))
+    return ResultFolder(path, Identity(Steady.info.signature, source.sha256, options))
 
 
 def judged(source: Source, path: Path, judge: Judge | None = None) -> ResultFolder:
@@ -112,7 +111,7 @@ def test_parts_begin_after_bad_rows_and_in_later_files(tmp_path: Path) -> None:
 def test_parts_hold_what_lines_hold(source: Source, tmp_path: Path) -> None:
     folder = judged(source, tmp_path / "parts")
     assert folder.finished
-    lines = ResultFolder(tmp_path / "lines", Identity(Signature.of(Steady.signature), source.sha256, {}))
+    lines = ResultFolder(tmp_path / "lines", Identity(Steady.info.signature, source.sha256, {}))
     list(score_source(source, Steady(), lines))
     assert list(folder.records()) == list(lines.records())
     assert next(folder.records())["n"] == 0
@@ -174,7 +173,7 @@ def test_another_input_or_size_of_parts_is_refused_unless_it_may_be_overwritten(
     other = open_source(write_rows(tmp_path / "other.jsonl", ROWS[:9]), part_rows=4)
     with pytest.raises(OutputError, match=r"another input and other options .part_rows: 5, not 4"):
         folder_for(other, tmp_path / "r")
-    identity = Identity(Signature.of(Steady.signature), other.sha256, {})
+    identity = Identity(Steady.info.signature, other.sha256, {})
     lines = ResultFolder(tmp_path / "r", identity, overwrite=True)
     list(score_source(other, Steady(), lines))
     assert len(list(read_verdicts(tmp_path / "r"))) == 9
@@ -247,7 +246,7 @@ def test_the_bytes_of_a_part_do_not_depend_on_other_parts(tmp_path: Path, starte
     """The last bits of a score depend on the batch that it was computed in, so no part takes scores of another."""
     rows = [json.loads(line) for line in (EXAMPLES / "answers.jsonl").read_text().splitlines()]
     source = open_source(write_rows(tmp_path / "rows.jsonl", rows * 2), part_rows=37)
-    identity = Identity(Signature.of(starter.signature), source.sha256, {"part_rows": 37})
+    identity = Identity(starter.info.signature, source.sha256, {"part_rows": 37})
     list(score_source(source, starter, ResultFolder(tmp_path / "whole", identity)))
     next(islice(score_source(source, starter, ResultFolder(tmp_path / "stopped", identity)), 37 * 3, None))
     starter.forget()  # as a process that goes on with the other parts

@@ -101,7 +101,7 @@ def test_another_judge_s_result_is_replaced_only_where_that_is_asked_for(source:
     with pytest.raises(OutputError, match="holds a result of another judge"):
         judged(source, other, address)
     folder = judged(source, other, address, overwrite=True)
-    assert folder.run["identity"]["signature"] != Counting().signature
+    assert folder.run["identity"]["signature"] != Counting().info.signature
     assert len(content(address)) == 5 + 2
 
 

@@ -24,6 +24,7 @@ from bert_judge import Sample
 from bert_judge.errors import InputError
 from bert_judge.judges import Judge, RegexJudge, RemoteJudge, RuleJudge
 from bert_judge.metrics import rouge_l
+from bert_judge.records import JudgeInfo
 from bert_judge.server.middleware import KEYS_VARIABLE, Keys
 from bert_judge.server.options import ServerOptions
 from conftest import Refused
@@ -200,7 +201,7 @@ def test_a_report_has_a_deadline() -> None:
 class Windowed(Judge):
     """Asks another judge for all rows together, as cascades do."""
 
-    variant, signature, scale, threshold = "windowed", "Windowed", "decision", 0.5
+    info = JudgeInfo("windowed", "Windowed", "decision")
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge

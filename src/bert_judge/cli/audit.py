@@ -13,7 +13,7 @@ from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import add_judges, chosen_judges
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.records import Signature, __version__
+from bert_judge.records import __version__
 from bert_judge.report.audit import audit_document, to_files
 from bert_judge.results import check_folder, write_files
 from bert_judge.studies.audit.items import items_of, load_items, spread
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
     trials = make_trials(spread(items, options.items), options.families)
     with log_shown(not options.quiet):
         judge = spec.make()
-    signature = Signature.of(judge.signature)
+    signature = judge.info.signature
     start = time.monotonic()
     with progress_bar(len(needed_samples(trials)), "judging", options.quiet) as bar:
         audit = assess_trials(trials, judge, progress=lambda done: bar.update(done - bar.n))

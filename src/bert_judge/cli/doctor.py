@@ -107,7 +107,7 @@ def _starter() -> Iterator[str]:
 
     start = time.monotonic()
     judge = BERTJudge()
-    settings = judge.signature.settings
+    settings = judge.info.signature.settings
     runtime = ", ".join(settings[name] for name in ("runtime", "device", "dtype"))
     yield f"runs on {runtime}; loaded in {time.monotonic() - start:.1f} s"
     question, reference = "What is the capital of France?", "Paris"

@@ -69,7 +69,7 @@ def main(arguments: Sequence[str]) -> int:
         results += [
             _judge(judge, spec.kind.__name__, model, rows, output_dir, options, command) for model, rows in work
         ]
-        if judge.paid and judge.costs and not options.quiet:
+        if judge.info.paid and judge.costs and not options.quiet:
             say(_costs(judge.costs))
     if not options.quiet:
         say(task_table([(each.rows.task.name, each.model, each.name, each.summary) for each in results]).text())
@@ -101,7 +101,7 @@ def _judge(
     options: JudgeOptions,
     command: Sequence[str],
 ) -> _Result:
-    path = scores_folder(output_dir, rows.task.name, model, name, judge.variant)
+    path = scores_folder(output_dir, rows.task.name, model, name, judge.info.name)
     fitted, folder = open_result(rows, judge, path, options.settings, options.overwrite)
     title = f"{name} {rows.task.name} {model}"
     judge_rows(rows, fitted, folder, title, texts=not options.no_texts, quiet=options.quiet, command=command)

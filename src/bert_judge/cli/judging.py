@@ -163,10 +163,10 @@ def explain_rows(rows: Rows, judge: Judge, folder: ResultFolder, most: int, quie
     """Explain so many rows of a finished result, those nearest the threshold, with a progress bar."""
     if not most:
         return
-    if judge.threshold is None:
+    if judge.info.threshold is None:
         note(f"{folder.folder} is of a judge without a threshold, so no row is near it, and none is explained.")
         return
-    chosen = uncertain_rows(folder, judge.threshold, most)
+    chosen = uncertain_rows(folder, judge.info.threshold, most)
     with progress_bar(len(chosen), "explaining", quiet) as bar:
         for _ in explain_result(rows, judge, folder, chosen):
             bar.update()

@@ -196,7 +196,7 @@ def _say_one(folder: ResultFolder, source: Source, spec: JudgeSpec, judge: Judge
     beside = beside_own_scores(folder, load(folder)) if compares else None
     if not options.quiet:
         written = page + "".join(f", {name}" for name in HARNESS_FILES if beside)
-        say(_report(folder, source, Signature.of(judge.signature), written, options))
+        say(_report(folder, source, judge.info.signature, written, options))
         if beside:
             say(f"\n{beside.text()}")
         if by := _column_of_models(folder, load):

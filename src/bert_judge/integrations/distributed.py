@@ -30,8 +30,7 @@ from typing import TYPE_CHECKING, Any
 from bert_judge.errors import BertJudgeError, InputError, MissingExtraError, ModelError, first_line
 from bert_judge.judges.base import Costs, Judge
 from bert_judge.judges.naming import JudgeSpec, read_values
-from bert_judge.judges.stand_in import Description, StandIn
-from bert_judge.records import Row, Sample, Signature, Verdict
+from bert_judge.records import JudgeInfo, Row, Sample, Signature, Verdict
 from bert_judge.results.parts import Desk, VerdictPart, encoded
 from bert_judge.studies.score import EncodedPart, Rows, Todo, chosen_rows, judged_records
 
@@ -111,7 +110,7 @@ class _Maker:
 class _Made:
     """What an actor's judge is, for this process, which may lack its device."""
 
-    described: Description
+    info: JudgeInfo
     refits: bool
     costs: Costs | None
 
@@ -128,7 +127,7 @@ def _describe(maker: _Maker) -> _Made | bytes:
         judge = maker.make()
     except BertJudgeError as error:
         return pickle.dumps(error)
-    return _Made(Description.of(judge), type(judge).fitted is not Judge.fitted, judge.costs)
+    return _Made(judge.info, type(judge).fitted is not Judge.fitted, judge.costs)
 
 
 class _Ledger:
@@ -178,7 +177,7 @@ class _Actor:
         if ray.get(self._ledger.begun.remote(_START)) >= work.starts:
             raise ModelError("each process that starts a judge there is lost; see whether it has enough memory.")
         self._judge, self._rows = work.maker.make(), ray.get(work.rows)
-        self._different = Signature.of(self._judge.signature).difference(work.signature)
+        self._different = self._judge.info.signature.difference(work.signature)
         ray.get(self._ledger.ended.remote(_START))
 
     def __call__(self, batch: pa.Table) -> pa.Table:
@@ -225,7 +224,7 @@ class _Actor:
             )
 
 
-class RayJudge(StandIn):
+class RayJudge(Judge):
     """A judge that runs in the actors of a Ray cluster; its verdicts and its signature are those of the judge itself.
 
     `actors` is how many there are, or the least and the most ("1-8"); left out, one for each GPU of the cluster, or for
@@ -254,7 +253,7 @@ class RayJudge(StandIn):
             found: _Made | bytes = ray.get(task.remote(self._maker))
         if isinstance(found, bytes):
             raise pickle.loads(found)
-        super().__init__(found.described)
+        self.info = found.info
         self._refits, self._costs, self._said = found.refits, found.costs, set[str]()
 
     @property
@@ -304,7 +303,7 @@ class RayJudge(StandIn):
         logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Ray has set it up by now; what fails is raised
         with _in_words():
             ledger = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(_Ledger).remote()
-            work = _Work(self._maker, self.signature, texts, ray.put(source), ledger, desk, most + LOSSES)
+            work = _Work(self._maker, self.info.signature, texts, ray.put(source), ledger, desk, most + LOSSES)
             asked = [{"part": number, "rows": json.dumps(_brief(rows))} for number, rows in todo.items()]
             judged = ray.data.from_items(asked, override_num_blocks=len(asked)).map_batches(
                 _Actor,

@@ -11,14 +11,14 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import reduce
+from functools import cached_property, reduce
 from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any, Literal, get_args
 
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges.base import Costs, Judge, windows_of
-from bert_judge.records import Sample, Scale, Signature, Verdict, __version__
+from bert_judge.records import JudgeInfo, Sample, Scale, Signature, Verdict, __version__
 from bert_judge.results import write_files
 
 Counted = Literal["rows", "questions", "sources"]
@@ -161,9 +161,8 @@ class Cascade(Judge):
         specs = [JudgeSpec.of(stage.judge, trust_remote_code) for stage in self.plan.stages]
         self._judges: tuple[Judge, ...] = tuple(spec.make() for spec in specs)
         for stage, judge in zip(self.plan.stages, self._judges, strict=True):
-            found = Signature.of(judge.signature)
-            if found != stage.signature:
-                difference = stage.signature.difference(found)
+            if judge.info.signature != stage.signature:
+                difference = stage.signature.difference(judge.info.signature)
                 raise InputError(
                     f"{model_path} was made for another {stage.name} ({difference}), and its thresholds do not hold "
                     "for this one; run bert-judge cascade again."
@@ -171,39 +170,29 @@ class Cascade(Judge):
         self._use = [Costs()] * len(self._judges)
         self._lock = Lock()
 
-    @property
-    def variant(self) -> str:
-        """The names of the stages and the target."""
-        return "-".join([*(stage.name for stage in self.plan.stages), f"{self.plan.target:g}"])
+    @cached_property
+    def info(self) -> JudgeInfo:
+        """Its signature has of each stage the thresholds and the signature of its judge.
 
-    @property
-    def signature(self) -> Signature:
-        """Judge, and of each stage the thresholds and the signature of its judge."""
-        settings: dict[str, object] = {"variant": self.variant, "abstain": self.plan.abstain}
-        for number, (stage, judge) in enumerate(zip(self.plan.stages, self._judges, strict=True), 1):
+        The scale is that of all stages: a decision is a probability of 0 or 1, but neither is a similarity.
+        """
+        name = "-".join([*(stage.name for stage in self.plan.stages), f"{self.plan.target:g}"])
+        stages = [judge.info for judge in self._judges]
+        settings: dict[str, object] = {"variant": name, "abstain": self.plan.abstain}
+        for number, (stage, info) in enumerate(zip(self.plan.stages, stages, strict=True), 1):
             settings |= {
                 f"stage{number}": stage.name,
                 f"stage{number}_high": stage.high and stage.high.threshold,
                 f"stage{number}_low": stage.low and stage.low.threshold,
-                f"stage{number}_judge": str(judge.signature),
+                f"stage{number}_judge": str(info.signature),
             }
-        return Signature.make("Cascade", settings, version=__version__)
-
-    @property
-    def scale(self) -> Scale:
-        """The scale of all stages: a decision is a probability of 0 or 1, but neither is a similarity."""
-        scales = {judge.scale for judge in self._judges}
-        return next(scale for scale in _MIXED if scale in scales)
-
-    @property
-    def reads_references(self) -> bool:
-        """Whether a stage does."""
-        return any(judge.reads_references for judge in self._judges)
-
-    @property
-    def paid(self) -> bool:
-        """Whether a stage is."""
-        return any(judge.paid for judge in self._judges)
+        return JudgeInfo(
+            name,
+            Signature.make("Cascade", settings, version=__version__),
+            next(scale for scale in _MIXED if scale in {info.scale for info in stages}),
+            reads_references=any(info.reads_references for info in stages),
+            paid=any(info.paid for info in stages),
+        )
 
     @property
     def costs(self) -> Costs:

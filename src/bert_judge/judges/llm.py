@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
+from functools import cached_property
 from threading import Lock
 from typing import Annotated, Literal, get_type_hints
 
@@ -25,7 +26,7 @@ from bert_judge.judges.llm_prompt import (
 from bert_judge.reading import THINK_TOKEN, find_answer, split_trace
 from bert_judge.reading import VERSION as READING
 from bert_judge.reading.evidence import match
-from bert_judge.records import Reply, Sample, Sampling, Scale, Signature, TokenChoice, Verdict, __version__
+from bert_judge.records import JudgeInfo, Reply, Sample, Sampling, Signature, TokenChoice, Verdict, __version__
 from bert_judge.results.store import open_store
 
 _WINDOW = 1024  # rows that are held
@@ -94,33 +95,19 @@ class LLMJudge(Judge):
         self._costs = Costs()
         self._lock = Lock()
 
-    @property
-    def variant(self) -> str:
-        """The last part of the model's name, the kind of instruction, and `think` if reasoning is switched on."""
-        return "-".join([self._name, self._instruction_type, *(["think"] if self._thinks else [])])
-
-    @property
-    def signature(self) -> Signature:
-        """Judge, instruction, and the generator's signature: model, content or endpoint, sampling, backend."""
+    @cached_property
+    def info(self) -> JudgeInfo:
+        """Its signature has the instruction, and the generator's: model, content or endpoint, sampling, backend."""
+        name = "-".join([self._name, self._instruction_type, *(["think"] if self._thinks else [])])
         model = self._generator.signature
-        reading = "whole" if self._whole else str(READING)
-        own = {
-            "variant": self.variant,
+        settings = {
+            "variant": name,
             "think_token": self._think_token,
-            "reading": reading,
+            "reading": "whole" if self._whole else str(READING),
             "generator": model.name,
         }
-        return Signature.make("LLMJudge", {**own, **model.settings}, version=__version__)
-
-    @property
-    def scale(self) -> Scale:
-        """Probabilities, or decisions with `hard_scores`."""
-        return "decision" if self._hard else "probability"
-
-    @property
-    def paid(self) -> bool:
-        """True: a reply costs money, or a large model's time."""
-        return True
+        signature = Signature.make("LLMJudge", {**settings, **model.settings}, version=__version__)
+        return JudgeInfo(name, signature, "decision" if self._hard else "probability", paid=True)
 
     @property
     def costs(self) -> Costs:

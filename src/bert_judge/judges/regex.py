@@ -6,6 +6,7 @@ import hashlib
 import importlib.metadata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Annotated, Any, Literal, overload
 
 from bert_judge.errors import InputError
@@ -15,7 +16,7 @@ from bert_judge.metrics import MATH_TIMEOUT, METRICS, MetricResult, find_boxed, 
 from bert_judge.metrics.timing import check_time, limited
 from bert_judge.reading import THINK_TOKEN, find_answer
 from bert_judge.reading import VERSION as READING
-from bert_judge.records import Sample, Scale, Signature, Verdict, __version__
+from bert_judge.records import JudgeInfo, Sample, Scale, Signature, Verdict, __version__
 
 FINAL_ANSWER = r"Final answer:\s*(.+)"
 """The pattern of the paper's package; its prompts ask for such a line."""
@@ -67,26 +68,16 @@ class RegexJudge(Judge):
         self._metric = find_metric(metric)
         self._pattern, self._name, self._which = pattern, metric, which
         self._case_sensitive, self._threshold, self._math_timeout = case_sensitive, threshold, math_timeout
-        self.threshold = threshold
         self._timeout, self._think_token, self._whole = timeout, think_token, whole_candidate
 
-    @property
-    def variant(self) -> str:
-        """The metric, and the pattern if it is not the usual one: its name, or a hash of it."""
-        if self._pattern == FINAL_ANSWER:
-            return self._name
-        named = self._pattern in NAMED
-        return f"{self._name}-{self._pattern if named else hashlib.sha256(self._pattern.encode()).hexdigest()[:8]}"
-
-    @property
-    def signature(self) -> Signature:
-        """Judge, metric, pattern and how it is used, threshold, and the versions of what computes the metric."""
-        metric = self._metric
-        searched = self._pattern not in NAMED
-        return Signature.make(
+    @cached_property
+    def info(self) -> JudgeInfo:
+        """Its signature has metric, pattern and how it is used, threshold, and the versions of what computes it."""
+        metric, searched = self._metric, self._pattern not in NAMED
+        signature = Signature.make(
             "RegexJudge",
             {
-                "variant": self.variant,
+                "variant": self._variant(),
                 "pattern": self._pattern,
                 "case_sensitive": self._case_sensitive if searched else None,
                 "timeout": self._timeout if searched else None,
@@ -100,11 +91,15 @@ class RegexJudge(Judge):
                 "version": __version__,
             },
         )
+        scale: Scale = "score" if metric.graded else "decision"
+        return JudgeInfo(self._variant(), signature, scale, self._threshold)
 
-    @property
-    def scale(self) -> Scale:
-        """Decisions of exact metrics; a graded metric has a scale of its own."""
-        return "score" if self._metric.graded else "decision"
+    def _variant(self) -> str:
+        """The metric, and the pattern if it is not the usual one: its name, or a hash of it."""
+        if self._pattern == FINAL_ANSWER:
+            return self._name
+        named = self._pattern in NAMED
+        return f"{self._name}-{self._pattern if named else hashlib.sha256(self._pattern.encode()).hexdigest()[:8]}"
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in order, as soon as the sample is read; questions are not used."""

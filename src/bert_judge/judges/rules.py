@@ -7,6 +7,7 @@ import importlib.metadata
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -16,7 +17,7 @@ from bert_judge.judges.base import Judge
 from bert_judge.judges.patterns import PATTERN_TIMEOUT, check_seconds, compile_pattern
 from bert_judge.metrics.timing import limited
 from bert_judge.reading import THINK_TOKEN, after_trace
-from bert_judge.records import Sample, Scale, Signature, Verdict, __version__
+from bert_judge.records import JudgeInfo, Sample, Signature, Verdict, __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +71,6 @@ class RuleJudge(Judge):
     Raises InputError where a rule is wrong, or where there is none.
     """
 
-    scale: Scale = "decision"
-    reads_references: bool = False
-
     def __init__(
         self,
         rules: Annotated[str | None, "YAML file of rules"] = None,
@@ -109,23 +107,20 @@ class RuleJudge(Judge):
         self._digest = hashlib.sha256(json.dumps(values, default=list).encode()).hexdigest()[:16]
         self._file, self._timeout, self._think_token = rules, timeout, think_token
 
-    @property
-    def variant(self) -> str:
-        """The name of the file of rules, if there is one, and a hash of all rules."""
-        return "-".join([Path(self._file).stem if self._file else "rules", self._digest[:8]])
-
-    @property
-    def signature(self) -> Signature:
-        """Judge, a hash of the rules, timeout, and the version of what matches patterns."""
-        return Signature.make(
+    @cached_property
+    def info(self) -> JudgeInfo:
+        """Its signature has a hash of the rules, the timeout, and the version of what matches patterns."""
+        name = "-".join([Path(self._file).stem if self._file else "rules", self._digest[:8]])
+        signature = Signature.make(
             "RuleJudge",
-            variant=self.variant,
+            variant=name,
             rules=self._digest,
             think_token=self._think_token,
             timeout=self._timeout,
             regex=importlib.metadata.version("regex"),
             version=__version__,
         )
+        return JudgeInfo(name, signature, "decision", reads_references=False)
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in order, as soon as the sample is read; only candidates are used."""

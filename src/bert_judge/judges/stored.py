@@ -8,14 +8,13 @@ from typing import Any
 
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Costs, Judge, windows_of
-from bert_judge.judges.stand_in import Description, StandIn
 from bert_judge.records import Sample, Verdict
 from bert_judge.results.store import Entries, Entry, key_of
 
 _WINDOW = 1024  # rows that are held
 
 
-class StoredJudge(StandIn):
+class StoredJudge(Judge):
     """Another judge, whose verdicts are kept by its signature and the texts of the sample.
 
     Verdicts on which the judge failed are not kept, nor those with details that JSON can't hold. It is for judges that
@@ -23,7 +22,7 @@ class StoredJudge(StandIn):
     """
 
     def __init__(self, judge: Judge, store: Entries) -> None:
-        super().__init__(Description.of(judge))
+        self.info = judge.info
         self._judge, self._store = judge, store
 
     @property
@@ -37,7 +36,7 @@ class StoredJudge(StandIn):
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in order; the judge is asked once about each that is not in the store."""
-        signature = str(self.signature)
+        signature = str(self.info.signature)
         for window in windows_of(samples, _WINDOW):
             keys = [key_of(f"judge:{signature}", each.question, each.candidate, each.references) for each in window]
             entries = self._store.get(list(dict.fromkeys(keys)))
@@ -49,7 +48,7 @@ class StoredJudge(StandIn):
             given = list(self._judge.assess(missing.values()))
             if len(given) != len(missing):
                 raise InputError(
-                    f"{self.variant} gave {len(given)} verdicts for {len(missing)} samples; one per sample, in their "
+                    f"{self.info.name} gave {len(given)} verdicts for {len(missing)} samples; one per sample, in their "
                     "order, was expected. None of them is kept."
                 )
             new = dict(zip(missing, given, strict=True))

@@ -21,7 +21,6 @@ from starlette.exceptions import HTTPException
 from bert_judge.errors import BertJudgeError, InputError
 from bert_judge.judges import BERTScore, Judge
 from bert_judge.judges.occlusion import SENTENCES, WORDS, explain
-from bert_judge.judges.stand_in import Description
 from bert_judge.records import Sample, Verdict, __version__
 from bert_judge.server.graders import grader_answer, grader_sample
 from bert_judge.server.labelling import Labelling, check_origin, labelling_router
@@ -136,7 +135,7 @@ def _add_judging(app: FastAPI, service: Service) -> None:
         verdicts = await service.judged(request, queue, samples)
         scores = {name: [each.details.get(name) for each in verdicts] for name in ("precision", "recall")}
         f1 = {"f1": [each.score for each in verdicts]}
-        return SafeJSONResponse({"judge": queue.name, "signature": str(queue.judge.signature), **scores, **f1})
+        return SafeJSONResponse({"judge": queue.name, "signature": str(queue.judge.info.signature), **scores, **f1})
 
 
 def _add_shapes_of_others(app: FastAPI, service: Service) -> None:
@@ -308,5 +307,5 @@ def _model(service: Service, queue: JudgeQueue) -> dict[str, Any]:
         "object": "model",
         "created": service.started,
         "owned_by": "bert-judge",
-        **dataclasses.asdict(Description.of(queue.judge)),
+        **dataclasses.asdict(queue.judge.info),
     }

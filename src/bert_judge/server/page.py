@@ -11,8 +11,8 @@ from typing import Final
 from fastapi import Request
 from starlette.exceptions import HTTPException
 
+from bert_judge.judges import Judge
 from bert_judge.judges.base import windows_of
-from bert_judge.judges.stand_in import Description, StandIn
 from bert_judge.records import Sample, Verdict
 from bert_judge.server.queueing import JudgeQueue, QueueFullError
 from bert_judge.server.static import HEADERS
@@ -61,7 +61,7 @@ class Pages:
         return self._pages.get(token)
 
 
-class QueuedJudge(StandIn):
+class QueuedJudge(Judge):
     """A judge whose rows wait in its server's queue like all others; asked in a thread beside the event loop.
 
     `judged` waits for the verdicts on rows, and raises where the client goes away.
@@ -69,7 +69,7 @@ class QueuedJudge(StandIn):
 
     def __init__(self, queue: JudgeQueue, judged: Judged) -> None:
         self._queue, self._judged, self._loop = queue, judged, asyncio.get_running_loop()
-        super().__init__(Description.of(queue.judge))
+        self.info = queue.judge.info
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in order; they wait for room in the queue. Raises what the judge raises."""

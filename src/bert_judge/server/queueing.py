@@ -302,7 +302,9 @@ class JudgeQueue:
         asked = 0
         ends = list(accumulate(len(part.rows) for part in batch))
         start = before = time.monotonic()
-        end = math.inf if self.judge.paid else start + self._options.batch_seconds  # paid ones have several under way
+        end = (
+            math.inf if self.judge.info.paid else start + self._options.batch_seconds
+        )  # paid ones have several under way
 
         def rows() -> Iterator[Sample]:
             nonlocal asked

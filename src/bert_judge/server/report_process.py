@@ -26,8 +26,7 @@ from bert_judge.inputs.limits import LimitError
 from bert_judge.inputs.streams import MAGIC_BYTES, PACKINGS
 from bert_judge.judges import Judge
 from bert_judge.judges.base import windows_of
-from bert_judge.judges.stand_in import Description, StandIn
-from bert_judge.records import Sample, Verdict
+from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.report import write_report
 from bert_judge.results.runs import load_run
 from bert_judge.server.options import ServerOptions
@@ -53,7 +52,7 @@ class Order:
 
     folder: Path
     name: str
-    judge: Description
+    judge: JudgeInfo
     options: ServerOptions
 
     @property
@@ -62,11 +61,11 @@ class Order:
         return self.folder / "given" / self.name
 
 
-class _AskedJudge(StandIn):
+class _AskedJudge(Judge):
     """The judge of the server, which is asked through the pipes."""
 
-    def __init__(self, described: Description, results: BinaryIO) -> None:
-        super().__init__(described)
+    def __init__(self, info: JudgeInfo, results: BinaryIO) -> None:
+        self.info = info
         self._results = results
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:

@@ -82,7 +82,7 @@ class Service:
         name: str | None = None,
     ) -> Sample:
         """What the judge is given. Raises RefusedError where it needs a reference, and for texts that are too long."""
-        if references is None and queue.judge.reads_references:
+        if references is None and queue.judge.info.reads_references:
             needed = f"{queue.name} needs; give reference or references."
             raise RefusedError(422, f"{place}has no reference, which {needed}")
         if len(references or ()) > MOST_REFERENCES:

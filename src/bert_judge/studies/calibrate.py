@@ -194,7 +194,7 @@ class _Panel:
 
     def _made(self, number: int) -> Judge:
         judge = self._specs[number].make()
-        self._signatures[number] = Signature.of(judge.signature)
+        self._signatures[number] = judge.info.signature
         return judge
 
 

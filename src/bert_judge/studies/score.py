@@ -21,7 +21,7 @@ from bert_judge.errors import InputError
 from bert_judge.inputs import BadRow, Source
 from bert_judge.judges.base import Costs, Judge
 from bert_judge.judges.occlusion import explain
-from bert_judge.records import Row, Sample, Signature, Verdict
+from bert_judge.records import Row, Sample, Verdict
 from bert_judge.results import (
     Identity,
     ResultFolder,
@@ -66,13 +66,13 @@ def open_result(
     The folder may be an address (`s3://…`) where `options` have `part_rows`.
     Raises OutputError as `ResultFolder` does, and InputError where the judge reads references that were left unread.
     """
-    if isinstance(rows, Source) and judge.reads_references and "reference" not in rows.columns:
+    if isinstance(rows, Source) and judge.info.reads_references and "reference" not in rows.columns:
         raise InputError(
-            f"{judge.variant} compares candidates with references, and those of {rows.path} are not read "
+            f"{judge.info.name} compares candidates with references, and those of {rows.path} are not read "
             "(--map reference=); name their column, or use a judge that reads none."
         )
     fitted = judge.fitted(rows)
-    identity = Identity(Signature.of(fitted.signature), rows.sha256, options)
+    identity = Identity(fitted.info.signature, rows.sha256, options)
     return fitted, ResultFolder(folder, identity, overwrite)
 
 
@@ -98,7 +98,7 @@ def score_source(
             folder.discard()
             raise
         run = {
-            "scale": judge.scale,
+            "scale": judge.info.scale,
             "input": dict(source.description),
             "command": public_command(command),
             **({"costs": asdict(so_far)} if (so_far := costs.so_far) else {}),
@@ -240,7 +240,7 @@ def _with_verdicts(samples: Iterable[Sample], judge: Judge) -> Iterator[tuple[Sa
         count += 1
         if not isinstance(verdict, Verdict):
             raise InputError(f"{name} gave {verdict!r:.60} for row {sample.id}; Verdict(score, label) was expected.")
-        if judge.scale == "probability" and verdict.score is not None and not 0 <= verdict.score <= 1:
+        if judge.info.scale == "probability" and verdict.score is not None and not 0 <= verdict.score <= 1:
             raise InputError(
                 f"{name} says that its scores are probabilities, but gave row {sample.id} {verdict.score!r}; a number "
                 "between 0 and 1 was expected."
