@@ -16,7 +16,7 @@ from bert_judge.errors import InputError
 from bert_judge.inputs import Source, open_source
 from bert_judge.judges import Judge
 from bert_judge.measures import rate_interval, wilson_interval
-from bert_judge.records import JudgeInfo, Sample, Signature, Verdict
+from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.results import Identity, ResultFolder
 from bert_judge.results.summary import Tally
 from bert_judge.studies.score import score_source

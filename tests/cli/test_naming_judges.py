@@ -253,7 +253,7 @@ def test_an_endpoint_that_comes_back(score: Score) -> None:
 
 def test_evaluate_and_judge_say_it_too(capsys) -> None:
     Path("broken").touch()
-    assert main(["evaluate", str(EXAMPLES), "--judges", "test_naming_judges:Flaky", "--resamples", "100"]) == 5
+    assert main(["evaluate", str(EXAMPLES), "--judge", "test_naming_judges:Flaky", "--resamples", "100"]) == 5
     assert "the judge failed on" in capsys.readouterr().err
     write_rows("rows.jsonl", [{"question": f"{n}?", "reference": str(n)} for n in range(9)])
     Path("c/rows/m").mkdir(parents=True)

@@ -522,7 +522,7 @@ def test_several_columns_of_models_are_noticed(complaint: Complaint, subtests: p
                 f"{columns}\n" + "v," * (len(columns.split(",")) - 1 - columns.count('"') // 2) + "v\n"
             )
             assert complaint("score", "x.csv").endswith(said)
-            assert "--candidates" not in complaint("evaluate", "x.csv", "--judges", "containment")
+            assert "--candidates" not in complaint("evaluate", "x.csv", "--judge", "containment")
     Path("x.csv").write_text("question,answer,topic,split\nq,a,t,s\n")
     assert "--candidates" not in complaint("score", "x.csv")
     said = complaint("score", "x.csv", "--candidates", "topci,split")
@@ -544,7 +544,7 @@ def test_several_references_in_a_cell_are_split_or_noticed(command: Callable[...
     assert command(*given, "split", "--reference_separator", "; ", "--quiet") == (0, "", "")
     assert [row["score"] for row in read_rows("split/verdicts.jsonl")] == [1.0] * 4
     assert [row["matched_reference"] for row in read_rows("split/verdicts.jsonl")][:3] == [1, 1, 1]
-    assert command("export", "split", "--to", "rows", "--output_dir", "given")[0] == 0
+    assert command("report", "split", "--to", "rows", "-o", "given")[0] == 0
 
 
 def test_rows_of_several_models_lead_to_their_comparison(score, subtests: pytest.Subtests):

@@ -66,7 +66,7 @@ def test_parts_signature_and_table_are_those_of_one_machine(command: Command, an
     assert parts_of(folder / "far") == parts_of(folder / "here")
     assert signature(folder / "far") == signature(folder / "here")
     assert (folder / "far/explanations.jsonl").read_bytes() == (folder / "here/explanations.jsonl").read_bytes()
-    assert command("verify", "far", "--input", answers)[0] == 0
+    assert command("doctor", "far", "--input", answers)[0] == 0
 
 
 def test_judges_that_depend_on_the_whole_input_or_have_several_kinds(
@@ -221,7 +221,7 @@ def test_a_row_that_kills_its_process_costs_its_part_alone(command: Command, ans
     assert (folder / "judged").read_text().split() == [record["id"] for record in records[98:147]]
     assert command(*common, "here", "--output_format", "parquet")[0] == 0
     assert parts_of(folder / "far") == parts_of(folder / "here")
-    assert command("verify", "far", "--input", answers)[0] == 0
+    assert command("doctor", "far", "--input", answers)[0] == 0
 
 
 def test_a_judge_that_no_process_can_start_ends_the_run(command: Command, answers: Path, folder: Path) -> None:
@@ -277,7 +277,7 @@ def test_workers_write_to_an_address_and_a_killed_command_goes_on(
     assert parts_of(far) == parts_of(folder / "here")
     assert {path.name for path in far.glob("verdicts/*")} == {*parts_of(far), "_parts.jsonl"}
     assert {path.name for path in far.iterdir()} == {"verdicts", "run.json", "scores.json"}
-    assert command("verify", far, "--input", answers)[0] == 0
+    assert command("doctor", far, "--input", answers)[0] == 0
 
 
 def test_a_cluster_that_is_not_there_is_said(answers: Path) -> None:

@@ -17,7 +17,7 @@ from bert_judge import BERTJudge
 from bert_judge.errors import InputError, OutputError
 from bert_judge.inputs import Source, open_source
 from bert_judge.judges import Judge
-from bert_judge.records import JudgeInfo, Sample, Signature, Verdict
+from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.results import Identity, ResultFolder, read_verdicts
 from bert_judge.studies.score import score_source
 
@@ -214,17 +214,17 @@ def test_every_command_reads_parts(command: Command, folder: Path) -> None:
         assert f"files  {name}/: verdicts/, scores.json, run.json, report.html" in out
         command("score", answers, "--judge", judge, "--output_dir", f"{name}-lines")
     assert len(list(Path("a/verdicts").glob("*.parquet"))) == 4
-    for words in ("compare a b", "show a", "correct a", "export a --to rows --output_dir x"):
+    for words in ("compare a b", "show a", "correct a", "report a --to rows -o x"):
         status, out, _ = command(*words.split())
         lines = " ".join(f"{word}-lines" if word in ("a", "b") else word for word in words.split())
-        expected = command(*lines.split(), *(["--overwrite"] if "export" in words else []))
+        expected = command(*lines.split(), *(["--overwrite"] if "--to" in words else []))
         assert status == expected[0] == 0, (words, out)
         assert out.split() == expected[1].replace("-lines", "").split()
-    status, out, _ = command("verify", "a", "--input", answers)
+    status, out, _ = command("doctor", "a", "--input", answers)
     assert status == 0
     part = Path("a/verdicts/part-00002.parquet")
     part.write_bytes(part.read_bytes()[:-1])
-    status, out, error = command("verify", "a")
+    status, out, error = command("doctor", "a")
     assert status == 1
     assert "part-00002.parquet has" in out + error
 

@@ -34,7 +34,7 @@ from bert_judge.wording import public_command
 
 _EXAMPLES = """examples:
   bert-judge evaluate labelled.jsonl                                      # the starter against the column label
-  bert-judge evaluate labelled.jsonl --judges starter,containment,my.yaml --output_dir out
+  bert-judge evaluate labelled.jsonl --judge starter,containment,my.yaml --output_dir out
   bert-judge evaluate out1 out2                                           # saved results of score; nothing is judged
   bert-judge evaluate out1 --labels human.jsonl --by topic,difficulty
   bert-judge evaluate student --labels human.jsonl --teacher llm-run      # whose errors does the student make?
@@ -49,7 +49,7 @@ Verdicts are kept in OUTPUT_DIR/FILE/JUDGE: a run that was stopped goes on, and 
 class EvaluateOptions(OutputOptions, InputOptions):
     """What `evaluate` takes besides what it evaluates, and how."""
 
-    judges: Annotated[tuple[str, ...] | None, f"judges for the labelled files (default: {STARTER})"] = None
+    judge: Annotated[tuple[str, ...] | None, f"judges for the labelled files (default: {STARTER})"] = None
     labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
     teacher: Annotated[str | None, "column or saved result with the labels that the judges learnt from"] = None
     output_dir: Annotated[str, "folder for evaluation.json, .md and the figure"] = "bert-judge-evaluation"
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
     saved = [load_run(path, sample) for path in folders]
     teacher = load_run(options.teacher, sample) if options.teacher and Path(options.teacher).is_dir() else None
     trusted = trusts_files(arguments)
-    specs = read_judges(options.judges or ([STARTER] if files and not saved else []), trusted)
+    specs = read_judges(options.judge or ([STARTER] if files and not saved else []), trusted)
     sources = [open_input(path, options) for path in files]
     labels = read_labels(options.labels, options.map if files else None) if options.labels else None
     _check(sources, saved, labels, options, settings)
@@ -119,8 +119,8 @@ def _sorted_out(paths: Sequence[str], options: EvaluateOptions) -> tuple[list[st
         raise InputError("evaluate reads its input more than once; a file was expected, not standard input.")
     folders = [path for path in paths if Path(path).is_dir() and not holds_answers(Path(path))]
     files = [path for path in paths if path not in folders]
-    if options.judges and not files:
-        raise InputError("--judges names judges, but only saved results were given; give a labelled file to judge.")
+    if options.judge and not files:
+        raise InputError("--judge names judges, but only saved results were given; give a labelled file to judge.")
     return files, folders
 
 

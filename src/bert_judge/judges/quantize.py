@@ -111,7 +111,7 @@ def _free_folder(output_dir: str | Path, overwrite: bool) -> Path:
     """The folder: a new one, an empty one, or, to overwrite, one with an int8 judge."""
     folder = check_folder(output_dir).absolute()
     if folder.exists() and any(folder.iterdir()) and not (overwrite and is_int8(folder)):
-        hint = "pass --overwrite to replace it" if is_int8(folder) else "choose another --output_dir"
+        hint = "pass overwrite=True to replace it" if is_int8(folder) else "choose another folder"
         raise OutputError(f"{folder} holds {'an int8 judge' if is_int8(folder) else 'other files'}; {hint}.")
     return folder
 
