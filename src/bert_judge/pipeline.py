@@ -86,8 +86,8 @@ class CandidateRows:
             hint = f"there are those of {', '.join(there)}" if there else "run bert-judge generate first"
             raise InputError(f"there are no candidates of {model} for {task.name} at {path}; {hint}.")
         if task.as_in_paper is not None and not (path.parent / RUN).exists():
-            said = f"{path} has no {RUN} beside it: it is read with the rows and options of the paper's package."
-            warnings.warn(said, stacklevel=2)
+            sentence = f"{path} has no {RUN} beside it: it is read with the rows and options of the paper's package."
+            warnings.warn(sentence, stacklevel=2)
             task = task.as_in_paper()
         candidates = read_list(path, "candidates")
         if len(candidates) != len(task.questions):
@@ -202,7 +202,9 @@ def build_training_data(
     data = {}
     for task in tasks:
         rows = {model: _labelled_rows(task, candidates_dir, scores_dir, model, label_source) for model in models}
-        data[task.name] = DatasetDict({model_folder(model): Dataset.from_list(own) for model, own in rows.items()})
+        data[task.name] = DatasetDict(
+            {model_folder(model): Dataset.from_list(records) for model, records in rows.items()}
+        )
     try:
         for name, splits in data.items():
             splits.save_to_disk(str(path / name))
@@ -237,15 +239,15 @@ def _find_scores(candidates_dir: Path, scores_dir: Path | None, task: str, model
     places = [scores_dir] if scores_dir else [candidates_dir, candidates_dir.parent / "scores"]
     folders = [find_folder(place / task, model) for place in places]
     there = {path.parent: path for folder in folders for path in sorted(folder.glob(f"*/*/{SCORES}"))}
-    ours = {folder: path for folder, path in there.items() if folder.parent.name == judge}
-    exact = [path for folder, path in ours.items() if model_folder(folder.name) == model_folder(variant)]
-    near = [path for folder, path in ours.items() if model_folder(folder.name).startswith(model_folder(variant))]
+    of_judge = {folder: path for folder, path in there.items() if folder.parent.name == judge}
+    exact = [path for folder, path in of_judge.items() if model_folder(folder.name) == model_folder(variant)]
+    near = [path for folder, path in of_judge.items() if model_folder(folder.name).startswith(model_folder(variant))]
     if exact or len(near) == 1:
         return (exact or near)[0]
-    found = ", ".join(f"{folder.parent.name}/{folder.name}" for folder in there)
+    names = ", ".join(f"{folder.parent.name}/{folder.name}" for folder in there)
     raise InputError(
         f"there are no scores of {label_source} for {task}, {model} in {' or '.join(map(str, folders))}; "
-        + (f"there is {found}." if found else "run bert-judge judge first.")
+        + (f"there is {names}." if names else "run bert-judge judge first.")
     )
 
 

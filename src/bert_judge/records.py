@@ -47,8 +47,8 @@ class Signature:
     @classmethod
     def make(cls, name: str, settings: Mapping[str, object] | None = None, **more: object) -> Self:
         """A signature of values of any kind, without those that are None."""
-        given = {**(settings or {}), **more}
-        return cls(name, {key: _shortest(value) for key, value in given.items() if value is not None})
+        values = {**(settings or {}), **more}
+        return cls(name, {key: _shortest(value) for key, value in values.items() if value is not None})
 
     @classmethod
     def of(cls, value: Signature | Mapping[str, Any] | str) -> Signature:
@@ -66,9 +66,9 @@ class Signature:
         """The first three differences, in words: `dtype bfloat16, not float32`; empty where there are none."""
         if self.name != other.name:
             return f"{self.short}, not {other.short}"
-        ours, theirs = self.settings, other.settings
-        names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
-        return ", ".join(f"{name} {ours.get(name, '-')}, not {theirs.get(name, '-')}" for name in names[:3])
+        settings, other_settings = self.settings, other.settings
+        names = [name for name in {**settings, **other_settings} if settings.get(name) != other_settings.get(name)]
+        return ", ".join(f"{name} {settings.get(name, '-')}, not {other_settings.get(name, '-')}" for name in names[:3])
 
     def __str__(self) -> str:
         return "|".join([self.name, *(f"{key}:{value}" for key, value in self.settings.items())])
@@ -101,7 +101,7 @@ class JudgeInfo:
     @classmethod
     def read(cls, record: Mapping[str, Any]) -> JudgeInfo:
         """What `asdict` made of it, with anything besides. Raises KeyError for something else."""
-        return cls(**{each.name: record[each.name] for each in fields(cls)})
+        return cls(**{attribute.name: record[attribute.name] for attribute in fields(cls)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +393,7 @@ class Sampling:
     def settings(self) -> dict[str, object]:
         """The settings that can change a reply."""
         greedy = ("temperature", "presence_penalty", "max_tokens")
-        names = [each.name for each in fields(self) if self.temperature > 0 or each.name in greedy]
+        names = [setting.name for setting in fields(self) if self.temperature > 0 or setting.name in greedy]
         return {name: getattr(self, name) for name in names}
 
 
@@ -434,13 +434,13 @@ def versions(*packages: str) -> dict[str, str]:
     import platform
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {"bert-judge": __version__, "python": platform.python_version()}
+    installed = {"bert-judge": __version__, "python": platform.python_version()}
     for package in packages:
         try:
-            found[package] = version(package)
+            installed[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def once(value: Any) -> Any:

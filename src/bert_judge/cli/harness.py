@@ -32,19 +32,19 @@ def beside_own_scores(folder: ResultFolder, run: Run) -> Document | None:
     scores between 0 and 1, or the judge no labels.
     """
     rows = open_run(folder.folder).rows if run.left else run.rows
-    found = beside_harness(rows)
+    comparison = beside_harness(rows)
     several = several_answers(rows)
-    if not (found.lines or (found.repeats and several)):
+    if not (comparison.lines or (comparison.repeats and several)):
         return None
     doubted = doubted_references(lambda: rows)
-    _write(found, several, doubted, rows, folder)
+    _write(comparison, several, doubted, rows, folder)
     disagreements = first_disagreements(rows, _SHOWN)
     more = f"{{:,}} more: bert-judge show {folder.folder} --theirs"
-    return harness_document(found, several, doubted, disagreements, more)
+    return harness_document(comparison, several, doubted, disagreements, more)
 
 
 def _write(
-    found: HarnessFound,
+    comparison: HarnessFound,
     several: Sequence[SeveralLine],
     doubted: Sequence[DoubtedReference],
     rows: Collection[Row],
@@ -52,15 +52,15 @@ def _write(
 ) -> None:
     """Write the tables as data, the answers on which the tool and the judge differ, and the references in doubt."""
     lines: list[dict[str, Any]] = []
-    for line in found.lines:
+    for line in comparison.lines:
         record = asdict(line)
         lines.append({**line.metric._asdict(), **{name: value for name, value in record.items() if name != "metric"}})
     record = {
         "version": __version__,
         "lines": lines,
         "several": [asdict(line) for line in several],
-        "unscaled": list(found.unscaled),
-        "repeats": found.repeats,
+        "unscaled": list(comparison.unscaled),
+        "repeats": comparison.repeats,
         "doubted_references": {
             "by_several_models": sum(len(reference.models) > 1 for reference in doubted),
             "by_one_model": sum(len(reference.models) == 1 for reference in doubted),

@@ -72,7 +72,11 @@ def main(arguments: Sequence[str]) -> int:
         if judge.info.paid and judge.costs and not options.quiet:
             say(_costs(judge.costs))
     if not options.quiet:
-        say(task_table([(each.rows.task.name, each.model, each.name, each.summary) for each in results]).text())
+        say(
+            task_table(
+                [(result.rows.task.name, result.model, result.name, result.summary) for result in results]
+            ).text()
+        )
         if options.explain:
             say(f"\n{where_explained(options.output_dir)}")
     if failed := say_failed([result.folder for result in results], "bert-judge judge"):

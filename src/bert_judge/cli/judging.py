@@ -47,7 +47,7 @@ def chosen_judges(arguments: Sequence[str]) -> list[JudgeSpec]:
     if asked["server"] and names != (_REMOTE,) and not kinds:
         served = [{"served": name} for name in names] or [{}]
         named = zip(names or ["served"], served, strict=True)
-        return renamed(JudgeSpec(name, JUDGES[_REMOTE], own, frozenset(own)) for name, own in named)
+        return renamed(JudgeSpec(name, JUDGES[_REMOTE], settings, frozenset(settings)) for name, settings in named)
     if names and kinds:
         raise InputError(f"--judge {','.join(names)} and --judge_type {','.join(kinds)} both name the judge; give one.")
     for kind in kinds:
@@ -82,23 +82,23 @@ def add_judges(
         help="its class: one of these names, or module:Class",
     )
     kinds = {spec.judge_type: spec.kind for spec in chosen}
-    taken: set[str] = {*SECRETS}
+    added: set[str] = {*SECRETS}
     if _REMOTE not in kinds:
         help_text = "let the bert-judge serve at this address judge; --judge names one of its judges"
         group.add_argument(*spellings("server"), metavar="URL", help=help_text)
     for name, kind in kinds.items():
-        taken.update(parser.flags(f"what {name} takes", kind, given_only=True, without=taken))
-    if "store" not in taken:
+        added.update(parser.flags(f"what {name} takes", kind, given_only=True, without=added))
+    if "store" not in added:
         help_text = "file of kept verdicts, none of which is computed again; auto: in the cache folder (default: off)"
         group.add_argument(*spellings("store"), metavar="FILE", help=help_text)
-    if "trust_remote_code" not in taken:
+    if "trust_remote_code" not in added:
         add_trust(group)
-    owners = _add_flags_of_others(parser, {*taken, "server", "store", "trust_remote_code"}) if others else {}
+    owners = _add_flags_of_others(parser, {*added, "server", "store", "trust_remote_code"}) if others else {}
 
     def read(values: Mapping[str, Any]) -> dict[str, JudgeSpec]:
         for flag in (flag for flag in owners if flag in values):
             note(f"--{flag} belongs to {' and '.join(owners[flag])} and is not used by {', '.join(kinds)}.")
-        specs = with_flags(chosen, {name: values[name] for name in taken if name in values})
+        specs = with_flags(chosen, {name: values[name] for name in added if name in values})
         for spec in specs:
             for name in spec.lacking:
                 parser.error(f"{spec.judge_type} needs --{name}")
@@ -114,14 +114,14 @@ def add_trust(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(*spellings("trust_remote_code"), action="store_true", help=help_text)
 
 
-def _add_flags_of_others(parser: Parser, taken: Set[str]) -> dict[str, list[str]]:
+def _add_flags_of_others(parser: Parser, added: Set[str]) -> dict[str, list[str]]:
     """Accept the flags of judges that are not chosen; returns whose they are."""
     group = parser.add_argument_group()
     owners: dict[str, list[str]] = {}
     for name, kind in JUDGES.items():
-        add_flags(group, kind, given_only=True, without={*taken, *owners}, hidden=True)
+        add_flags(group, kind, given_only=True, without={*added, *owners}, hidden=True)
         for flag in inspect.signature(kind).parameters:
-            if flag not in taken:
+            if flag not in added:
                 owners.setdefault(flag, []).append(name)
     return owners
 

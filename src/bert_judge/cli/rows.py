@@ -41,8 +41,8 @@ def row_lines(row: Row, clipped: int | None = CLIPPED) -> Iterator[str]:
         ("shares", shared(row)),
         ("says", _clip(row.verdict.explanation, clipped)),
     ]
-    if theirs := harness_scores(row):
-        texts.append(("theirs", ", ".join(f"{name} {score:g}" for name, score in theirs.items())))
+    if own_scores := harness_scores(row):
+        texts.append(("theirs", ", ".join(f"{name} {score:g}" for name, score in own_scores.items())))
     texts += [("why", because(row.why) if row.why else None)]
     if row.verdict.truncated:
         texts.append(
@@ -58,7 +58,9 @@ def row_lines(row: Row, clipped: int | None = CLIPPED) -> Iterator[str]:
         if text is None:
             continue
         wrapped = [
-            line for each in text.splitlines() or ["(empty)"] for line in textwrap.wrap(each, width - 14) or [""]
+            line
+            for paragraph in text.splitlines() or ["(empty)"]
+            for line in textwrap.wrap(paragraph, width - 14) or [""]
         ]
         for number, line in enumerate(wrapped):
             yield f"  {name if number == 0 else '':12}{line}".rstrip().translate(colours)

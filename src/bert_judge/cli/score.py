@@ -269,9 +269,9 @@ def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder], load:
 def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ScoreOptions, list[str]]:
     """The judges by name, the options, and the files."""
     asked = peek(arguments, "suite", "judge", "judge_type")
-    suite, given = asked["suite"], asked["judge"] or asked["judge_type"]
-    if suite and given:
-        raise InputError(f"--suite {suite} names the judges; leave {given} out, or put it into that file.")
+    suite, named = asked["suite"], asked["judge"] or asked["judge_type"]
+    if suite and named:
+        raise InputError(f"--suite {suite} names the judges; leave {named} out, or put it into that file.")
     parser = Parser("bert-judge score", "FILE … [--output_dir FOLDER] [flags]", "Judge a file of answers.", _EXAMPLES)
     parser.add_argument(
         "files",
@@ -305,9 +305,9 @@ def _report(folder: ResultFolder, source: Source, signature: Signature, page: st
 
 def _what_was_read(options: ScoreOptions, *sources: Source) -> list[Block]:
     """The columns that were read; of saved runs of other tools what was found, and columns where some were named."""
-    found: list[Block] = [found_table(sources[0].found, sources[0].unread)] if sources[0].found else []
-    named = options.map or options.candidates or not found
-    return [*found, *([_columns_read(*sources)] if named else [])]
+    found_runs: list[Block] = [found_table(sources[0].found, sources[0].unread)] if sources[0].found else []
+    named = options.map or options.candidates or not found_runs
+    return [*found_runs, *([_columns_read(*sources)] if named else [])]
 
 
 def _columns_read(*sources: Source) -> str:

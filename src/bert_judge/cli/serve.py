@@ -78,8 +78,8 @@ def _labelling(folder: str | None, labels: str) -> AbstractContextManager[Labell
 def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ServerOptions, str | None, str]:
     parser = Parser("bert-judge serve", "[flags]", "Serve judges over HTTP.", _EXAMPLES)
     parser.flags("serving", ServerOptions)
-    said = "a folder that score wrote: people label its answers on a page, at the address that is printed"
-    parser.add_argument("--label", metavar="FOLDER", help=said)
+    help_text = "a folder that score wrote: people label its answers on a page, at the address that is printed"
+    parser.add_argument("--label", metavar="FOLDER", help=help_text)
     parser.add_argument("--labels", metavar="FILE", default="labels.jsonl", help="where these labels go (%(default)s)")
     read_judges = add_judges(parser, chosen_judges(arguments), several="several, by name")
     values = parser.parse(arguments)

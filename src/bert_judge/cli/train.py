@@ -123,7 +123,7 @@ def _read_data(options: TrainOptions) -> Any:
 
 def _report(result: TrainResult) -> str:
     """What a person wants to know of a new judge."""
-    measures = [("held-out", result.dev), *((f"  {name}", own) for name, own in result.tasks.items())]
+    measures = [("held-out", result.dev), *((f"  {name}", measured) for name, measured in result.tasks.items())]
     body: list[list[Content]] = [
         [name, m.rows, *map(number, (m.accuracy, m.f1, m.kappa, m.brier, m.ece))] for name, m in measures
     ]

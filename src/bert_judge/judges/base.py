@@ -83,7 +83,7 @@ class Costs:
         )
 
 
-_AMOUNTS = tuple(each.name for each in fields(Costs) if each.name != "stages")
+_AMOUNTS = tuple(amount.name for amount in fields(Costs) if amount.name != "stages")
 
 
 SECRETS: Final = frozenset(["api_key"])
@@ -216,7 +216,7 @@ def _entries(name: str, values: Any) -> list[Any]:
 def _texts(value: Any, place: str) -> tuple[str, ...]:
     if not _is_list(value):
         return (_text(value, place, "a text, or a list of texts,"),)
-    texts = tuple(_text(each, f"{place}[{number}]") for number, each in enumerate(value))
+    texts = tuple(_text(amount, f"{place}[{number}]") for number, amount in enumerate(value))
     if not texts:
         raise InputError(f"{place} is empty; at least one correct answer was expected.")
     return texts

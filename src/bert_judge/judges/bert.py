@@ -162,19 +162,21 @@ class BERTJudge(Judge):
 
         Raises what `bert_judge.training.train` raises.
         """
-        given = locals()
+        arguments = locals()
         from bert_judge.training import TrainConfig, read_examples, train
 
         form = JudgeConfig.load(find_model(self._name, self._trust_remote_code)).form
         form = form.without(question=not include_question, reference=not include_reference)
-        given["report_to"] = (report_to,) if isinstance(report_to, str) else tuple(report_to or ())
-        taken = {each.name: given[each.name] for each in fields(TrainConfig) if each.name in given}
+        arguments["report_to"] = (report_to,) if isinstance(report_to, str) else tuple(report_to or ())
+        settings = {
+            setting.name: arguments[setting.name] for setting in fields(TrainConfig) if setting.name in arguments
+        }
         result = train(
             self._name,
             read_examples(dataset),
             output_dir,
             form,
-            replace(config or TrainConfig(), **taken),
+            replace(config or TrainConfig(), **settings),
             training_mix=training_mix,
             trust_remote_code=self._trust_remote_code,
         )
@@ -245,11 +247,11 @@ class BERTJudge(Judge):
 
 def _check_token_types(folder: Path, form: InputForm) -> None:
     """Raise ModelError where an encoder can't read the marks that its `judge.json` asks for."""
-    known = int(read_config(folder).get("type_vocab_size") or 1)
-    if known < form.token_types:
+    token_types = int(read_config(folder).get("type_vocab_size") or 1)
+    if token_types < form.token_types:
         raise ModelError(
             f"{folder / JUDGE_CONFIG} asks for match marks of evidence {form.evidence}, which need {form.token_types} "
-            f"token types, but the model has {known}: it was not trained with them; train it again."
+            f"token types, but the model has {token_types}: it was not trained with them; train it again."
         )
 
 

@@ -220,7 +220,7 @@ class Cascade(Judge):
             yield from self._window(window)
 
     def _window(self, window: Sequence[Sample]) -> Iterator[Verdict]:
-        given: list[Verdict | None] = [None] * len(window)
+        decided: list[Verdict | None] = [None] * len(window)
         passed: list[dict[str, Verdict]] = [{} for _ in window]
         waiting = list(range(len(window)))
         try:
@@ -231,17 +231,17 @@ class Cascade(Judge):
                     if label is None:
                         passed[row][stage.name] = verdict
                     else:
-                        given[row] = _decided(stage, replace(verdict, label=label), passed[row])
-                waiting = [row for row in waiting if given[row] is None]
+                        decided[row] = _decided(stage, replace(verdict, label=label), passed[row])
+                waiting = [row for row in waiting if decided[row] is None]
         except Exception:  # of a user's own judge: any kind
-            for found in given:
+            for found in decided:
                 if found is None:
                     break
                 yield found
             raise
         last = self.plan.last
         rest = self._asked(len(self._judges) - 1, [window[row] for row in waiting]) if last else iter(())
-        for found, earlier in zip(given, passed, strict=True):
+        for found, earlier in zip(decided, passed, strict=True):
             if found is not None:
                 yield found
             else:
@@ -265,16 +265,18 @@ class Cascade(Judge):
 
 
 def _decided(stage: Stage, verdict: Verdict, passed: Mapping[str, Verdict]) -> Verdict:
-    said = f"{'undecided' if verdict.score is None else 'decided'} by {stage.name}"
+    reason = f"{'undecided' if verdict.score is None else 'decided'} by {stage.name}"
     return replace(
         verdict,
-        explanation=f"{said}: {verdict.explanation}" if verdict.explanation else said,
+        explanation=f"{reason}: {verdict.explanation}" if verdict.explanation else reason,
         details={**verdict.details, "stage": stage.name, "stage_score": verdict.score, **_scores(passed)},
     )
 
 
 def _unsure(passed: Mapping[str, Verdict]) -> Verdict:
-    scores = [f"{name} {'undecided' if each.score is None else f'{each.score:.3g}'}" for name, each in passed.items()]
+    scores = [
+        f"{name} {'undecided' if verdict.score is None else f'{verdict.score:.3g}'}" for name, verdict in passed.items()
+    ]
     failed = any(verdict.failed for verdict in passed.values())
     return Verdict(None, None, f"no stage is sure ({', '.join(scores)})", details=_scores(passed), failed=failed)
 

@@ -79,13 +79,11 @@ class FluencyJudge(Judge):
         for window in windows_of(samples, _WINDOW):
             sources = [self._sources(sample) if sample.candidate.strip() else {} for sample in window]
             pairs = [
-                (source, sample.candidate)
-                for sample, own in zip(window, sources, strict=True)
-                for source in own.values()
+                (text, sample.candidate) for sample, text in zip(window, sources, strict=True) for text in text.values()
             ]
-            found = iter(self._model.score(pairs))
-            for sample, own in zip(window, sources, strict=True):
-                yield self._verdict(sample, {index: next(found) for index in own})
+            likelihoods = iter(self._model.score(pairs))
+            for sample, of_sample in zip(window, sources, strict=True):
+                yield self._verdict(sample, {index: next(likelihoods) for index in of_sample})
 
     def _sources(self, sample: Sample) -> dict[int, str | None]:
         """What is read before the candidate, by the index of the reference (0 where that is not read)."""
@@ -94,13 +92,13 @@ class FluencyJudge(Judge):
         texts = sample.references if self.info.reads_references else (sample.question or "",)
         return {index: text for index, text in enumerate(texts) if text.strip()}
 
-    def _verdict(self, sample: Sample, found: dict[int, Likelihood]) -> Verdict:
+    def _verdict(self, sample: Sample, likelihoods: dict[int, Likelihood]) -> Verdict:
         if not sample.candidate.strip():
             return Verdict(None, None, "the candidate is empty")
-        if not found:
+        if not likelihoods:
             return Verdict(None, None, f"the row has no {self._source}, which the model reads before the candidate")
-        best = max(found, key=lambda index: found[index].mean)
-        likelihood = found[best]
+        best = max(likelihoods, key=lambda index: likelihoods[index].mean)
+        likelihood = likelihoods[best]
         if not likelihood.tokens:
             return Verdict(None, None, "the model's tokenizer finds no token in the candidate")
         if not math.isfinite(likelihood.mean):

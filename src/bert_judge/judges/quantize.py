@@ -83,28 +83,28 @@ def quantize(
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True) as beside:
-            made = Path(beside) / folder.name
-            made.mkdir()
+            copy = Path(beside) / folder.name
+            copy.mkdir()
             for path in (path for pattern in _FILES for path in source.glob(pattern)):
-                shutil.copy(path, made)
-            write_int8(model, [prompt.tokens for group in prompts for prompt in group], made, trust_remote_code)
-            config.save(made)
+                shutil.copy(path, copy)
+            write_int8(model, [prompt.tokens for group in prompts for prompt in group], copy, trust_remote_code)
+            config.save(copy)
             exact = BERTJudge(str(source), trust_remote_code, "float32", runtime="openvino")
-            size = sum((made / name).stat().st_size for name in INT8)
-            found = _compared(folder, size, len(chosen), others, exact, BERTJudge(str(made)))
-            if found.flips > max_flips * found.rows:
+            size = sum((copy / name).stat().st_size for name in INT8)
+            comparison = _compared(folder, size, len(chosen), others, exact, BERTJudge(str(copy)))
+            if comparison.flips > max_flips * comparison.rows:
                 raise InputError(
-                    f"in int8 {found.flips} of {found.rows:,} labels of {model_path} differ, more than max_flips "
-                    f"({max_flips:.1%}): nothing was written. Calibrate it on more rows like those that are judged, or "
+                    f"in int8 {comparison.flips} of {comparison.rows:,} labels of {model_path} differ, more than "
+                    f"max_flips ({max_flips:.1%}): nothing was written. Calibrate it on more rows like those that are judged, or "
                     "keep it as it is."
                 )
             shutil.rmtree(folder, ignore_errors=True)
-            made.rename(folder)
+            copy.rename(folder)
     except OSError as error:
         if isinstance(error, ModelError | OutputError):
             raise
         raise OutputError(f"{folder} can't be written ({error.strerror or error}); choose another folder.") from error
-    return found
+    return comparison
 
 
 def _free_folder(output_dir: str | Path, overwrite: bool) -> Path:
@@ -158,7 +158,7 @@ def _judged(judge: BERTJudge, rows: Sequence[Sample]) -> tuple[list[Verdict], fl
 
 
 def _agreement(rows: Sequence[Sample], verdicts: Sequence[Verdict]) -> float | None:
-    said = [
+    agreements = [
         verdict.label == (row.gold >= 0.5) for row, verdict in zip(rows, verdicts, strict=True) if row.gold is not None
     ]
-    return sum(said) / len(said) if said else None
+    return sum(agreements) / len(agreements) if agreements else None

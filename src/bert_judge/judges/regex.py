@@ -114,13 +114,13 @@ class RegexJudge(Judge):
         candidates: Sequence[str],
         references: Sequence[str | Sequence[str]],
     ) -> list[float | None]: ...
-    def predict(self, *given: Any, **named: Any) -> list[float | None]:
+    def predict(self, *arguments: Any, **named: Any) -> list[float | None]:
         """The scores of candidates, in their order; None where the judge could not decide.
 
         Takes `(candidates, references)`, as the paper's package does, or `(questions, candidates, references)`, as
         every judge does; by position or by name. Raises InputError for anything else, or where the lengths differ.
         """
-        return [verdict.score for verdict in self.assess(make_samples(**_arguments(given, named)))]
+        return [verdict.score for verdict in self.assess(make_samples(**_arguments(arguments, named)))]
 
     def _verdict(self, sample: Sample) -> Verdict:
         answer = find_answer(sample, self._think_token, whole=self._whole)
@@ -139,10 +139,10 @@ class RegexJudge(Judge):
             return Verdict(0.0, 0, "the pattern does not match", matched_reference=0)
         answer = answers[-1 if self._which == "last" else 0]
         pairs = (self._compared(answer, reference) for reference in sample.references)
-        found = list(self._results(pairs))
-        scores = [-1.0 if result.score is None else result.score for result in found]
+        results = list(self._results(pairs))
+        scores = [-1.0 if result.score is None else result.score for result in results]
         best = max(range(len(scores)), key=scores.__getitem__)
-        score, why, _ = found[best]
+        score, why, _ = results[best]
         details = {"answer": answer}
         if score is None:
             return Verdict(None, None, why, details=details)
@@ -162,8 +162,8 @@ class RegexJudge(Judge):
         if self._pattern == "none":
             return answer, reference
         reference = self._clean(reference)
-        ours, theirs = option_letter(answer), option_letter(reference)
-        return (ours, theirs) if ours and theirs else (answer, reference)
+        candidate_letter, reference_letter = option_letter(answer), option_letter(reference)
+        return (candidate_letter, reference_letter) if candidate_letter and reference_letter else (answer, reference)
 
     def _clean(self, text: str) -> str:
         return text if self._pattern == "none" else strip_markup(text)
@@ -178,18 +178,18 @@ def _finder(pattern: str, case_sensitive: bool, timeout: float) -> Callable[[str
     def find(text: str) -> list[str]:
         with limited(timeout) as seconds:
             groups = (match.groups() for match in compiled.finditer(text, timeout=seconds))
-            return [next((group for group in each if group is not None), "") for each in groups]
+            return [next((group for group in groups_of_match if group is not None), "") for groups_of_match in groups]
 
     return find
 
 
-def _arguments(given: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
+def _arguments(arguments: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
     """The texts by name: those given by position are the first of either form."""
     for form in (_TEXTS[1:], _TEXTS):
         others = set(_TEXTS) - set(form)
-        if len(given) <= len(form) and named.keys() - others == set(form[len(given) :]):
-            return {"questions": None, **named, **dict(zip(form, given, strict=False))}
-    said = ", ".join([f"{len(given)} by position", *(f"{name}=" for name in named)])
+        if len(arguments) <= len(form) and named.keys() - others == set(form[len(arguments) :]):
+            return {"questions": None, **named, **dict(zip(form, arguments, strict=False))}
+    passed = ", ".join([f"{len(arguments)} by position", *(f"{name}=" for name in named)])
     raise InputError(
-        f"predict was given {said}; (candidates, references) or (questions, candidates, references) was expected."
+        f"predict was given {passed}; (candidates, references) or (questions, candidates, references) was expected."
     )

@@ -91,7 +91,7 @@ class RemoteJudge(Judge):
                     asked = [group.create_task(ask(client, window)) for window in self._windows(samples)]
             except ExceptionGroup as failed:  # the first failure ends the others
                 raise failed.exceptions[0] from None
-        return [verdict for each in asked for verdict in each.result()]
+        return [verdict for task in asked for verdict in task.result()]
 
     async def apredict(
         self,
@@ -117,7 +117,7 @@ class RemoteJudge(Judge):
         except FailedRequestError as error:
             raise _refusal(error) or ModelError(f"{error}; is bert-judge serve running there?") from error
         try:
-            models = {str(each["id"]): each for each in answer["data"]}
+            models = {str(model["id"]): model for model in answer["data"]}
             if served is not None and served not in models:
                 raise InputError(f"{self.server} has no judge {served!r}; {did_you_mean(served, models)}")
             model = models[served] if served is not None else next(iter(models.values()))

@@ -91,9 +91,13 @@ class RuleJudge(Judge):
         timeout: Annotated[float, "seconds that a pattern may take on a candidate"] = PATTERN_TIMEOUT,
         think_token: Annotated[str, "what closes a reasoning trace"] = THINK_TOKEN,
     ) -> None:
-        given = locals()
+        arguments = locals()
         check_seconds(timeout=timeout)
-        flags = {kind: given[kind] for kind in KINDS if given[kind] is not False and given[kind] not in (None, ())}
+        flags = {
+            kind: arguments[kind]
+            for kind in KINDS
+            if arguments[kind] is not False and arguments[kind] not in (None, ())
+        }
         self._rules = [Rule(kind, kind, value, case_sensitive) for kind, value in flags.items()]
         self._rules += read_rules(Path(rules)) if rules else []
         if not self._rules:
@@ -161,8 +165,8 @@ def _rule(entry: Any, where: str) -> Rule:
         raise InputError(f"{where} is {shown(entry)}; a kind with its value was expected, such as `max_words: 50`.")
     kinds = [str(key) for key in entry if key not in ("name", "case_sensitive")]
     if len(kinds) != 1:
-        said = " and ".join(kinds) or "no kind"
-        raise InputError(f"{where} has {said}; one kind was expected, of {', '.join(KINDS)}.")
+        kinds_named = " and ".join(kinds) or "no kind"
+        raise InputError(f"{where} has {kinds_named}; one kind was expected, of {', '.join(KINDS)}.")
     value, case = entry[kinds[0]], entry.get("case_sensitive", False)
     if not isinstance(case, bool):
         raise InputError(f"{where} sets case_sensitive to {shown(case)}; true or false was expected.")
@@ -193,9 +197,9 @@ def _text_kind(holds: Callable[[str, str], bool], wrong: str) -> RuleKind:
 
 def _length_kind(count: Callable[[str], int], most: bool, unit: str) -> RuleKind:
     def broken_by(rule: Rule, text: str, timeout: float) -> str | None:
-        found = count(text)
-        good = found <= rule.value if most else found >= rule.value
-        return None if good else f"has {found} {unit}, not at {'most' if most else 'least'} {rule.value}"
+        length = count(text)
+        good = length <= rule.value if most else length >= rule.value
+        return None if good else f"has {length} {unit}, not at {'most' if most else 'least'} {rule.value}"
 
     return RuleKind(
         broken_by,

@@ -51,13 +51,13 @@ class SharedJudge:
         asked = [self._waiting.popleft() for _ in range(len(self._waiting))]
         together = [sample for samples, _ in asked for sample in samples]
         try:
-            found = iter(list(self.judge.fitted(together).assess(together)))
+            judged = iter(list(self.judge.fitted(together).assess(together)))
         except BaseException as error:  # each thread that waits has to end; all of them raise it
             for _, verdicts in asked:
                 verdicts.set_exception(error)
             return
         for samples, verdicts in asked:
-            verdicts.set_result(list(islice(found, len(samples))))
+            verdicts.set_result(list(islice(judged, len(samples))))
 
 
 _LOADED: dict[str, SharedJudge] = {}

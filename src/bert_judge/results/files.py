@@ -68,16 +68,16 @@ def is_remote(folder: str | Path) -> bool:
     return isinstance(path, RemotePath)
 
 
-def read_list(path: Path, what: str) -> list[Any]:
+def read_list(path: Path, content: str) -> list[Any]:
     """A JSON list, such as `candidates.json`; errors call its content `what`. Raises InputError."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"there are no {what} at {path} ({error.strerror}).") from error
+        raise InputError(f"there are no {content} at {path} ({error.strerror}).") from error
     except ValueError as error:
-        raise InputError(f"{path} is broken ({error}); a JSON list of {what} was expected.") from error
+        raise InputError(f"{path} is broken ({error}); a JSON list of {content} was expected.") from error
     if not isinstance(values, list):
-        raise InputError(f"{path} holds a {type(values).__name__}; a JSON list of {what} was expected.")
+        raise InputError(f"{path} holds a {type(values).__name__}; a JSON list of {content} was expected.")
     return values
 
 

@@ -263,10 +263,10 @@ def listed(folder: Path) -> list[VerdictPart]:
     path = folder / LIST
     try:
         lines = path.read_bytes().split(b"\n")[:-1]  # half a line, of a killed process, is no line
-        found = [VerdictPart(**json.loads(line)) for line in lines]
+        parts = [VerdictPart(**json.loads(line)) for line in lines]
     except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{path} can't be read ({first_line(error)}); remove {folder} and judge again.") from error
-    return sorted({part.number: part for part in found}.values(), key=lambda part: part.number)
+    return sorted({part.number: part for part in parts}.values(), key=lambda part: part.number)
 
 
 def read_part(path: Path, columns: Collection[str] | None = None) -> Iterator[dict[str, Any]]:

@@ -36,7 +36,7 @@ class SavedRows(Collection[Row]):
 
     def __contains__(self, row: object) -> bool:
         """Whether one of the rows is equal."""
-        return any(each == row for each in self)
+        return any(other == row for other in self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def load_record(folder: Path) -> dict[str, Any]:
     if not path.exists():
         begun = _is_begun(folder)
         state = "an unfinished run (start the same command again to finish it)" if begun else "no result"
-        below = sorted(str(each.parent) for each in folder.glob(f"*/{RUN}"))
+        below = sorted(str(run.parent) for run in folder.glob(f"*/{RUN}"))
         hint = f", such as {' or '.join(below[:2])}," if below else ""
         raise InputError(f"{folder} holds {state}; a folder with {VERDICTS} and {RUN}{hint} was expected.")
     try:
@@ -149,11 +149,11 @@ def find_folders(paths: Iterable[str | Path]) -> list[Path]:
     So `judge`'s whole output folder, or that of a suite, can be given. A result that is found twice is there once.
     Raises InputError where a folder holds none, or a damaged one.
     """
-    found: dict[Path, Path] = {}
+    folders: dict[Path, Path] = {}
     for path in paths:
         for folder in sorted(result_folders(Path(path)), key=_made):
-            found.setdefault(folder.resolve(), folder)
-    return list(found.values())
+            folders.setdefault(folder.resolve(), folder)
+    return list(folders.values())
 
 
 def left_out(paths: Iterable[str | Path]) -> list[str]:
@@ -171,17 +171,17 @@ def _made(folder: Path) -> tuple[str, int, Path]:
 def result_folders(path: Path) -> list[Path]:
     """The folder, if it holds a result, else those below it that do. Raises InputError where there is none."""
     if not path.is_dir():
-        what = "a file" if path.exists() else "not there"
-        raise InputError(f"{path} is {what}; a folder that score or judge wrote was expected.")
+        state = "a file" if path.exists() else "not there"
+        raise InputError(f"{path} is {state}; a folder that score or judge wrote was expected.")
     if _is_result(path):
         return [path]
-    found = sorted(run.parent for run in path.rglob(RUN) if has_verdicts(run.parent))
-    if not found:
+    folders = sorted(run.parent for run in path.rglob(RUN) if has_verdicts(run.parent))
+    if not folders:
         begun = "".join(f" ({folder} is unfinished)" for folder in _unfinished(path)[:1])
         raise InputError(
             f"{path} holds no result, nor does a folder in it{begun}; a folder with {VERDICTS} was expected."
         )
-    return found
+    return folders
 
 
 def _is_result(path: Path) -> bool:
@@ -193,7 +193,7 @@ def _is_begun(folder: Path) -> bool:
 
 
 def _unfinished(path: Path) -> list[Path]:
-    begun = {each.parent for name in (VERDICTS, PARTS) for each in path.rglob(name + PARTIAL)}
+    begun = {partial.parent for name in (VERDICTS, PARTS) for partial in path.rglob(name + PARTIAL)}
     return sorted(folder for folder in begun if not (folder / RUN).exists())
 
 

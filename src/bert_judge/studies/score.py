@@ -177,13 +177,13 @@ def explain_result(source: Rows, judge: Judge, folder: ResultFolder, rows: Seque
     Yields the number of each row. Those that are explained already are kept, and no score changes.
     """
     explained = read_explanations(folder.folder)
-    wanted = set(rows) - explained.keys()
+    rows_to_explain = set(rows) - explained.keys()
     pairs = zip(source, folder.records(), strict=True)
-    judged = {row: (sample, record["score"]) for row, (sample, record) in enumerate(pairs) if row in wanted}
+    judged = {row: (sample, record["score"]) for row, (sample, record) in enumerate(pairs) if row in rows_to_explain}
     for row, explanation in zip(judged, explain(judge, judged.values()), strict=True):
         explained[row] = explanation
         yield row
-    if wanted:
+    if rows_to_explain:
         write_explanations(folder.folder, {row: explained[row] for row in (*rows, *explained)})
 
 
@@ -229,10 +229,10 @@ def _with_verdicts(samples: Iterable[Sample], judge: Judge) -> Iterator[tuple[Sa
     """Each sample with its verdict; only the window that the judge reads ahead is held in memory."""
     name, count = type(judge).__name__, 0
     kept, judged = tee(samples)
-    given = judge.assess(judged)
-    if not isinstance(given, Iterable):
-        raise InputError(f"assess of {name} returned {given!r:.60}; one Verdict per sample was expected (use yield).")
-    verdicts = iter(given)
+    stream = judge.assess(judged)
+    if not isinstance(stream, Iterable):
+        raise InputError(f"assess of {name} returned {stream!r:.60}; one Verdict per sample was expected (use yield).")
+    verdicts = iter(stream)
     for sample in kept:
         verdict = next(verdicts, _END)
         if verdict is _END:
