@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Annotated
 
 from bert_judge.cli import GATE_MISSED, log_shown, progress_bar, run, say, say_error
-from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import add_judges, chosen_judges
 from bert_judge.errors import InputError
@@ -91,7 +91,7 @@ def _parse(arguments: Sequence[str]) -> tuple[JudgeSpec, AuditOptions, Gate]:
     if values["items"] < 1:
         parser.error(f"--items is {values['items']}; a number of questions, at least 1, was expected")
     (spec,) = read_judges(values).values()
-    return spec, made(AuditOptions, values), made(Gate, values)
+    return spec, options_from(AuditOptions, values), options_from(Gate, values)
 
 
 if __name__ == "__main__":

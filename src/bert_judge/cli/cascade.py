@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from bert_judge.cli import log_shown, progress_bar, run, say
-from bert_judge.cli.flags import Parser, add_flags, made
+from bert_judge.cli.flags import Parser, add_flags, options_from
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import trusts_files
 from bert_judge.errors import InputError, OutputError
@@ -67,7 +67,7 @@ def _parse(arguments: Sequence[str]) -> tuple[CascadeOptions, CascadeSettings, P
     add_flags(group, CascadeOptions)
     parser.flags("what is promised", CascadeSettings)
     values = parser.parse(arguments)
-    return made(CascadeOptions, values), made(CascadeSettings, values), Path(values["output"])
+    return options_from(CascadeOptions, values), options_from(CascadeSettings, values), Path(values["output"])
 
 
 def _check_place(output: Path) -> None:

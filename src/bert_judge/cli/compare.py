@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from bert_judge.cli import run, say
-from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.outputs import checked_sample
 from bert_judge.errors import InputError
 from bert_judge.records import __version__
@@ -74,7 +74,7 @@ def _parse(arguments: Sequence[str]) -> tuple[CompareOptions, BootstrapSettings,
     parser.flags("flags", CompareOptions)
     parser.flags("what is measured", BootstrapSettings)
     values = parser.parse(arguments)
-    return made(CompareOptions, values), made(BootstrapSettings, values), values["runs"]
+    return options_from(CompareOptions, values), options_from(BootstrapSettings, values), values["runs"]
 
 
 def _write(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import judge_rows, say_failed, trusts_files
 from bert_judge.cli.outputs import OutputOptions, checked_sample
@@ -100,7 +100,7 @@ def _parse(arguments: Sequence[str]) -> tuple[EvaluateOptions, EvaluationSetting
     parser.flags("flags", EvaluateOptions)
     parser.flags("what is measured", EvaluationSettings)
     values = parser.parse(arguments)
-    return made(EvaluateOptions, values), made(EvaluationSettings, values), values["paths"]
+    return options_from(EvaluateOptions, values), options_from(EvaluationSettings, values), values["paths"]
 
 
 def _figure(options: EvaluateOptions) -> str | None:

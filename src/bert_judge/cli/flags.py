@@ -160,7 +160,7 @@ def _as_map(match: re.Match[str]) -> str:
     return "--map " + ",".join(f"{role}={column}" for role, column in pairs)
 
 
-def made(kind: type[T], values: Mapping[str, Any]) -> T:
+def options_from(kind: type[T], values: Mapping[str, Any]) -> T:
     """An instance of a dataclass from the values of its flags."""
     return kind(**{field.name: values[field.name] for field in fields(kind)})  # type: ignore[arg-type]
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bert_judge.cli import log_shown, note, progress_bar, run, say
-from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.tasking import TaskOptions, read_tasks
 from bert_judge.generators import KeptGenerator, Options, make_generator
 from bert_judge.paths import settings_suffix
@@ -46,11 +46,15 @@ class GenerateOptions:
 def main(arguments: Sequence[str]) -> int:
     """Check the tasks, load the model once, answer task by task."""
     values = _parse(arguments)
-    options, sampling, generator_options = made(GenerateOptions, values), made(Sampling, values), made(Options, values)
+    options, sampling, generator_options = (
+        options_from(GenerateOptions, values),
+        options_from(Sampling, values),
+        options_from(Options, values),
+    )
     output_dir = check_folder(options.output_dir)
     for name, backends in generator_options.unused_by(options.backend).items():
         note(f"--{name} belongs to the backend {' and '.join(backends)} and is not used by {options.backend}.")
-    tasks = list(read_tasks(made(TaskOptions, values)))  # before the model: it takes longer to load
+    tasks = list(read_tasks(options_from(TaskOptions, values)))  # before the model: it takes longer to load
     with log_shown(not options.quiet):
         generator = make_generator(options.backend, options.model_path, sampling, generator_options)
     kept = KeptGenerator(generator, open_store(options.store))

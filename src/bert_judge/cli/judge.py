@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.judging import add_judges, chosen_judges, explain_rows, judge_rows, made_judge, say_failed
 from bert_judge.cli.outputs import VerdictOptions
 from bert_judge.cli.rows import where_explained
@@ -122,8 +122,8 @@ def _parse(arguments: Sequence[str]) -> tuple[list[JudgeSpec], JudgeOptions, Tas
     values = parser.parse(arguments)
     return (
         list(map(_as_in_the_paper, read_judges(values).values())),
-        made(JudgeOptions, values),
-        made(TaskOptions, values),
+        options_from(JudgeOptions, values),
+        options_from(TaskOptions, values),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from bert_judge.cli import note, run, say
-from bert_judge.cli.flags import Parser, add_flags, made
+from bert_judge.cli.flags import Parser, add_flags, options_from
 from bert_judge.cli.outputs import checked_sample
 from bert_judge.errors import InputError
 from bert_judge.inputs import ColumnMap
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
     add_flags(group, ReportOptions)
     parser.flags("what the formats of --to take", ExportOptions)
     values = parser.parse(arguments)
-    options = made(ReportOptions, values)
+    options = options_from(ReportOptions, values)
     if values["to"]:
         return _export(values, options)
     path = check_path(values["output"] or "report.html")
@@ -82,7 +82,7 @@ def _export(values: Mapping[str, Any], options: ReportOptions) -> int:
     if len(values["results"]) > 1:
         raise InputError(f"--to takes one result; {len(values['results'])} were given.")
     folder = check_folder(values["output"] or "bert-judge-export")
-    exported = FORMATS[values["to"]](load_run(values["results"][0]), made(ExportOptions, values))
+    exported = FORMATS[values["to"]](load_run(values["results"][0]), options_from(ExportOptions, values))
     write_exported(exported, folder, options.overwrite)
     for sentence in exported.notes:
         note(sentence)

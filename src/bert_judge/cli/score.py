@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.flags import Parser, columns_in, made, peek
+from bert_judge.cli.flags import Parser, columns_in, options_from, peek
 from bert_judge.cli.harness import beside_own_scores
 from bert_judge.cli.inputs import InputOptions, input_settings, open_input
 from bert_judge.cli.judging import (
@@ -285,7 +285,7 @@ def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ScoreOptions
         add_trust(parser)
     values = parser.parse(arguments)
     judges = read_judges(values) if read_judges else read_suite(Path(suite), trusts_files(arguments))
-    return judges, made(ScoreOptions, values), values["files"]
+    return judges, options_from(ScoreOptions, values), values["files"]
 
 
 def _what_is_written(options: ScoreOptions, column: str, source: Source) -> dict[str, Any]:

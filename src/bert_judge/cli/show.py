@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from bert_judge.cli import run, say
-from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.rows import CLIPPED, LEGEND, row_lines
 from bert_judge.errors import InputError
 from bert_judge.records import Row
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.flags("which rows", Wanted)
     parser.flags("flags", ShowOptions)
     values = parser.parse(arguments)
-    filters, options = made(Wanted, values), made(ShowOptions, values)
+    filters, options = options_from(Wanted, values), options_from(ShowOptions, values)
     if options.limit < 0:
         raise InputError(f"limit is {options.limit}; a number of rows, or 0 for all, was expected.")
     labels = read_labels(options.labels, options.map) if options.labels else None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.tasking import TaskOptions, read_tasks
 from bert_judge.encoder.models import find_model
 from bert_judge.errors import InputError
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.flags("data and model", TrainOptions)
     parser.flags("the training", TrainConfig)
     values = parser.parse(arguments)
-    options, config = made(TrainOptions, values), made(TrainConfig, values)
+    options, config = options_from(TrainOptions, values), options_from(TrainConfig, values)
     check_folder(options.output_dir)
     mix = load_mix(options.training_mix) if options.training_mix else None
     examples = read_examples(_read_data(options))

@@ -234,16 +234,16 @@ class Cascade(Judge):
                         decided[row] = _decided(stage, replace(verdict, label=label), passed[row])
                 waiting = [row for row in waiting if decided[row] is None]
         except Exception:  # of a user's own judge: any kind
-            for found in decided:
-                if found is None:
+            for decision in decided:
+                if decision is None:
                     break
-                yield found
+                yield decision
             raise
         last = self.plan.last
         rest = self._asked(len(self._judges) - 1, [window[row] for row in waiting]) if last else iter(())
-        for found, earlier in zip(decided, passed, strict=True):
-            if found is not None:
-                yield found
+        for decision, earlier in zip(decided, passed, strict=True):
+            if decision is not None:
+                yield decision
             else:
                 yield _decided(last, next(rest), earlier) if last else _unsure(earlier)
 

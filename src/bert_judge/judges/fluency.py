@@ -79,7 +79,9 @@ class FluencyJudge(Judge):
         for window in windows_of(samples, _WINDOW):
             sources = [self._sources(sample) if sample.candidate.strip() else {} for sample in window]
             pairs = [
-                (text, sample.candidate) for sample, text in zip(window, sources, strict=True) for text in text.values()
+                (text, sample.candidate)
+                for sample, of_sample in zip(window, sources, strict=True)
+                for text in of_sample.values()
             ]
             likelihoods = iter(self._model.score(pairs))
             for sample, of_sample in zip(window, sources, strict=True):

@@ -36,10 +36,12 @@ def explain(judge: Judge, judged: Iterable[tuple[Sample, float | None]]) -> Iter
     judged = iter(judged)
     while rows := list(islice(judged, _ROWS)):
         sentences = _occluded(judge, rows, [_sentences(sample.candidate) for sample, _ in rows])
-        inside = [_words_in(sample.candidate, found) for (sample, _), found in zip(rows, sentences, strict=True)]
+        inside = [
+            _words_in(sample.candidate, occlusions) for (sample, _), occlusions in zip(rows, sentences, strict=True)
+        ]
         words = _occluded(judge, rows, inside)
-        for (_, score), *found in zip(rows, sentences, words, strict=True):
-            yield Explanation(score, *map(tuple, found))
+        for (_, score), *occlusions in zip(rows, sentences, words, strict=True):
+            yield Explanation(score, *map(tuple, occlusions))
 
 
 def _occluded(

@@ -95,8 +95,8 @@ def quantize(
             if comparison.flips > max_flips * comparison.rows:
                 raise InputError(
                     f"in int8 {comparison.flips} of {comparison.rows:,} labels of {model_path} differ, more than "
-                    f"max_flips ({max_flips:.1%}): nothing was written. Calibrate it on more rows like those that are judged, or "
-                    "keep it as it is."
+                    f"max_flips ({max_flips:.1%}): nothing was written. Calibrate it on more rows like "
+                    "those that are judged, or keep it as it is."
                 )
             shutil.rmtree(folder, ignore_errors=True)
             copy.rename(folder)
