@@ -32,6 +32,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ _PASSING = re.compile(r"\d+%\||^preparing the model for this processor")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 _PRINTED = re.compile(r"^print\(.*\)  # (.+)$", re.MULTILINE)
 _COMMENT = re.compile(r"<!--\s*(not run|file|status|setup):?\s*(.*?)\s*-->", re.DOTALL)
+_COMMENT_OF_ANY_KIND = re.compile(r"<!--.*?-->", re.DOTALL)
 _FLAG = re.compile(r"(?<![\w-])--[a-zA-Z]\w[\w-]*")
 
 
@@ -83,8 +85,8 @@ def blocks_of(page: Path) -> Iterator[Block]:
     mark = value = ""
     for token in MarkdownIt().parse(page.read_text(encoding="utf-8")):
         if token.type == "html_block":
-            found = _COMMENT.search(token.content)
-            mark, value = found.groups() if found else ("", "")
+            comment = _COMMENT.search(token.content)
+            mark, value = comment.groups() if comment else ("", "")
             if mark == "setup":
                 yield Block(token.map[0] + 1, token.map[1], "bash" if "bert-judge" in value else "python", value)
                 mark = ""
@@ -144,9 +146,7 @@ class Player:
             if words[0] != "bert-judge":
                 raise PageError(f"only bert-judge is run, not {words[0]}; give the reason: <!-- not run: REASON -->")
             arguments = [self.base_url if word == ENDPOINT else word for word in words[1:]]
-            arguments = [
-                each for word in arguments for each in (sorted(map(str, Path().glob(word))) if "*" in word else [word])
-            ]
+            arguments = list(chain.from_iterable(map(expanded, arguments)))
             expected = int(block.value) if block.mark == "status" and words == commands_of(block)[-1] else 0
             status = main(arguments)
             if status != expected:
@@ -160,6 +160,11 @@ class Player:
         expected = _PRINTED.findall(block.text)
         if expected and (difference := compare("\n…\n".join(["", *expected, ""]), self.printed)):
             raise PageError(difference)
+
+
+def expanded(word: str) -> list[str]:
+    """The files that a pattern names, as a shell expands it."""
+    return sorted(map(str, Path().glob(word))) if "*" in word else [word]
 
 
 def last_line(stream: Any) -> str:
@@ -220,13 +225,12 @@ def compare(expected: str, printed: str) -> str:
         if want == "…":
             skip = True
             continue
-        found = next(
-            (n for n in range(at, len(have) if skip else at + 1) if n < len(have) and alike(want, have[n])), None
-        )
-        if found is None:
+        candidates = range(at, len(have) if skip else min(at + 1, len(have)))
+        match = next((n for n in candidates if alike(want, have[n])), None)
+        if match is None:
             near = have[at] if at < len(have) and not skip else "no such line"
             return f"the page shows\n    {line.strip()}\nand what is printed has\n    {near}"
-        at, skip = found + 1, False
+        at, skip = match + 1, False
     return "" if skip or at == len(have) else f"what is printed goes on:\n    {have[at]}"
 
 
@@ -314,7 +318,7 @@ def test_every_flag_in_the_text_is_there() -> None:
         path for folder in ("src/bert_judge/cli", "benchmarks", "recipes") for path in (PROJECT / folder).rglob("*.py")
     ]
     texts = [path.read_text(encoding="utf-8") for path in (*sources, PROJECT / "tests" / "golden" / "flags.json")]
-    known = {flag for text in texts for flag in _FLAG.findall(text)} | _OTHER_FLAGS
+    flags = {flag for text in texts for flag in _FLAG.findall(text)} | _OTHER_FLAGS
     for page in PAGES:
         inline = [
             code.content
@@ -323,13 +327,22 @@ def test_every_flag_in_the_text_is_there() -> None:
             if code.type == "code_inline"
         ]
         named = {flag.replace("--no-", "--") for code in inline for flag in _FLAG.findall(code)}
-        assert named <= known, page.name
+        assert named <= flags, page.name
 
 
 def test_links_of_the_readme_lead_somewhere() -> None:
     """Those of the other pages are checked by `make docs`."""
     for page in (PROJECT / "README.md", PROJECT / "examples" / "README.md"):
         for token in MarkdownIt().enable("table").parse(page.read_text(encoding="utf-8")):
-            for each in token.children or ():
-                target = str(each.attrs.get("href") or each.attrs.get("src") or "").partition("#")[0]
+            for child in token.children or ():
+                target = str(child.attrs.get("href") or child.attrs.get("src") or "").partition("#")[0]
                 assert "://" in target or (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_documentation_stays_small() -> None:
+    """A page that is added takes the place of another; words in comments are not seen and do not count."""
+    words = {page: len(_COMMENT_OF_ANY_KIND.sub("", page.read_text(encoding="utf-8")).split()) for page in PAGES}
+    pages = [page for page in PAGES if page.parent == PROJECT / "docs"]
+    assert words[PROJECT / "README.md"] <= 900
+    assert len(pages) <= 32
+    assert sum(words[page] for page in pages) <= 28_500

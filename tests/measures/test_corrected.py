@@ -187,7 +187,7 @@ def misses(found: list[AccuracyEstimate | None], truth: float) -> int:
 @pytest.mark.parametrize("labels", [100, 300, 1000])
 @pytest.mark.parametrize("name", ["labels only", "PPI++"])
 def test_intervals_hold_the_truth(name: str, labels: int) -> None:
-    """benchmarks/corrected.py does the same with 2,000 draws and prints the figures of docs/corrected.md."""
+    """benchmarks/corrected.py does the same with 2,000 draws and prints the figures of docs/measurements.md."""
     missed = {}
     for cell in CELLS:
         samples = [

@@ -129,7 +129,7 @@ def _devices() -> Iterator[str]:
 
 
 def _int8() -> str:
-    """Whether an int8 judge pays on this processor, with the figures of docs/quantize.md."""
+    """Whether an int8 judge pays on this processor, with the figures of docs/measurements.md."""
     import torch
 
     if fastest_dtype(torch.device("cpu")) == "bfloat16":

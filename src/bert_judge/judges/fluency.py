@@ -25,7 +25,7 @@ class FluencyJudge(Judge):
     sequence-to-sequence model always reads a source, with its encoder. Of several references that one counts after
     which the candidate is likeliest. Scores of two models, or of two sources, can't be compared. There is no label
     unless `threshold` is given. Undecided are an empty candidate, which has no token to be likely, and a row without
-    the source. See docs/fluency.md.
+    the source. See docs/judges.md.
 
     Raises InputError where an argument is wrong and for a sequence-to-sequence model without a source, ModelError where
     the model can't be found or is not a language model.
