@@ -17,7 +17,7 @@ import pytest
 from bert_judge.errors import InputError
 from bert_judge.inputs import Source, open_source
 from bert_judge.inputs.limits import Limits
-from bert_judge.inputs.saved.archives import members
+from bert_judge.inputs.saved.inspect_ai import members
 from bert_judge.records import Sample
 
 LOGS = Path(__file__).parents[1] / "logs"
@@ -25,7 +25,7 @@ QA = LOGS / "lm_eval" / "tiny-qwen3" / "samples_local_qa_2026-11-21T00-36-31.686
 
 
 def aside(source: Source) -> dict[str, int]:
-    return dict(sum((Counter(run.aside) for run in source.found), Counter()))
+    return dict(sum((Counter(run.aside) for run in source.saved_runs), Counter()))
 
 
 def written(path: Path, value: object) -> Path:
@@ -79,7 +79,7 @@ def test_every_row_of_real_logs_is_there_once_or_counted(subtests: pytest.Subtes
             source = open_source(LOGS / place)
             assert (source.format, len(source), aside(source)) == (tool, rows, counted)
             assert len({(sample.meta.get("task"), sample.id) for sample in source}) == rows
-            assert sum(run.rows for run in source.found) == rows
+            assert sum(run.rows for run in source.saved_runs) == rows
 
 
 def test_a_log_of_lm_eval_has_one_row_a_document_with_the_scores_of_all_filters() -> None:
@@ -260,7 +260,7 @@ def test_predictions_of_opencompass(tmp_path: Path) -> None:
         ("1", "P?", ("r", "s"), "d"),
     ]
     assert [each.meta["harness:correct"] for each in source] == [1.0, 0.0]
-    assert source.found[0][:3] == ("OpenCompass", "gsm8k", "m")
+    assert source.saved_runs[0][:3] == ("OpenCompass", "gsm8k", "m")
     assert source.unread == ()
     assert source.sha256 != before.sha256
 
@@ -346,9 +346,9 @@ def test_a_file_is_known_by_its_content_and_can_be_read_as_a_plain_one(tmp_path:
     copy = shutil.copy(QA, tmp_path / "b.csv")
     assert (len(open_source(copy)), next(iter(open_source(copy))).meta["harness:exact_match:strict"]) == (4, 0.0)
     plain = open_source(copy, input_format="jsonl", columns={"reference": "target", "candidate": "resps.0.0"})
-    assert (plain.format, len(plain), plain.found) == ("jsonl", 8, ())
+    assert (plain.format, len(plain), plain.saved_runs) == ("jsonl", 8, ())
     (tmp_path / "plain.jsonl").write_text('{"question": "q", "answer": "a", "output": "o"}\n')
-    assert open_source(tmp_path / "plain.jsonl").found == ()
+    assert open_source(tmp_path / "plain.jsonl").saved_runs == ()
 
 
 def test_a_folder_is_searched_for_runs_and_says_what_it_did_not_read(tmp_path: Path) -> None:
@@ -360,7 +360,7 @@ def test_a_folder_is_searched_for_runs_and_says_what_it_did_not_read(tmp_path: P
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
     source = open_source(tmp_path)
     assert (source.format, len(source)) == ("lm-eval, inspect", 16)
-    assert [(run.task, run.rows) for run in source.found] == [
+    assert [(run.task, run.rows) for run in source.saved_runs] == [
         *[("local_mc", 0), ("local_qa", 4)],
         *[("local_graded", 0), ("local_graded", 8), ("local_mc", 4)],
     ]
@@ -374,14 +374,14 @@ def test_a_folder_is_searched_for_runs_and_says_what_it_did_not_read(tmp_path: P
 def test_the_results_beside_a_log_name_the_model_and_belong_to_its_digest(tmp_path: Path) -> None:
     place = Path(shutil.copytree(QA.parent, tmp_path / "folder"))
     before = open_source(place / QA.name)
-    assert before.found[0].model == "tiny-qwen3"
+    assert before.saved_runs[0].model == "tiny-qwen3"
     results = place / "results_2026-11-21T00-36-31.686367.json"
     results.write_text(json.dumps({"model_name": "other"}))
     assert open_source(place / QA.name).sha256 != before.sha256
     with pytest.raises(InputError, match="was changed"):
         list(before)
     results.unlink()
-    assert open_source(place / QA.name).found[0].model == "folder"
+    assert open_source(place / QA.name).saved_runs[0].model == "folder"
     results.write_text("{")
     with pytest.raises(InputError, match=r"results_\S+ is not valid JSON .*it belongs to"):
         open_source(place / QA.name)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bert_judge.cli import run, say, say_error
 from bert_judge.cli.flags import Parser
-from bert_judge.inputs.files import find_input
+from bert_judge.inputs.finding import find_input
 from bert_judge.records import Signature
 from bert_judge.results import damage
 from bert_judge.results.runs import left_out, load_record, result_folders

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Annotated, Final
 
 from bert_judge.errors import InputError, OutputError
-from bert_judge.inputs.files import FORMATS, Input, find_input
+from bert_judge.inputs.files import FORMATS, Input
+from bert_judge.inputs.finding import find_input
 from bert_judge.results import write_files
 from bert_judge.results.runs import Run
 

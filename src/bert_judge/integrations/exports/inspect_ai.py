@@ -20,8 +20,7 @@ from typing import Any, Final
 
 from bert_judge.errors import InputError, first_line
 from bert_judge.inputs.files import InputFile
-from bert_judge.inputs.saved.archives import unpacked
-from bert_judge.inputs.saved.inspect_ai import HEADS, row_id
+from bert_judge.inputs.saved.inspect_ai import HEADS, row_id, unpacked
 from bert_judge.inputs.streams import CHUNK, opened
 from bert_judge.integrations.exports.base import Exported, ExportOptions, judge_of, judged_input, judged_paths
 from bert_judge.records import __version__
@@ -38,7 +37,7 @@ def export_inspect(run: Run, options: ExportOptions) -> Exported:
     Raises InputError where none was judged, and for logs that are not there any more or were changed.
     """
     found = judged_input(run, judged_paths(run, options.input))
-    logs = [file for file in found.files if file.reader and file.format == "inspect"]
+    logs = [file for file in found.files if file.log and file.format == "inspect"]
     if not logs:
         raise InputError(f"{run.folder} is no result of logs of inspect, but of {run.input.get('format')}.")
     top = Path(os.path.commonpath([Path(log.name).absolute().parent for log in logs]))
