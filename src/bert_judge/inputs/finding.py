@@ -159,7 +159,7 @@ def _log_format(
 
 
 def _other_format(name: str, place: Path, mark: bytes) -> str:
-    """JSON lines for standard input, whose bad lines are named later. Raises InputError for a file of no known format."""
+    """JSON lines for standard input, whose bad lines get errors of their own. Raises InputError for other files."""
     if not mark:
         raise InputError(f"{name} is empty; rows were expected.")
     if str(place) == "-":

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
+from bert_judge.errors import InputError
 from bert_judge.inputs.files import InputFile
-from bert_judge.inputs.saved import every_eval_ever, helm, inspect_ai, lighteval, lm_eval, opencompass, paper
+from bert_judge.inputs.saved import every_eval_ever, helm, inspect_ai, lighteval, lm_eval, opencompass
 from bert_judge.inputs.saved.rows import HARNESS
 from bert_judge.inputs.values import RawRow
 
@@ -38,6 +39,17 @@ class LogFormat(NamedTuple):
     beside: Callable[[InputFile], Sequence[str]] = lambda _: ()
 
 
+def _is_list_of_texts(first: Mapping[str, object]) -> bool:
+    return type(first.get("")) is str  # not NumberText: a number
+
+
+def _refuse_candidates(file: InputFile) -> Iterator[RawRow]:
+    raise InputError(
+        f"{file.name} is a list of texts without questions and references, as `generate` and the paper's package write "
+        "their candidates; `bert-judge judge` judges it, by the name of its task."
+    )
+
+
 LOG_FORMATS: Final = (
     LogFormat("lm-eval", "{", lm_eval.recognises, lm_eval.read, lm_eval.beside),
     LogFormat("inspect", "zip", inspect_ai.recognises_archive, inspect_ai.read_archive),
@@ -46,7 +58,7 @@ LOG_FORMATS: Final = (
     LogFormat("OpenCompass", "{", opencompass.recognises, opencompass.read, opencompass.beside),
     LogFormat("every_eval_ever", "{", every_eval_ever.recognises, every_eval_ever.read),
     LogFormat("HELM", "[", helm.recognises, helm.read, helm.beside),
-    LogFormat("candidates of tasks", "[", paper.recognises, paper.read),
+    LogFormat("candidates of tasks", "[", _is_list_of_texts, _refuse_candidates),
 )
 
 
