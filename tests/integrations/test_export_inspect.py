@@ -110,7 +110,7 @@ def test_an_edited_score_keeps_its_place(command: Command) -> None:
 
 
 def test_an_undecided_sample_is_unscored(command: Command) -> None:
-    command("score", LOGS / "mc.json", "--judge", "test_inspect:Hesitant", "--output_dir", "out", "--quiet")
+    command("score", LOGS / "mc.json", "--judge", f"{__name__}:Hesitant", "--output_dir", "out", "--quiet")
     assert command("export", "out", "--to", "inspect", "-o", "scored")[0] == 0
     log = json.loads(Path("scored/mc.json").read_text())
     score = log["samples"][0]["scores"]["bert_judge"]
@@ -127,14 +127,14 @@ def test_what_is_refused(complaint: Callable[..., str], command: Command) -> Non
     assert command("score", "logs/mc.json", *BY_WORDS, "--output_dir", "out")[0] == 0
     export = ("export", "out", "--to", "inspect")
     said = complaint(*export, "-o", "logs")
-    assert "logs/mc.json is what was judged, which is never replaced; choose another --output_dir" in said
+    assert "logs/mc.json is what was judged, which is never replaced; choose another folder" in said
     assert "is never replaced" in complaint(*export, "-o", "logs", "--overwrite")
     assert command(*export, "-o", "scored", "--quiet")[0] == 0
-    assert "scored/mc.json is there already; choose another --output_dir, or pass" in complaint(*export, "-o", "scored")
+    assert "scored/mc.json exists already; choose another folder, or replace it with" in complaint(*export, "-o", "scored")
     assert command(*export, "-o", "scored", "--overwrite", "--quiet")[0] == 0
     assert "the name is 'a b'; letters, digits and _, a letter first" in complaint(*export, "--name", "a b")
     Path("logs").rename("moved")
-    assert "logs/mc.json is not there; name what was judged with --input" in complaint(*export)
+    assert "logs/mc.json does not exist; name what was judged as input" in complaint(*export)
     assert command(*export, "--input", "moved/mc.json", "-o", "from-moved", "--quiet")[0] == 0
     assert "moved/errored.eval is not what was judged in out" in complaint(*export, "--input", "moved/errored.eval")
     Path("plain.jsonl").write_text('{"question": "q", "reference": "r", "candidate": "c"}\n')

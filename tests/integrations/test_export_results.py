@@ -80,7 +80,7 @@ def test_a_record_of_every_eval_ever_for_each_task_and_model(command: Command) -
 
 def test_what_is_undecided_is_left_out_and_said(command: Command) -> None:
     answers()
-    command("score", "answers.jsonl", "--judge", "test_results:OddOnes", "--output_dir", "out", "--quiet")
+    command("score", "answers.jsonl", "--judge", f"{__name__}:OddOnes", "--output_dir", "out", "--quiet")
     export = ("export", "out", "--model", "org/m")
     status, _, err = command(*export, "--to", "every_eval_ever", "-o", "records")
     assert status == 0
@@ -96,9 +96,9 @@ def test_what_is_undecided_is_left_out_and_said(command: Command) -> None:
 def test_results_for_the_hub(command: Command, complaint: Callable[..., str]) -> None:
     assert command("score", LOGS / "inspect", *BY_WORDS, "--output_dir", "out")[0] == 0
     export = ("export", "out", "--to", "eval_results")
-    assert "name it with --dataset, like openai/gsm8k" in complaint(*export)
+    assert "name it, as in dataset='openai/gsm8k'" in complaint(*export)
     several = complaint(*export, "--dataset", "org/data")
-    assert "out has the tasks local_graded, local_mc, and a data set is one's; name it with --task" in several
+    assert "out has the tasks local_graded, local_mc, but a data set belongs to one; name it, as in task='NAME'" in several
     said = complaint(*export, "--dataset", "org/data", "--task", "gsm8k")
     assert "out has no task gsm8k; its tasks: local_graded, local_mc" in said
     flags = ("--dataset", "org/data", "--dataset_task", "main", "--task", "local_mc", "--source_url", "https://x.org/a")
@@ -113,12 +113,12 @@ def test_what_records_and_results_refuse(command: Command, complaint: Callable[.
     score = ("score", "answers.jsonl", "--quiet", "--output_dir")
     assert command(*score, "out", "--judge", "containment")[0] == 0
     records = ("--to", "every_eval_ever")
-    assert "does not say whose answers it has; name the model with --model" in complaint("export", "out", *records)
+    assert "does not say whose answers it has; name the model, as in model='NAME'" in complaint("export", "out", *records)
     assert command(*score, "bare", "--judge", "containment", "--no_texts")[0] == 0
     assert "bare has no texts, which the records need" in complaint("export", "bare", *records, "--model", "m")
-    assert command(*score, "scores", "--judge", "test_results:Unlabelled")[0] == 0
+    assert command(*score, "scores", "--judge", f"{__name__}:Unlabelled")[0] == 0
     said = complaint("export", "scores", *records, "--model", "m")
-    assert "has no answer that is judged correct or incorrect; run score with --threshold X" in said
+    assert "has no answer that is judged correct or incorrect; judge again with a threshold" in said
     assert command("export", "out", *records, "--model", "../../m|x", "-o", "safe")[0] == 0
     assert {str(path.parent) for path in Path().rglob("*_samples.jsonl")} == {"safe/data/answers/_/.._m_x"}
 
@@ -145,7 +145,7 @@ def test_rows_keep_all_columns(command: Command, complaint: Callable[..., str]) 
     answers(bert_judge_label=1)
     assert command("score", "answers.jsonl", *BY_WORDS, "--output_dir", "taken")[0] == 0
     said = complaint("export", "taken", "--to", "rows", "-o", "other")
-    assert "has a column bert_judge_label; choose another name for ours with --name" in said
+    assert "has a column bert_judge_label; choose another name for ours" in said
 
 
 def test_rows_of_a_table_several_files_and_a_saved_run(command: Command) -> None:

@@ -43,7 +43,7 @@ def test_bad_input_is_told_in_a_sentence(refused: Refused) -> None:
         judged("containmnt")
     with refused("a document has no column 'answer' for the reference; did you mean answers?"):
         judged("containment")([["a"]], [{"question": "Where?", "answers": "Paris"}])
-    with refused("process_results got 'It is Paris.'; what judged"):
+    with refused("process_results got 'It is Paris.'; the output of judged"):
         process_results(DOCS[0], ["It is Paris."])
 
 

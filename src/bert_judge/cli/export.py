@@ -46,10 +46,10 @@ def main(arguments: Sequence[str]) -> int:
     folder = check_folder(writing.output_dir)
     exported = FORMATS[values["to"]](load_run(values["result"]), made(ExportOptions, values))
     write_exported(exported, folder, writing.overwrite)
-    for each in exported.notes:
-        note(each)
+    for text in exported.notes:
+        note(text)
     if not writing.quiet:
-        say(f"{exported.said}\nfiles  {folder}/: {', '.join(exported.files)}")
+        say(f"{exported.summary}\nfiles  {folder}/: {', '.join(exported.files)}")
     return 0
 
 
