@@ -226,7 +226,7 @@ def test_details_of_lighteval_with_either_naming(tmp_path: Path) -> None:
     pq.write_table(pa.table({**columns, "__metric__": [{"em": 1, "f1": 0.5}] * 4}), path)
     source = open_source(tmp_path)
     assert aside(source) == {"of log-likelihoods, without a generated answer": 1, "without a reference": 1}
-    assert [(each.id, each.references, each.candidate, each.meta.get("repeat")) for each in source] == [
+    assert [(row.id, row.references, row.candidate, row.meta.get("repeat")) for row in source] == [
         ("7_repeat_1", ("b", "a"), "x", 1),
         ("7_repeat_2", ("b", "a"), "y", 2),
         ("7", ("b",), "x", None),
@@ -255,11 +255,11 @@ def test_predictions_of_opencompass(tmp_path: Path) -> None:
     details = {"type": "GEN", "0": {"correct": [True]}, "1": {"correct": False}}
     written(tmp_path / "results" / "m" / "gsm8k.json", {"accuracy": 50, "details": details})
     source = open_source(tmp_path)
-    assert [(each.id, each.question, each.references, each.candidate) for each in source] == [
+    assert [(row.id, row.question, row.references, row.candidate) for row in source] == [
         ("0", "Q?", ("4",), "c"),
         ("1", "P?", ("r", "s"), "d"),
     ]
-    assert [each.meta["harness:correct"] for each in source] == [1.0, 0.0]
+    assert [row.meta["harness:correct"] for row in source] == [1.0, 0.0]
     assert source.saved_runs[0][:3] == ("OpenCompass", "gsm8k", "m")
     assert source.unread == ()
     assert source.sha256 != before.sha256
@@ -286,7 +286,7 @@ def test_runs_of_helm(tmp_path: Path) -> None:
     adapter = {"method": "multiple_choice_joint", "model": "org/m"}
     written(place / "run_spec.json", {"name": "mmlu:subject=x,model=org_m", "adapter_spec": adapter})
     source = open_source(tmp_path)
-    assert [(each.id, each.question, each.references, each.candidate) for each in source] == [
+    assert [(row.id, row.question, row.references, row.candidate) for row in source] == [
         ("id1", "Capital?\n\nA) Rome\nB) Paris", ("Paris",), " B"),
         ("id1_typos_1", "Captial?\n\nA) Rome\nB) Paris", ("Paris",), " B"),
     ]
@@ -316,16 +316,16 @@ def test_records_of_every_eval_ever(tmp_path: Path) -> None:
         "output": {"raw": ["c"]},
         "evaluation": {"score": 0.0, "is_correct": False},
     }
-    said = [{"role": "assistant", "content": "c"}, {"role": "assistant", "content": None}]
+    messages = [{"role": "assistant", "content": "c"}, {"role": "assistant", "content": None}]
     path = lines(
         tmp_path / "x_samples.jsonl",
         record,
         {**record, "evaluation_result_id": "flexible", "evaluation": {"score": 1.0, "is_correct": True}},
-        {**record, "sample_id": "s2", "output": None, "messages": said},
+        {**record, "sample_id": "s2", "output": None, "messages": messages},
         {**record, "sample_id": "s3", "error": "timeout"},
     )
     source = open_source(path)
-    assert [(each.id, each.question, each.references, each.candidate) for each in source] == [
+    assert [(row.id, row.question, row.references, row.candidate) for row in source] == [
         ("s1", "Q?", ("r",), "c"),
         ("s2", "Q?", ("r",), "c"),
     ]
@@ -390,7 +390,7 @@ def test_the_results_beside_a_log_name_the_model_and_belong_to_its_digest(tmp_pa
 def test_what_can_not_be_read_is_said_in_a_sentence(tmp_path: Path, refused: Callable[..., Any]) -> None:
     good = json.dumps(sampled())
     whole = (LOGS / "inspect" / "mc.json").read_text()
-    for text, said in [
+    for text, problem in [
         (good + "\n{", "line 2 is not valid JSON"),
         (good + '\n{"a": 1}', "line 2 is not a sample of lm-eval: it has no doc, doc_id, filtered_resps, resps"),
         ('["a", "b"]', "is a list of texts without questions and references"),
@@ -399,7 +399,7 @@ def test_what_can_not_be_read_is_said_in_a_sentence(tmp_path: Path, refused: Cal
     ]:
         path = tmp_path / "x.json"
         path.write_text(text)
-        with refused(said, text=text[:80]):
+        with refused(problem, text=text[:80]):
             open_source(path)
 
 

@@ -101,11 +101,11 @@ def test_the_stages_of_a_cascade_are_those_of_one_machine(command: Command, answ
     names = ("containment", "token_f1")
     specs = [JudgeSpec.of(name) for name in names]
     high = (Certificate(1.0, 100, 99, 0.95), None)
-    made = [
+    stages = [
         Stage(name, {"judge_type": "RegexJudge", **spec.settings}, Signature.of(spec.make().signature), side)
         for name, spec, side in zip(names, specs, high, strict=True)
     ]
-    CascadePlan(tuple(made), 0.95, 0.1).save(folder / "cascade.json")
+    CascadePlan(tuple(stages), 0.95, 0.1).save(folder / "cascade.json")
     common = ("score", answers.name, "--part_rows", 100, "--no_report", "--judge_type", "Cascade", "--model_path")
     status, far, error = command(*common, "cascade.json", "--engine", "ray", "--actors", "2", "--output_dir", "far")
     assert status == 0, error
@@ -117,7 +117,7 @@ def test_the_stages_of_a_cascade_are_those_of_one_machine(command: Command, answ
     assert both[0]["containment"][0] == "392"
     for name in ("far", "here"):
         used = json.loads((folder / name / "run.json").read_text())["costs"]["stages"]
-        assert [str(stage["rows"]) for stage in used] == [both[0][each][0] for each in names]
+        assert [str(stage["rows"]) for stage in used] == [both[0][name][0] for name in names]
         assert all(stage["seconds"] > 0 for stage in used)
 
 
@@ -173,10 +173,10 @@ def test_a_judge_in_a_pipeline_of_ones_own(answers: Path) -> None:
         batch_size=20,
         compute=ray.data.ActorPoolStrategy(size=1),
     )
-    found = {row["candidate"]: row["contains_score"] for row in judged.take_all()}
+    verdicts = {row["candidate"]: row["contains_score"] for row in judged.take_all()}
     judge = JudgeSpec.of("containment").make()
     scores = judge.predict(list(rows["question"]), list(rows["candidate"]), list(rows["references"]))
-    assert found == dict(zip(rows["candidate"], scores, strict=True))
+    assert verdicts == dict(zip(rows["candidate"], scores, strict=True))
 
 
 KILLER = """

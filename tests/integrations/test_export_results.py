@@ -98,9 +98,11 @@ def test_results_for_the_hub(command: Command, complaint: Callable[..., str]) ->
     export = ("export", "out", "--to", "eval_results")
     assert "name it, as in dataset='openai/gsm8k'" in complaint(*export)
     several = complaint(*export, "--dataset", "org/data")
-    assert "out has the tasks local_graded, local_mc, but a data set belongs to one; name it, as in task='NAME'" in several
-    said = complaint(*export, "--dataset", "org/data", "--task", "gsm8k")
-    assert "out has no task gsm8k; its tasks: local_graded, local_mc" in said
+    assert (
+        "out has the tasks local_graded, local_mc, but a data set belongs to one; name it, as in task='NAME'" in several
+    )
+    message = complaint(*export, "--dataset", "org/data", "--task", "gsm8k")
+    assert "out has no task gsm8k; its tasks: local_graded, local_mc" in message
     flags = ("--dataset", "org/data", "--dataset_task", "main", "--task", "local_mc", "--source_url", "https://x.org/a")
     assert command(*export, *flags, "-o", "hub", "--quiet") == (0, "", "")
     (entry,) = yaml.safe_load(Path("hub/canned/m/.eval_results/local_mc.yaml").read_text())
@@ -113,12 +115,14 @@ def test_what_records_and_results_refuse(command: Command, complaint: Callable[.
     score = ("score", "answers.jsonl", "--quiet", "--output_dir")
     assert command(*score, "out", "--judge", "containment")[0] == 0
     records = ("--to", "every_eval_ever")
-    assert "does not say whose answers it has; name the model, as in model='NAME'" in complaint("export", "out", *records)
+    assert "does not say whose answers it has; name the model, as in model='NAME'" in complaint(
+        "export", "out", *records
+    )
     assert command(*score, "bare", "--judge", "containment", "--no_texts")[0] == 0
     assert "bare has no texts, which the records need" in complaint("export", "bare", *records, "--model", "m")
     assert command(*score, "scores", "--judge", f"{__name__}:Unlabelled")[0] == 0
-    said = complaint("export", "scores", *records, "--model", "m")
-    assert "has no answer that is judged correct or incorrect; judge again with a threshold" in said
+    message = complaint("export", "scores", *records, "--model", "m")
+    assert "has no answer that is judged correct or incorrect; judge again with a threshold" in message
     assert command("export", "out", *records, "--model", "../../m|x", "-o", "safe")[0] == 0
     assert {str(path.parent) for path in Path().rglob("*_samples.jsonl")} == {"safe/data/answers/_/.._m_x"}
 
@@ -144,8 +148,8 @@ def test_rows_keep_all_columns(command: Command, complaint: Callable[..., str]) 
     )
     answers(bert_judge_label=1)
     assert command("score", "answers.jsonl", *BY_WORDS, "--output_dir", "taken")[0] == 0
-    said = complaint("export", "taken", "--to", "rows", "-o", "other")
-    assert "has a column bert_judge_label; choose another name for ours" in said
+    message = complaint("export", "taken", "--to", "rows", "-o", "other")
+    assert "has a column bert_judge_label; choose another name for ours" in message
 
 
 def test_rows_of_a_table_several_files_and_a_saved_run(command: Command) -> None:
@@ -154,8 +158,8 @@ def test_rows_of_a_table_several_files_and_a_saved_run(command: Command) -> None
     Path("files").mkdir()
     for name in "ab":
         answers(f"files/{name}.jsonl")
-    for number, (given, count) in enumerate({"answers.parquet": 2, "files": 8, LOGS: 20}.items()):
-        assert command("score", given, *BY_WORDS, "--output_dir", f"out{number}")[0] == 0
+    for number, (path, count) in enumerate({"answers.parquet": 2, "files": 8, LOGS: 20}.items()):
+        assert command("score", path, *BY_WORDS, "--output_dir", f"out{number}")[0] == 0
         assert command("export", f"out{number}", "--to", "rows", "-o", f"rows{number}")[0] == 0
         rows = read_rows(Path(f"rows{number}/rows.jsonl"))
         assert len(rows) == count

@@ -37,7 +37,7 @@ from bert_judge.integrations.ray_actors import (
 )
 from bert_judge.judges.base import Costs
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.judges.stand_in import StandIn
+from bert_judge.judges.stand_in import Description, StandIn
 from bert_judge.records import Sample, Verdict
 from bert_judge.results import verdict_record
 from bert_judge.results.parts import Desk
@@ -110,7 +110,7 @@ class RayJudge(StandIn):
 
         with _own_errors():
             task = ray.remote(**self._resources)(JudgeMaker.described)
-            description = ray.get(task.remote(maker))
+            description: tuple[Description, bool, Costs | None] | Failure = ray.get(task.remote(maker))
         if isinstance(description, Failure):
             raise description.kind(description.message)
         described, self._refits, self._costs = description

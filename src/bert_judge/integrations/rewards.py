@@ -100,15 +100,15 @@ class Correctness:
         references = self._column(columns, "reference", self.reference_column, REFERENCE_COLUMNS, count)
         if references is None:
             raise _no_column("reference", REFERENCE_COLUMNS, columns)
-        prompts = [None] * count if prompts is None else _same_length("prompts", prompts, count)
+        all_prompts = [None] * count if prompts is None else _same_length("prompts", prompts, count)
         questions = self._column(columns, "question", self.question_column, (QUESTION_COLUMN,), count)
         if questions is None:
             questions = [
                 None if prompt is None else last_text(prompt, "user", f"prompts[{at}]")
-                for at, prompt in enumerate(prompts)
+                for at, prompt in enumerate(all_prompts)
             ]
         answers = _last_texts(completions)
-        verdicts = self.verdicts(questions, answers, references, list(map(self._opens_trace, prompts)))
+        verdicts = self.verdicts(questions, answers, references, list(map(self._opens_trace, all_prompts)))
         if log_metric := columns.get("log_metric"):
             for kind, rows in _counts(verdicts).items():
                 log_metric(f"{self.name}/{kind}", rows / count)
