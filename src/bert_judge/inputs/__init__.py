@@ -88,14 +88,11 @@ class Source:
         limit: int | None,
         skip_bad_rows: bool,
         held_bytes: int,
-        remedy: str,
         part_rows: int,
         notices_separators: bool,
-        limits: Limits,
     ) -> None:
         self._input, self._reader, self._limit, self._skip_bad_rows = files, reader, limit, skip_bad_rows
-        self._remedy, self.part_rows = remedy, part_rows
-        self._notices_separators, self._limits = notices_separators, limits
+        self._notices_separators, self.part_rows = notices_separators, part_rows
         self._read, self._part_starts = Counter[str](), list[_PartStart]()
         self._stamp = files.stamp()
         self.path, self.format = path, files.format
@@ -160,6 +157,7 @@ class Source:
 
     def _check(self, columns: RoleColumns, held_bytes: int) -> tuple[int, tuple[BadRow, ...], list[Sample] | None]:
         """Read everything once; returns the number of samples, the bad rows, and the samples if they may be held."""
+        name, limits = self._input.name, self._input.limits
         good, bad, characters, bad_rows = 0, 0, 0, list[BadRow]()
         # What is larger on the disk is larger in memory, too.
         held: list[Sample] | None = [] if sum(size for size, _ in self._stamp) <= held_bytes else None
@@ -174,8 +172,10 @@ class Source:
                 label = next(reversed(self._read))
                 self._part_starts.append(_PartStart(label, self._read[label] - 1, good + bad))
             good += 1
-            characters += self._checked_characters(result)
-            check(characters, self._limits.characters, "characters", self._input.name, "characters in its texts so far")
+            sizes = [len(text) for text in (result.candidate, result.question or "", *result.references)]
+            characters += sum(sizes)
+            check(max(sizes), limits.text, "text", f"{name} row {result.id}", "characters in a text")
+            check(characters, limits.characters, "characters", name, "characters in its texts so far")
             if self._notices_separators:
                 separators.add(result.references)
             if held is not None:
@@ -184,7 +184,7 @@ class Source:
                 if held_bytes < 0:
                     held = None
         self._check_rows(columns, good, bad, bad_rows)
-        separators.warn(self._input.name)
+        separators.warn(name)
         return good, tuple(bad_rows), self._reader.settled(held) if held else None
 
     def _check_rows(self, columns: RoleColumns, good: int, bad: int, bad_rows: Sequence[BadRow]) -> None:
@@ -203,17 +203,12 @@ class Source:
             raise missing
         if bad and not self._skip_bad_rows:
             more = f" (and {bad - 1} more)" if bad > 1 else ""
-            raise InputError(f"{where(bad_rows[0])}{more}; {self._remedy}.")
+            aside = ", or set such rows aside with skip_bad_rows=True" if self._reader.advises else ""
+            raise InputError(f"{where(bad_rows[0])}{more}; fix it{aside}.")
         if not good:
             raise InputError(
                 f"{name} has no good row: all {bad} were set aside, the first because {where(bad_rows[0])}; fix them."
             )
-
-    def _checked_characters(self, sample: Sample) -> int:
-        """The number of characters in a sample's texts. Raises LimitError for a text that is too long."""
-        sizes = [len(text) for text in (sample.candidate, sample.question or "", *sample.references)]
-        check(max(sizes), self._limits.text, "text", f"{self._input.name} row {sample.id}", "characters in a text")
-        return sum(sizes)
 
     def _results(
         self, columns: RoleColumns | None = None, start: _PartStart | None = None
@@ -327,8 +322,6 @@ def open_source(
         required = ("candidate",)
     asked = asked_columns(columns, required)
     files = find_input(path, input_format, limits)
-    advises = is_judged and not soft_labels
-    remedy = "fix it" + (", or set such rows aside with skip_bad_rows=True" if advises else "")
     if not required:
         # The first row says whether a file of labels has texts.
         first = next((raw.values for raw in files.rows() if raw.values is not None), None)
@@ -345,12 +338,12 @@ def open_source(
         without=without,
         required=required,
         soft_labels=soft_labels,
-        advises=advises,
+        advises=is_judged and not soft_labels,
     )
     # In saved runs it is clear which texts are references.
     notices = is_judged and reference_separator is None and not any(file.log for file in files.files)
     shown = public_text(str(path) if isinstance(path, str | Path) else ", ".join(map(str, path)))
-    return Source(shown, files, chosen, reader, limit, skip_bad_rows, held_bytes, remedy, part_rows, notices, limits)
+    return Source(shown, files, chosen, reader, limit, skip_bad_rows, held_bytes, part_rows, notices)
 
 
 def _bytes(sample: Sample) -> int:

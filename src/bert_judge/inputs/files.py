@@ -145,6 +145,11 @@ class Input:
     unread: tuple[str, ...] = ()
 
     @property
+    def limits(self) -> Limits:
+        """The limits of all files."""
+        return self.files[0].limits
+
+    @property
     def name(self) -> str:
         """The name for messages."""
         first, *others = self.files

@@ -77,7 +77,12 @@ def _files_at(path: str, input_format: str | None) -> list[InputFile]:
     if is_remote(path):
         formats = [input_format] if input_format else FORMATS
         addresses = addresses_in(path, lambda path: _format_by_name(path) in formats)
-        return [_remote_file(address, input_format) for address in addresses]
+        files = []
+        for address in addresses:
+            place = Path(address.partition("?")[0])
+            file = _file(public_text(address), place, input_format, fetched(address))
+            files.append(replace(file, address=address))
+        return files
     if path == "-":
         copy = TemporaryCopy("standard input", sys.stdin.buffer)
         return [_file("standard input", Path("-"), input_format, copy)]
@@ -89,11 +94,6 @@ def _files_at(path: str, input_format: str | None) -> list[InputFile]:
         return [_file(path, place, input_format)]
     with readable(path), place.open("rb") as stream:
         return [_file(path, place, input_format, TemporaryCopy(path, stream))]
-
-
-def _remote_file(address: str, input_format: str | None) -> InputFile:
-    file = _file(public_text(address), Path(address.partition("?")[0]), input_format, fetched(address))
-    return replace(file, address=address)
 
 
 def _file(name: str, place: Path, input_format: str | None, copy: TemporaryCopy | None = None) -> InputFile:

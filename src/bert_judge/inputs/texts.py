@@ -182,8 +182,11 @@ def read_csv(stream: BinaryIO, name: str, delimiter: str | None, limits: Limits 
             yield RawRow(line, None, problem, as_json(cells))
         elif cells and not header:
             header = _header(list(map(text_of_csv, cells)), name, limits)
+        elif any(cells) and len(cells) != len(header):
+            problem = f"has {len(cells)} cells where the header has {len(header)}"
+            yield RawRow(line, None, problem, as_json(cells))
         elif any(cells):
-            yield _cells_row(line, header, cells)
+            yield RawRow(line, dict(zip(header, map(text_of_csv, cells), strict=True)), cells=True)
         line = reader.line_num + 1
         lines.start_record()
 
@@ -218,12 +221,6 @@ def _header(cells: list[str], name: str, limits: Limits) -> list[str]:
     if repeated:
         raise InputError(f"{name} has more than one column {repeated[0]!r} in its header; rename all but one of them.")
     return cells
-
-
-def _cells_row(line: int, header: list[str], cells: list[str]) -> RawRow:
-    if len(cells) != len(header):
-        return RawRow(line, None, f"has {len(cells)} cells where the header has {len(header)}", as_json(cells))
-    return RawRow(line, dict(zip(header, map(text_of_csv, cells), strict=True)), cells=True)
 
 
 def _object_row(line: int, value: object, text: str) -> RawRow:

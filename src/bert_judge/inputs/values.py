@@ -118,7 +118,7 @@ class RowReader:
         self._columns = columns
         self._numbers_as_text = numbers_as_text
         self._separator = reference_separator
-        self._advises = advises
+        self.advises = advises
         self._model = {} if model is None else {"model": model}
         self._unread = {*without, *self._model}
         # Columns with a value that is too long for `meta`: a column is kept for all rows or for none.
@@ -260,7 +260,7 @@ class RowReader:
             if self._numbers_as_text:
                 return str(value)
             hint = "put it in quotation marks"
-            hint += ", or read numbers as they are written with numbers_as_text=True" if self._advises else ""
+            hint += ", or read numbers as they are written with numbers_as_text=True" if self.advises else ""
             raise _RowError(f"has the number {value} in the column {column!r}, where text was expected ({hint})")
         hint = ""
         if isinstance(value, list):
