@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import pickle
 import subprocess
 import sys
 import warnings
@@ -14,9 +15,11 @@ import pandas as pd
 import pytest
 
 from bert_judge.cli.judging import JUDGE_FAILED
-from bert_judge.errors import InputError
+from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputError
 from bert_judge.inputs import open_source
+from bert_judge.inputs.limits import LimitError
 from bert_judge.integrations.distributed import LOSSES, RayJudge
+from bert_judge.integrations.ray_actors import Failure
 from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.records import Signature
@@ -280,6 +283,13 @@ def test_workers_write_to_an_address_and_a_killed_command_goes_on(
     assert {path.name for path in far.glob("verdicts/*")} == {*parts_of(far), "_parts.jsonl"}
     assert {path.name for path in far.iterdir()} == {"verdicts", "run.json", "scores.json"}
     assert command("verify", far, "--input", answers)[0] == 0
+
+
+def test_every_error_of_ours_survives_the_way_from_an_actor() -> None:
+    errors = [LimitError("too long", "text"), MissingExtraError("x", "math-verify", "math"), OutputError("disk full")]
+    for error, kind in zip(errors, (InputError, ModelError, OutputError), strict=True):
+        failure = pickle.loads(pickle.dumps(Failure.of(error)))
+        assert (failure.kind, failure.message) == (kind, str(error))
 
 
 def test_a_cluster_that_is_not_there_is_said(answers: Path) -> None:

@@ -112,7 +112,7 @@ class Correctness:
         if log_metric := columns.get("log_metric"):
             for kind, rows in _counts(verdicts).items():
                 log_metric(f"{self.name}/{kind}", rows / count)
-        return [None if verdict is None else self.reward(verdict) for verdict in verdicts]
+        return list(map(self.reward, verdicts))
 
     def verdicts(
         self,
@@ -120,17 +120,17 @@ class Correctness:
         answers: Sequence[str],
         references: Sequence[object],
         opened: Sequence[bool] | None = None,
-    ) -> list[Verdict | None]:
-        """The verdict on each answer; None for one without a reference. `opened`: whether its prompt opens a trace."""
+    ) -> list[Verdict]:
+        """The verdict on each answer, undecided without a reference. `opened`: whether its prompt opens a trace."""
         opened = opened or [self.thinking] * len(answers)
-        rows: list[Sample | Verdict | None] = []
+        rows: list[Sample | Verdict] = []
         for at, (question, answer, reference, is_open) in enumerate(
             zip(questions, answers, references, opened, strict=True)
         ):
             texts = _references(reference, f"the reference of row {at}")
             text, no_answer = after_trace(answer, self.think_token, opened=is_open)
             if not texts:
-                rows.append(None)
+                rows.append(_NO_REFERENCE)
             elif no_answer:
                 rows.append(Verdict(0.0, 0, no_answer))
             else:
@@ -248,14 +248,13 @@ def compute_scores(
     infos = _same_length("extra_infos", [None] * count if extra_infos is None else extra_infos, count)
     reward = _correctness({name: value for name, value in options.items() if name not in _VERL_ARGUMENTS})
     questions = [(info or {}).get(QUESTION_COLUMN) for info in infos]
-    verdicts = [verdict or _NO_REFERENCE for verdict in reward.verdicts(questions, solution_strs, references)]
     return [
         {
-            "score": undecided if (score := reward.reward(verdict)) is None else score,
+            "score": _or(undecided, reward.reward(verdict)),
             "acc": float(verdict.label == 1),
             "undecided": float(verdict.score is None),
         }
-        for verdict in verdicts
+        for verdict in reward.verdicts(questions, solution_strs, references)
     ]
 
 
@@ -280,12 +279,9 @@ def reward_func(
     reward = _correctness(options)
     answers = [_without_tokens(query.removeprefix(prompt)) for query, prompt in zip(queries, prompts, strict=True)]
     opened = [reward._opens_trace(prompt) for prompt in prompts]
-    questions = list(map(_without_tokens, prompts))
-    verdicts = [verdict or _NO_REFERENCE for verdict in reward.verdicts(questions, answers, references, opened)]
-    scores = [undecided if (score := reward.reward(verdict)) is None else score for verdict in verdicts]
-    without_verdict = [float(verdict.score is None) for verdict in verdicts]
-    rewards = torch.tensor(scores, dtype=torch.float32)
-    logs = {"undecided": torch.tensor(without_verdict, dtype=torch.float32)}
+    verdicts = reward.verdicts(list(map(_without_tokens, prompts)), answers, references, opened)
+    rewards = torch.tensor([_or(undecided, reward.reward(verdict)) for verdict in verdicts], dtype=torch.float32)
+    logs = {"undecided": torch.tensor([verdict.score is None for verdict in verdicts], dtype=torch.float32)}
     return {"rewards": rewards, "scores": rewards.clone(), "extra_logs": logs}
 
 
@@ -332,9 +328,13 @@ def _references(value: object, place: str) -> tuple[str, ...]:
     )
 
 
-def _counts(verdicts: Sequence[Verdict | None]) -> dict[str, int]:
+def _or(default: float, score: float | None) -> float:
+    return default if score is None else score
+
+
+def _counts(verdicts: Sequence[Verdict]) -> dict[str, int]:
     """Counts of rows that someone who trains should know of."""
-    judged = [verdict for verdict in verdicts if verdict is not None]
+    judged = [verdict for verdict in verdicts if verdict is not _NO_REFERENCE]
     return {
         "undecided": sum(verdict.score is None for verdict in judged),
         "truncated": sum(bool(verdict.truncated) for verdict in judged),
