@@ -1,4 +1,4 @@
-"""Which columns are read, and what their values become."""
+"""Which columns are read, and how their values are read."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputE
 from bert_judge.inputs import open_source
 from bert_judge.inputs.limits import LimitError
 from bert_judge.integrations.distributed import LOSSES, RayJudge
-from bert_judge.integrations.ray_actors import Failure
+from bert_judge.integrations.ray_actors import ActorFailure
 from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.records import Signature
@@ -288,7 +288,7 @@ def test_workers_write_to_an_address_and_a_killed_command_goes_on(
 def test_every_error_of_ours_survives_the_way_from_an_actor() -> None:
     errors = [LimitError("too long", "text"), MissingExtraError("x", "math-verify", "math"), OutputError("disk full")]
     for error, kind in zip(errors, (InputError, ModelError, OutputError), strict=True):
-        failure = pickle.loads(pickle.dumps(Failure.of(error)))
+        failure = pickle.loads(pickle.dumps(ActorFailure.of(error)))
         assert (failure.kind, failure.message) == (kind, str(error))
 
 

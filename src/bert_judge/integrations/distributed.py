@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from bert_judge.errors import InputError, MissingExtraError, ModelError, first_line
 from bert_judge.integrations.ray_actors import (
     LOSSES,
-    Failure,
+    ActorFailure,
     JudgeMaker,
     Ledger,
     PartActor,
@@ -110,8 +110,8 @@ class RayJudge(StandIn):
 
         with _own_errors():
             task = ray.remote(**self._resources)(JudgeMaker.described)
-            description: tuple[Description, bool, Costs | None] | Failure = ray.get(task.remote(maker))
-        if isinstance(description, Failure):
+            description: tuple[Description, bool, Costs | None] | ActorFailure = ray.get(task.remote(maker))
+        if isinstance(description, ActorFailure):
             raise description.kind(description.message)
         described, self._refits, self._costs = description
         super().__init__(described)

@@ -32,14 +32,14 @@ _ERRORS = (InputError, ModelError, OutputError)
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class ActorFailure:
     """One of our own errors on its way to the process that raises it: Ray would mix its text with a traceback."""
 
     kind: type[BertJudgeError]
     message: str
 
     @classmethod
-    def of(cls, error: BertJudgeError) -> Failure:
+    def of(cls, error: BertJudgeError) -> ActorFailure:
         """The error as the base class that can be made of a message alone."""
         return cls(next((kind for kind in _ERRORS if isinstance(error, kind)), ModelError), str(error))
 
@@ -64,12 +64,12 @@ class JudgeMaker:
         judge = replace(read_values(self.values), store=self.store).make()
         return judge if self.rows is None else judge.fitted(ray.get(self.rows))
 
-    def described(self) -> tuple[Description, bool, Costs | None] | Failure:
+    def described(self) -> tuple[Description, bool, Costs | None] | ActorFailure:
         """The judge's description, whether it is fitted to its input, and its costs; or why it can't be made."""
         try:
             judge = self.make()
         except BertJudgeError as error:
-            return Failure.of(error)
+            return ActorFailure.of(error)
         return Description.of(judge), type(judge).fitted is not Judge.fitted, judge.costs
 
 
@@ -119,7 +119,7 @@ class PartResult:
     judged: EncodedPart | list[dict[str, Any]] | None
     costs: Costs | None
     notes: Sequence[str]
-    failure: Failure | None
+    failure: ActorFailure | None
 
 
 class PartActor:
@@ -148,7 +148,7 @@ class PartActor:
                 if losses < LOSSES:
                     judged = self._judged(number, pickle.loads(rows))
             except BertJudgeError as error:
-                failure = Failure.of(error)
+                failure = ActorFailure.of(error)
         costs = self._judge.costs.since(before) if self._judge.costs and before else None
         notes = sorted({str(warning.message) for warning in shown})
         self._ledger.ended.remote(number)
