@@ -19,19 +19,7 @@ from bert_judge.inputs import open_source
 LOGS = Path(__file__).parents[1] / "logs"
 SEEDS = sorted(path for path in LOGS.rglob("*") if path.is_file() and path.stat().st_size < 200_000)
 NAMES = sorted({"rows.jsonl", "rows.json", "rows.csv", "rows.tsv", "rows.parquet", "x", *(path.name for path in SEEDS)})
-ROLES = (
-    "question",
-    "reference",
-    "references",
-    "candidate",
-    "answer",
-    "id",
-    "label",
-    "target",
-    "resps",
-    "doc",
-    "output",
-)
+ROLES = "question reference references candidate answer id label target resps doc output".split()
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(ROLES) | st.text(max_size=5), inner),

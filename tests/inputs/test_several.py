@@ -82,7 +82,10 @@ def test_folders_and_lists_without_answers_are_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no file was given"):
         open_source([])
     (tmp_path / "x.txt").touch()
-    with pytest.raises(InputError, match=r"no file in it ends in \.jsonl, .* \(or in one of these and \.gz, \.zst"):
+    with pytest.raises(
+        InputError,
+        match=r"no file in it ends in \.jsonl, .* \(or in one of these and \.gz, \.zst.*not saved by datasets",
+    ):
         open_source(tmp_path)
     (tmp_path / "verdicts.jsonl").touch()
     (tmp_path / "run.json").touch()
