@@ -297,7 +297,7 @@ def _joined(loaded: Any) -> Dataset:
 
 
 @contextmanager
-def _as_input_error(what: str | Path) -> Iterator[None]:
+def _as_input_error(name: str | Path) -> Iterator[None]:
     """Raise InputError for whatever datasets raises for data that it can't read."""
     from datasets.exceptions import DatasetsError
 
@@ -307,7 +307,7 @@ def _as_input_error(what: str | Path) -> Iterator[None]:
         raise
     except (DatasetsError, ValueError, OSError, KeyError, TypeError, RuntimeError, AttributeError) as error:
         reason = first_line(error.__cause__ or error)
-        raise InputError(f"{what} can't be read as a data set: {reason}.") from error
+        raise InputError(f"{name} can't be read as a data set: {reason}.") from error
 
 
 @contextmanager
