@@ -26,7 +26,9 @@ def lines_by_part() -> dict[str, int]:
 def test_every_part_of_the_package_keeps_to_its_budget() -> None:
     lines = lines_by_part()
     assert lines.keys() == BUDGETS.keys(), "a new part needs a budget, and a name in DESIGN's tree"
-    over = [f"{name}: {lines[name]:,} lines, {BUDGETS[name]:,} allowed" for name in lines if lines[name] > BUDGETS[name]]
+    over = [
+        f"{name}: {lines[name]:,} lines, {BUDGETS[name]:,} allowed" for name in lines if lines[name] > BUDGETS[name]
+    ]
     assert not over, f"{'; '.join(over)}: what can go, or why is more needed?"
 
 

@@ -9,12 +9,12 @@ import lzma
 import os
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from bert_judge.errors import InputError
 from bert_judge.inputs import BadRow, open_source
 from bert_judge.records import Sample
+from packed import zstd
 
 GOOD = '{"answer": "a", "output": "x"}\n'
 
@@ -28,12 +28,7 @@ def refusal(path: str | Path, match: str, **options: object) -> str:
     return message
 
 
-def zstd(text: str) -> bytes:
-    data: bytes = pa.Codec("zstd").compress(text.encode(), asbytes=True)
-    return data
-
-
-def made(folder: Path, name: str, content: str | bytes) -> Path:
+def write(folder: Path, name: str, content: str | bytes) -> Path:
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path
@@ -84,16 +79,16 @@ def test_broken_files(tmp_path: Path, subtests: pytest.Subtests) -> None:
         ("x.jsonl.gz", gzip.compress(GOOD.encode(), mtime=0)[:10] + b"\xff" * 40, r"damaged gzip file"),
         ("x.parquet", "PAR1 but not more", r"x\.parquet cannot be read as parquet \("),
         ("x.parquet.gz", gzip.compress(b"PAR1", mtime=0), r"parquet file inside gzip.*unpack it first"),
-        ("x.parquet.zst", zstd("PAR1"), r"parquet file inside zstd.*unpack it first"),
+        ("x.parquet.zst", zstd(b"PAR1"), r"parquet file inside zstd.*unpack it first"),
         ("x.jsonl.zst", GOOD, r"x\.jsonl\.zst is not zstd, though its name ends so"),
         ("x.jsonl.zst", gzip.compress(GOOD.encode(), mtime=0), r"x\.jsonl\.zst is not zstd, though its name ends so"),
-        ("x.jsonl.zst", zstd(GOOD)[:-9], r"damaged or cut zstd file \(Truncated compressed stream\)"),
-        ("x.jsonl.zst", zstd(GOOD)[:6] + b"\xff" * 40, r"damaged or cut zstd file"),
+        ("x.jsonl.zst", zstd(GOOD.encode())[:-9], r"damaged or cut zstd file \(Truncated compressed stream\)"),
+        ("x.jsonl.zst", zstd(GOOD.encode())[:6] + b"\xff" * 40, r"damaged or cut zstd file"),
         ("x.jsonl.bz2", bz2.compress(GOOD.encode())[:-9], r"bzip2 file that was cut short"),
         ("x.jsonl.xz", lzma.compress(GOOD.encode())[:20] + b"\xff" * 40, r"damaged xz file"),
     ]:
         with subtests.test(name=name, content=content, match=match):
-            refusal(made(tmp_path, name, content), match)
+            refusal(write(tmp_path, name, content), match)
 
 
 def test_bad_rows(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -128,7 +123,7 @@ def test_bad_rows(tmp_path: Path, subtests: pytest.Subtests) -> None:
     ]:
         with subtests.test(row=row, match=match):
             text = json.dumps(row)
-            path = made(tmp_path, "x.jsonl", GOOD + text + "\n" + GOOD)
+            path = write(tmp_path, "x.jsonl", GOOD + text + "\n" + GOOD)
             assert "skip_bad_rows=True" in refusal(path, match)
             source = open_source(path, skip_bad_rows=True)
             assert list(source) == [Sample("x", ("a",), id="1"), Sample("x", ("a",), id="3")]
@@ -139,7 +134,7 @@ def test_bad_rows(tmp_path: Path, subtests: pytest.Subtests) -> None:
 
 
 def test_bad_rows_of_a_table_are_kept_as_json(tmp_path: Path) -> None:
-    path = made(tmp_path, "x.csv", 'answer,output\n"a\nb",x\n,é\na,b,c\n"a"a,b\nz,y\n')
+    path = write(tmp_path, "x.csv", 'answer,output\n"a\nb",x\n,é\na,b,c\n"a"a,b\nz,y\n')
     source = open_source(path, skip_bad_rows=True)
     assert [sample.id for sample in source] == ["1", "5"]
     assert [(bad.line, bad.text) for bad in source.bad_rows] == [
@@ -150,7 +145,7 @@ def test_bad_rows_of_a_table_are_kept_as_json(tmp_path: Path) -> None:
 
 
 def test_rows_before_the_columns_are_known_are_set_aside(tmp_path: Path) -> None:
-    path = made(tmp_path, "x.jsonl", '{"error": "timeout"}\n{"target": "t"}\n' + GOOD)
+    path = write(tmp_path, "x.jsonl", '{"error": "timeout"}\n{"target": "t"}\n' + GOOD)
     source = open_source(path, skip_bad_rows=True)
     assert list(source) == [Sample("x", ("a",), id="3")]
     assert source.bad_rows[0] == BadRow(
@@ -160,16 +155,13 @@ def test_rows_before_the_columns_are_known_are_set_aside(tmp_path: Path) -> None
 
 
 def test_nothing_but_bad_rows(tmp_path: Path) -> None:
-    path = made(tmp_path, "x.jsonl", '{"answer": "", "output": "x"}\n{\n')
-    refusal(
-        path, r"no good row: all 2 were set aside, the first because .*x\.jsonl line 1 has an empty", skip_bad_rows=True
-    )
-    path = made(tmp_path, "x.jsonl", "{\n")
-    refusal(path, r"no good row: all 1 were set aside", skip_bad_rows=True)
+    first = r"no good row: all 2 were set aside, the first because .*x\.jsonl line 1 has an empty"
+    refusal(write(tmp_path, "x.jsonl", '{"answer": "", "output": "x"}\n{\n'), first, skip_bad_rows=True)
+    refusal(write(tmp_path, "x.jsonl", "{\n"), r"no good row: all 1 were set aside", skip_bad_rows=True)
 
 
 def test_the_limit_hides_what_lies_behind_it(tmp_path: Path) -> None:
-    path = made(tmp_path, "x.jsonl", GOOD * 3 + "broken\n")
+    path = write(tmp_path, "x.jsonl", GOOD * 3 + "broken\n")
     assert len(list(open_source(path, limit=3))) == 3
     refusal(path, "line 4", limit=4)
     refusal(path, "the limit is 0", limit=0)
@@ -177,21 +169,21 @@ def test_the_limit_hides_what_lies_behind_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("skip_bad_rows", [False, True])
 def test_missing_columns(tmp_path: Path, skip_bad_rows: bool) -> None:
-    path = made(tmp_path, "x.csv", "id,q,gold\n1,2,3\n")
+    path = write(tmp_path, "x.csv", "id,q,gold\n1,2,3\n")
     match = r"has no column for the candidate: found id, q, gold; name it with columns=\{'candidate': 'COLUMN'\}\."
     refusal(path, match, skip_bad_rows=skip_bad_rows)
-    path = made(tmp_path, "x.jsonl", '{"id": 1}\n')
+    path = write(tmp_path, "x.jsonl", '{"id": 1}\n')
     match = (
         r"no column for the reference and none for the candidate: found id; name it with "
         r"columns=\{'reference': 'COLUMN', 'candidate': 'COLUMN'\}\."
     )
     refusal(path, match, skip_bad_rows=skip_bad_rows)
-    path = made(tmp_path, "x.jsonl", "{}\n")
+    path = write(tmp_path, "x.jsonl", "{}\n")
     refusal(path, r"no column for the reference.*found none at all", skip_bad_rows=skip_bad_rows)
 
 
 def test_mappings_that_do_not_fit(tmp_path: Path) -> None:
-    path = made(tmp_path, "x.jsonl", GOOD)
+    path = write(tmp_path, "x.jsonl", GOOD)
     match = r"no column 'out', which was named for the candidate: found answer, output; did you mean 'output'\?"
     refusal(path, match, columns={"candidate": "out"})
     refusal(
@@ -207,7 +199,7 @@ def test_mappings_that_do_not_fit(tmp_path: Path) -> None:
 
 
 def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
-    made(tmp_path, "answers.jsonl", GOOD)
+    write(tmp_path, "answers.jsonl", GOOD)
     refusal(tmp_path / "anwsers.jsonl", r"anwsers\.jsonl does not exist; did you mean .*/answers\.jsonl\?")
     refusal(tmp_path / "other", r"other does not exist; give the path of a file, or - for standard input")
     refusal(tmp_path / "no" / "x", r"does not exist, nor does its folder")
@@ -217,25 +209,24 @@ def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
-    path = made(tmp_path, "x.jsonl", GOOD)
+    path = write(tmp_path, "x.jsonl", GOOD)
     path.chmod(0)
     refusal(path, r"x\.jsonl cannot be read \(Permission denied\)")
 
 
 def test_formats_that_do_not_fit(tmp_path: Path) -> None:
-    path = made(tmp_path, "x.jsonl", GOOD)
+    path = write(tmp_path, "x.jsonl", GOOD)
     refusal(path, r"'xml' is not a format that can be read; expected one of jsonl, json", input_format="xml")
     refusal(path, r"is a file, and a saved dataset is a folder", input_format="datasets")
     refusal(
         tmp_path, r"folder without answers: no file in it ends in \.csv \(or in one of these and", input_format="csv"
     )
-    assert open_source(made(tmp_path, "x.data", GOOD), input_format="jsonl").rows == 1
+    assert open_source(write(tmp_path, "x.data", GOOD), input_format="jsonl").rows == 1
 
 
 def test_folders(tmp_path: Path) -> None:
     import datasets
 
-    refusal(tmp_path, r"is a folder without answers: no file in it ends in \.jsonl, .*it was not saved by datasets")
     refusal(tmp_path, r"not one that `save_to_disk` of datasets wrote", input_format="datasets")
     rows = datasets.Dataset.from_list([{"answer": "a", "output": "x"}])
     datasets.DatasetDict({"train": rows, "test": rows}).save_to_disk(tmp_path / "d")
@@ -244,7 +235,7 @@ def test_folders(tmp_path: Path) -> None:
         r"holds 2 splits \(train, test\) where one was expected; give the folder of one, such as .*/d/train",
     )
     assert open_source(tmp_path / "d" / "test").rows == 1
-    made(tmp_path / "d" / "test", "data-00000-of-00001.arrow", "broken")
+    write(tmp_path / "d" / "test", "data-00000-of-00001.arrow", "broken")
     refusal(tmp_path / "d" / "test", r"the folder .*test cannot be read as a saved dataset")
-    made(tmp_path / "d", "dataset_dict.json", "{")
+    write(tmp_path / "d", "dataset_dict.json", "{")
     refusal(tmp_path / "d", r"broken dataset_dict\.json")

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
 import io
 import json
-import lzma
 import sys
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from bert_judge.errors import InputError
 from bert_judge.inputs import open_source
 from bert_judge.records import Sample
+from packed import PACKERS
 
 ROWS = [
     Sample("3,14; about", ("3,14",), "What is\r\nπ?", "1", 1),
@@ -28,20 +24,6 @@ EXCEL = (
     'Question;Answer;Output;Label;Seconds\r\n"What is\r\nπ?";3,14;"3,14; about";1;0,5\r\n'
     "Capital of “Perú”?;Lima;“Lima”, or\tso;0;1,5\r\n;;;;\r\n"
 )
-
-
-def zstd(data: bytes) -> bytes:
-    packed: bytes = pa.Codec("zstd").compress(data, asbytes=True)
-    return packed
-
-
-PACK: dict[str, Callable[[bytes], bytes]] = {
-    "": bytes,
-    ".gz": gzip.compress,
-    ".zst": zstd,
-    ".bz2": bz2.compress,
-    ".xz": lzma.compress,
-}
 
 
 def test_a_table_of_excel_is_read_in_every_encoding_and_packing(tmp_path: Path) -> None:
@@ -92,7 +74,7 @@ def test_errors_of_a_semicolon_table_name_its_lines(tmp_path: Path) -> None:
 
 
 def test_every_text_format_in_every_packing(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    for encoding, ending in product(["utf-8", "utf-16"], PACK):
+    for encoding, (ending, pack) in product(["utf-8", "utf-16"], {"": bytes, **PACKERS}.items()):
         with subtests.test(encoding=encoding, ending=ending):
             rows = [{"answer": "é\u2028", "output": "日本 🎉", "n": n} for n in range(3)]
             lines = "".join(json.dumps(row, ensure_ascii=False) + "\r\n" for row in rows)
@@ -104,28 +86,28 @@ def test_every_text_format_in_every_packing(tmp_path: Path, subtests: pytest.Sub
             }
             for kind, text in texts.items():
                 path = tmp_path / f"x.{kind}{ending}"
-                path.write_bytes(PACK[ending](text.encode(encoding)))
+                path.write_bytes(pack(text.encode(encoding)))
                 source = open_source(path)
                 assert source.format == kind
                 assert source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
                 assert list(source) == [Sample("日本 🎉", ("é\u2028",), None, str(n)) for n in (1, 2, 3)]
-            (tmp_path / "x.dat").write_bytes(PACK[ending](lines.encode(encoding)))
+            (tmp_path / "x.dat").write_bytes(pack(lines.encode(encoding)))
             assert len(open_source(tmp_path / "x.dat")) == 3
 
 
 def test_standard_input_is_unpacked_by_its_beginning(
     monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
-    for ending in PACK:
+    for ending, pack in PACKERS.items():
         with subtests.test(ending=ending):
-            data = PACK[ending](b'{"answer": "a", "output": "x"}\n' * 3)
+            data = pack(b'{"answer": "a", "output": "x"}\n' * 3)
             monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
             assert len(open_source("-")) == 3
 
 
 def test_packed_parts_after_each_other_are_all_read(tmp_path: Path) -> None:
     line = b'{"answer": "a", "output": "x"}\n'
-    for ending, pack in PACK.items():
+    for ending, pack in PACKERS.items():
         (tmp_path / f"x.jsonl{ending}").write_bytes(pack(line) + pack(line * 2))
         assert len(open_source(tmp_path / f"x.jsonl{ending}")) == 3
 

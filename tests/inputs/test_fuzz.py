@@ -9,8 +9,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bert_judge.errors import BertJudgeError
@@ -19,27 +19,14 @@ from bert_judge.inputs import open_source
 LOGS = Path(__file__).parents[1] / "logs"
 SEEDS = sorted(path for path in LOGS.rglob("*") if path.is_file() and path.stat().st_size < 200_000)
 NAMES = sorted({"rows.jsonl", "rows.json", "rows.csv", "rows.tsv", "rows.parquet", "x", *(path.name for path in SEEDS)})
-ROLES = (
-    "question",
-    "reference",
-    "references",
-    "candidate",
-    "answer",
-    "id",
-    "label",
-    "target",
-    "resps",
-    "doc",
-    "output",
-)
+ROLES = "question reference references candidate answer id label target resps doc output".split()
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(ROLES) | st.text(max_size=5), inner),
     max_leaves=12,
 )
-FUZZ = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+SLOW = [hypothesis.HealthCheck.function_scoped_fixture, hypothesis.HealthCheck.too_slow]
+FUZZ = hypothesis.settings(max_examples=150, deadline=None, suppress_health_check=SLOW)
 
 
 def read(folder: Path, name: str, content: bytes) -> None:
@@ -55,13 +42,13 @@ def read(folder: Path, name: str, content: bytes) -> None:
 
 
 @FUZZ
-@given(name=st.sampled_from(NAMES), content=st.binary(max_size=300))
+@hypothesis.given(name=st.sampled_from(NAMES), content=st.binary(max_size=300))
 def test_any_bytes(name: str, content: bytes, tmp_path: Path) -> None:
     read(tmp_path, name, content)
 
 
 @FUZZ
-@given(name=st.sampled_from(NAMES), rows=st.lists(JSON, max_size=4), as_list=st.booleans())
+@hypothesis.given(name=st.sampled_from(NAMES), rows=st.lists(JSON, max_size=4), as_list=st.booleans())
 def test_any_json(name: str, rows: list[Any], as_list: bool, tmp_path: Path) -> None:
     texts = [json.dumps(rows)] if as_list else [json.dumps(row) for row in rows]
     read(tmp_path, name, "\n".join(texts).encode("utf-8", "surrogatepass"))
@@ -71,8 +58,8 @@ def test_any_json(name: str, rows: list[Any], as_list: bool, tmp_path: Path) -> 
 def test_a_damaged_log(seed: Path, tmp_path: Path) -> None:
     whole = seed.read_bytes()
 
-    @settings(FUZZ, max_examples=15)
-    @given(st.data())
+    @hypothesis.settings(FUZZ, max_examples=15)
+    @hypothesis.given(st.data())
     def damaged(data: st.DataObject) -> None:
         start = data.draw(st.integers(0, max(0, len(whole) - 1)))
         length = data.draw(st.integers(0, 40))
@@ -87,8 +74,8 @@ def test_a_damaged_log(seed: Path, tmp_path: Path) -> None:
 def test_a_log_with_something_else_in_a_field(seed: Path, tmp_path: Path) -> None:
     lines = seed.read_text(encoding="utf-8").splitlines() if seed.suffix == ".jsonl" else [seed.read_text("utf-8")]
 
-    @settings(FUZZ, max_examples=30)
-    @given(st.data())
+    @hypothesis.settings(FUZZ, max_examples=30)
+    @hypothesis.given(st.data())
     def changed(data: st.DataObject) -> None:
         place = data.draw(st.integers(0, len(lines) - 1))
         whole = replaced(json.loads(lines[place]), data)
@@ -111,7 +98,7 @@ def replaced(value: Any, data: st.DataObject) -> Any:
 
 
 @FUZZ
-@given(
+@hypothesis.given(
     member=st.sampled_from(
         ["samples/a_epoch_1.json", "header.json", "../../out.json", "/etc/x.json", "_journal/s.json"]
     ),

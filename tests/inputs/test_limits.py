@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import json
-import lzma
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from bert_judge.cli import main
 from bert_judge.errors import InputError
 from bert_judge.inputs import open_source
 from bert_judge.inputs.limits import LimitError, Limits
+from packed import PACKERS
 
 ROW = {"question": "q", "reference": "r", "candidate": "c"}
 SMALL = Limits(text=100, characters=1_000, whole=10_000, columns=50)
@@ -53,21 +51,13 @@ def test_rows_are_not_limited(tmp_path: Path) -> None:
     assert len(open_source(path, limits=Limits(text=100, whole=10_000))) == 3_000
 
 
-PACKED: list[tuple[str, Callable[[bytes], bytes]]] = [
-    ("gz", gzip.compress),
-    ("bz2", bz2.compress),
-    ("xz", lzma.compress),
-    ("zst", lambda data: pa.compress(data, codec="zstd", asbytes=True)),
-]
-
-
-@pytest.mark.parametrize(("ending", "pack"), PACKED, ids=[ending for ending, _ in PACKED])
+@pytest.mark.parametrize(("ending", "pack"), PACKERS.items(), ids=PACKERS)
 @pytest.mark.parametrize("inside", ["jsonl", "json", "csv"])
 def test_a_packed_line_without_an_end_is_refused(
     tmp_path: Path, inside: str, ending: str, pack: Callable[[bytes], bytes]
 ) -> None:
     head = {"jsonl": b'{"question": "', "json": b'[{"question": "', "csv": b"question,reference,candidate\nq,r,"}
-    path = tmp_path / f"a.{inside}.{ending}"
+    path = tmp_path / f"a.{inside}{ending}"
     path.write_bytes(pack(head[inside] + b"0" * 3_000_000))
     with pytest.raises(LimitError, match="than is read as a whole"):
         open_source(path, limits=Limits(whole=1 << 20))

@@ -137,16 +137,16 @@ def test_rows_that_stand_for_several_configurations_are_read_once(local: Path) -
 
 
 @pytest.mark.parametrize(
-    ("name", "split", "said"),
+    ("name", "split", "problem"),
     [("other", None, "holds the configuration 'main'"), ("main", "test", "holds the split 'train'")],
 )
-def test_what_says_to_be_something_else_is_not_taken(local: Path, name: str, split: str | None, said: str) -> None:
+def test_what_says_to_be_something_else_is_not_taken(local: Path, name: str, split: str | None, problem: str) -> None:
     saved(local / "data", TRAIN)
     for file, key, value in [("dataset_info.json", "config_name", "main"), ("state.json", "_split", "train")]:
         path = local / "data" / file
         path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
     assert texts("org/data", "main", "train") == [TRAIN]
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=problem):
         load_dataset("org/data", name, split)
 
 
@@ -215,18 +215,18 @@ def test_broken_data_is_an_error_and_never_another_place(local: Path, save: Save
 
 
 @pytest.mark.parametrize(
-    ("files", "said"),
+    ("files", "problem"),
     [
         ([], "there is nothing"),
         (["notes.txt"], r"there is notes\.txt"),
         (["a.jsonl", "b.csv"], r"files of several kinds \(csv, json\)"),
     ],
 )
-def test_a_folder_without_rows(local: Path, files: list[str], said: str) -> None:
+def test_a_folder_without_rows(local: Path, files: list[str], problem: str) -> None:
     (local / "data").mkdir(parents=True)
     for name in files:
         (local / "data" / name).write_text("x")
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=problem):
         load_dataset("org/data", None, "test")
 
 

@@ -17,7 +17,7 @@ import pytest
 from bert_judge.errors import InputError
 from bert_judge.inputs import Source, open_source
 from bert_judge.inputs.limits import Limits
-from bert_judge.inputs.saved.archives import members
+from bert_judge.inputs.saved.inspect_ai import members
 from bert_judge.records import Sample
 
 LOGS = Path(__file__).parents[1] / "logs"
@@ -25,7 +25,7 @@ QA = LOGS / "lm_eval" / "tiny-qwen3" / "samples_local_qa_2026-11-21T00-36-31.686
 
 
 def aside(source: Source) -> dict[str, int]:
-    return dict(sum((Counter(run.aside) for run in source.found), Counter()))
+    return dict(sum((Counter(run.aside) for run in source.saved_runs), Counter()))
 
 
 def written(path: Path, value: object) -> Path:
@@ -79,7 +79,7 @@ def test_every_row_of_real_logs_is_there_once_or_counted(subtests: pytest.Subtes
             source = open_source(LOGS / place)
             assert (source.format, len(source), aside(source)) == (tool, rows, counted)
             assert len({(sample.meta.get("task"), sample.id) for sample in source}) == rows
-            assert sum(run.rows for run in source.found) == rows
+            assert sum(run.rows for run in source.saved_runs) == rows
 
 
 def test_a_log_of_lm_eval_has_one_row_a_document_with_the_scores_of_all_filters() -> None:
@@ -226,7 +226,7 @@ def test_details_of_lighteval_with_either_naming(tmp_path: Path) -> None:
     pq.write_table(pa.table({**columns, "__metric__": [{"em": 1, "f1": 0.5}] * 4}), path)
     source = open_source(tmp_path)
     assert aside(source) == {"of log-likelihoods, without a generated answer": 1, "without a reference": 1}
-    assert [(each.id, each.references, each.candidate, each.meta.get("repeat")) for each in source] == [
+    assert [(row.id, row.references, row.candidate, row.meta.get("repeat")) for row in source] == [
         ("7_repeat_1", ("b", "a"), "x", 1),
         ("7_repeat_2", ("b", "a"), "y", 2),
         ("7", ("b",), "x", None),
@@ -255,12 +255,12 @@ def test_predictions_of_opencompass(tmp_path: Path) -> None:
     details = {"type": "GEN", "0": {"correct": [True]}, "1": {"correct": False}}
     written(tmp_path / "results" / "m" / "gsm8k.json", {"accuracy": 50, "details": details})
     source = open_source(tmp_path)
-    assert [(each.id, each.question, each.references, each.candidate) for each in source] == [
+    assert [(row.id, row.question, row.references, row.candidate) for row in source] == [
         ("0", "Q?", ("4",), "c"),
         ("1", "P?", ("r", "s"), "d"),
     ]
-    assert [each.meta["harness:correct"] for each in source] == [1.0, 0.0]
-    assert source.found[0][:3] == ("OpenCompass", "gsm8k", "m")
+    assert [row.meta["harness:correct"] for row in source] == [1.0, 0.0]
+    assert source.saved_runs[0][:3] == ("OpenCompass", "gsm8k", "m")
     assert source.unread == ()
     assert source.sha256 != before.sha256
 
@@ -286,7 +286,7 @@ def test_runs_of_helm(tmp_path: Path) -> None:
     adapter = {"method": "multiple_choice_joint", "model": "org/m"}
     written(place / "run_spec.json", {"name": "mmlu:subject=x,model=org_m", "adapter_spec": adapter})
     source = open_source(tmp_path)
-    assert [(each.id, each.question, each.references, each.candidate) for each in source] == [
+    assert [(row.id, row.question, row.references, row.candidate) for row in source] == [
         ("id1", "Capital?\n\nA) Rome\nB) Paris", ("Paris",), " B"),
         ("id1_typos_1", "Captial?\n\nA) Rome\nB) Paris", ("Paris",), " B"),
     ]
@@ -316,16 +316,16 @@ def test_records_of_every_eval_ever(tmp_path: Path) -> None:
         "output": {"raw": ["c"]},
         "evaluation": {"score": 0.0, "is_correct": False},
     }
-    said = [{"role": "assistant", "content": "c"}, {"role": "assistant", "content": None}]
+    messages = [{"role": "assistant", "content": "c"}, {"role": "assistant", "content": None}]
     path = lines(
         tmp_path / "x_samples.jsonl",
         record,
         {**record, "evaluation_result_id": "flexible", "evaluation": {"score": 1.0, "is_correct": True}},
-        {**record, "sample_id": "s2", "output": None, "messages": said},
+        {**record, "sample_id": "s2", "output": None, "messages": messages},
         {**record, "sample_id": "s3", "error": "timeout"},
     )
     source = open_source(path)
-    assert [(each.id, each.question, each.references, each.candidate) for each in source] == [
+    assert [(row.id, row.question, row.references, row.candidate) for row in source] == [
         ("s1", "Q?", ("r",), "c"),
         ("s2", "Q?", ("r",), "c"),
     ]
@@ -346,9 +346,9 @@ def test_a_file_is_known_by_its_content_and_can_be_read_as_a_plain_one(tmp_path:
     copy = shutil.copy(QA, tmp_path / "b.csv")
     assert (len(open_source(copy)), next(iter(open_source(copy))).meta["harness:exact_match:strict"]) == (4, 0.0)
     plain = open_source(copy, input_format="jsonl", columns={"reference": "target", "candidate": "resps.0.0"})
-    assert (plain.format, len(plain), plain.found) == ("jsonl", 8, ())
+    assert (plain.format, len(plain), plain.saved_runs) == ("jsonl", 8, ())
     (tmp_path / "plain.jsonl").write_text('{"question": "q", "answer": "a", "output": "o"}\n')
-    assert open_source(tmp_path / "plain.jsonl").found == ()
+    assert open_source(tmp_path / "plain.jsonl").saved_runs == ()
 
 
 def test_a_folder_is_searched_for_runs_and_says_what_it_did_not_read(tmp_path: Path) -> None:
@@ -360,7 +360,7 @@ def test_a_folder_is_searched_for_runs_and_says_what_it_did_not_read(tmp_path: P
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
     source = open_source(tmp_path)
     assert (source.format, len(source)) == ("lm-eval, inspect", 16)
-    assert [(run.task, run.rows) for run in source.found] == [
+    assert [(run.task, run.rows) for run in source.saved_runs] == [
         *[("local_mc", 0), ("local_qa", 4)],
         *[("local_graded", 0), ("local_graded", 8), ("local_mc", 4)],
     ]
@@ -374,14 +374,14 @@ def test_a_folder_is_searched_for_runs_and_says_what_it_did_not_read(tmp_path: P
 def test_the_results_beside_a_log_name_the_model_and_belong_to_its_digest(tmp_path: Path) -> None:
     place = Path(shutil.copytree(QA.parent, tmp_path / "folder"))
     before = open_source(place / QA.name)
-    assert before.found[0].model == "tiny-qwen3"
+    assert before.saved_runs[0].model == "tiny-qwen3"
     results = place / "results_2026-11-21T00-36-31.686367.json"
     results.write_text(json.dumps({"model_name": "other"}))
     assert open_source(place / QA.name).sha256 != before.sha256
     with pytest.raises(InputError, match="was changed"):
         list(before)
     results.unlink()
-    assert open_source(place / QA.name).found[0].model == "folder"
+    assert open_source(place / QA.name).saved_runs[0].model == "folder"
     results.write_text("{")
     with pytest.raises(InputError, match=r"results_\S+ is not valid JSON .*it belongs to"):
         open_source(place / QA.name)
@@ -390,7 +390,7 @@ def test_the_results_beside_a_log_name_the_model_and_belong_to_its_digest(tmp_pa
 def test_what_can_not_be_read_is_said_in_a_sentence(tmp_path: Path, refused: Callable[..., Any]) -> None:
     good = json.dumps(sampled())
     whole = (LOGS / "inspect" / "mc.json").read_text()
-    for text, said in [
+    for text, problem in [
         (good + "\n{", "line 2 is not valid JSON"),
         (good + '\n{"a": 1}', "line 2 is not a sample of lm-eval: it has no doc, doc_id, filtered_resps, resps"),
         ('["a", "b"]', "is a list of texts without questions and references"),
@@ -399,7 +399,7 @@ def test_what_can_not_be_read_is_said_in_a_sentence(tmp_path: Path, refused: Cal
     ]:
         path = tmp_path / "x.json"
         path.write_text(text)
-        with refused(said, text=text[:80]):
+        with refused(problem, text=text[:80]):
             open_source(path)
 
 

@@ -1,4 +1,4 @@
-"""Several files and folders of files as one source; several columns of references; further columns."""
+"""Several files and folders of files as one source, several columns of references, and further columns."""
 
 from __future__ import annotations
 
@@ -82,7 +82,10 @@ def test_folders_and_lists_without_answers_are_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no file was given"):
         open_source([])
     (tmp_path / "x.txt").touch()
-    with pytest.raises(InputError, match=r"no file in it ends in \.jsonl, .* \(or in one of these and \.gz, \.zst"):
+    with pytest.raises(
+        InputError,
+        match=r"no file in it ends in \.jsonl, .* \(or in one of these and \.gz, \.zst.*not saved by datasets",
+    ):
         open_source(tmp_path)
     (tmp_path / "verdicts.jsonl").touch()
     (tmp_path / "run.json").touch()
@@ -90,7 +93,7 @@ def test_folders_and_lists_without_answers_are_told(tmp_path: Path) -> None:
         open_source(tmp_path)
 
 
-def test_columns_with_numbers_are_further_references(tmp_path: Path, subtests: pytest.Subtests) -> None:
+def test_columns_with_numbers_are_further_references_but_not_options(tmp_path: Path, subtests: pytest.Subtests) -> None:
     read_as = {
         "reference reference2 reference_3": "reference + reference2 + reference_3",
         "Reference_10 REFERENCE-2 reference": "reference + REFERENCE-2 + Reference_10",
@@ -99,20 +102,16 @@ def test_columns_with_numbers_are_further_references(tmp_path: Path, subtests: p
         "answer reference_score reference2x": "answer",
         "reference answer2": "reference",
     }
-    for names, taken in read_as.items():
-        with subtests.test(names=names, taken=taken):
-            path = tmp_path / "x.csv"
+    path = tmp_path / "x.csv"
+    for names, references in read_as.items():
+        with subtests.test(names=names, references=references):
             columns = names.split()
             path.write_text(",".join([*columns, "output"]) + "\n" + ",".join([*columns, "c"]) + "\n")
             source = open_source(path)
-            assert source.columns["reference"] == taken
+            assert source.columns["reference"] == references
             (sample,) = source
-            assert list(sample.references) == taken.split(" + ")
+            assert list(sample.references) == references.split(" + ")
             assert sample.meta.keys() == {*columns} - {*sample.references}
-
-
-def test_numbered_options_are_no_references(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
     path.write_text("question,answer1,answer2,output\nWhich?,a,b,a\n")
     with pytest.raises(InputError, match=r"no column for the reference: found question, answer1, answer2, output"):
         open_source(path)

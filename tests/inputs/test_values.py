@@ -1,4 +1,4 @@
-"""Which columns are read, and what their values become."""
+"""Which columns are read, and how their values are read."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_known_name_is_recognised(tmp_path: Path, subtests: pytest.Subtest
 
 
 def test_no_name_stands_for_two_roles() -> None:
-    names = [name for known in COLUMN_NAMES.values() for name in known]
+    names = [name for of_role in COLUMN_NAMES.values() for name in of_role]
     assert len(names) == len(set(names))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import pickle
 import subprocess
 import sys
 import warnings
@@ -14,9 +15,11 @@ import pandas as pd
 import pytest
 
 from bert_judge.cli.judging import JUDGE_FAILED
-from bert_judge.errors import InputError
+from bert_judge.errors import InputError, MissingExtraError, ModelError, OutputError
 from bert_judge.inputs import open_source
+from bert_judge.inputs.limits import LimitError
 from bert_judge.integrations.distributed import LOSSES, RayJudge
+from bert_judge.integrations.ray_actors import ActorFailure
 from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.results import read_verdicts
@@ -99,11 +102,11 @@ def test_the_stages_of_a_cascade_are_those_of_one_machine(command: Command, answ
     names = ("containment", "token_f1")
     specs = [JudgeSpec.of(name) for name in names]
     high = (Certificate(1.0, 100, 99, 0.95), None)
-    made = [
+    stages = [
         Stage(name, {"judge_type": "RegexJudge", **spec.settings}, spec.make().info.signature, side)
         for name, spec, side in zip(names, specs, high, strict=True)
     ]
-    CascadePlan(tuple(made), 0.95, 0.1).save(folder / "cascade.json")
+    CascadePlan(tuple(stages), 0.95, 0.1).save(folder / "cascade.json")
     common = ("score", answers.name, "--part_rows", 100, "--no_report", "--judge_type", "Cascade", "--model_path")
     status, far, error = command(*common, "cascade.json", "--engine", "ray", "--actors", "2", "--output_dir", "far")
     assert status == 0, error
@@ -115,7 +118,7 @@ def test_the_stages_of_a_cascade_are_those_of_one_machine(command: Command, answ
     assert both[0]["containment"][0] == "392"
     for name in ("far", "here"):
         used = json.loads((folder / name / "run.json").read_text())["costs"]["stages"]
-        assert [str(stage["rows"]) for stage in used] == [both[0][each][0] for each in names]
+        assert [str(stage["rows"]) for stage in used] == [both[0][name][0] for name in names]
         assert all(stage["seconds"] > 0 for stage in used)
 
 
@@ -171,10 +174,10 @@ def test_a_judge_in_a_pipeline_of_ones_own(answers: Path) -> None:
         batch_size=20,
         compute=ray.data.ActorPoolStrategy(size=1),
     )
-    found = {row["candidate"]: row["contains_score"] for row in judged.take_all()}
+    verdicts = {row["candidate"]: row["contains_score"] for row in judged.take_all()}
     judge = JudgeSpec.of("containment").make()
     scores = judge.predict(list(rows["question"]), list(rows["candidate"]), list(rows["references"]))
-    assert found == dict(zip(rows["candidate"], scores, strict=True))
+    assert verdicts == dict(zip(rows["candidate"], scores, strict=True))
 
 
 KILLER = """
@@ -278,6 +281,13 @@ def test_workers_write_to_an_address_and_a_killed_command_goes_on(
     assert {path.name for path in far.glob("verdicts/*")} == {*parts_of(far), "_parts.jsonl"}
     assert {path.name for path in far.iterdir()} == {"verdicts", "run.json", "scores.json"}
     assert command("doctor", far, "--input", answers)[0] == 0
+
+
+def test_every_error_of_ours_survives_the_way_from_an_actor() -> None:
+    errors = [LimitError("too long", "text"), MissingExtraError("x", "math-verify", "math"), OutputError("disk full")]
+    for error, kind in zip(errors, (InputError, ModelError, OutputError), strict=True):
+        failure = pickle.loads(pickle.dumps(ActorFailure.of(error)))
+        assert (failure.kind, failure.message) == (kind, str(error))
 
 
 def test_a_cluster_that_is_not_there_is_said(answers: Path) -> None:

@@ -1,4 +1,4 @@
-"""`bert-judge export --to inspect`: logs of inspect with our score beside the old ones."""
+"""`bert-judge report --to inspect`: logs of inspect with our score beside the old ones."""
 
 from __future__ import annotations
 
@@ -41,31 +41,31 @@ def test_an_archive_gets_the_score_in_every_place(command: Command) -> None:
     shutil.copytree(LOGS, "logs")
     before = {path.name: path.read_bytes() for path in Path("logs").iterdir()}
     assert command("score", "logs", *BY_WORDS, "--output_dir", "out")[0] == 0
-    status, out, _ = command("export", "out", "--to", "inspect", "--output_dir", "scored")
+    status, out, _ = command("report", "out", "--to", "inspect", "-o", "scored")
     assert status == 0
     assert "3 logs of inspect with the score bert_judge of 12 samples" in out
     assert {path.name: path.read_bytes() for path in Path("logs").iterdir()} == before
-    found = members(Path("scored/graded.eval"))
+    parts = members(Path("scored/graded.eval"))
     labels = {
         f"samples/{row['id']}.json": "IC"[row["label"]]
         for row in read_rows(Path("out/verdicts.jsonl"))
         if row["file"] == "graded.eval"
     }
-    scores = {name: value["scores"] for name, value in found.items() if name.startswith("samples/")}
-    assert {name: own["bert_judge"]["value"] for name, own in scores.items()} == labels
+    scores = {name: value["scores"] for name, value in parts.items() if name.startswith("samples/")}
+    assert {name: value["bert_judge"]["value"] for name, value in scores.items()} == labels
     score = scores["samples/0_epoch_1.json"]["bert_judge"]
     assert score["metadata"]["score"] == 1.0
     assert score["metadata"]["judge"].startswith("RegexJudge|variant:containment")
     (edit,) = score["history"]
     assert (edit["value"], edit["provenance"]["author"].split()[0]) == ("C", "bert-judge")
     assert scores["samples/0_epoch_1.json"].keys() == {"includes", "model_graded_qa", "bert_judge"}
-    assert all("bert_judge" in each["scores"] for each in found["summaries.json"])
-    results = {each["name"]: each for each in found["header.json"]["results"]["scores"]}
+    assert all("bert_judge" in summary["scores"] for summary in parts["summaries.json"])
+    results = {result["name"]: result for result in parts["header.json"]["results"]["scores"]}
     assert list(results) == ["includes", "model_graded_qa", "bert_judge"]
     # Of the four questions two are right in both epochs: as inspect itself computes it.
     assert results["bert_judge"]["metrics"] == results["includes"]["metrics"]
     assert (results["bert_judge"]["scored_samples"], results["bert_judge"]["unscored_samples"]) == (4, 0)
-    assert [(each["scorer"], len(each["samples"])) for each in found["reductions.json"]] == [
+    assert [(reduction["scorer"], len(reduction["samples"])) for reduction in parts["reductions.json"]] == [
         *[("includes", 4), ("model_graded_qa", 4), ("bert_judge", 4)],
     ]
     # An errored log has no verdicts.
@@ -79,13 +79,13 @@ def test_an_archive_gets_the_score_in_every_place(command: Command) -> None:
 def test_a_log_of_json_stays_one_and_a_score_can_be_edited(command: Command) -> None:
     assert command("score", LOGS / "mc.json", *BY_WORDS, "--output_dir", "out")[0] == 0
     before = json.loads((LOGS / "mc.json").read_text())
-    assert command("export", "out", "--to", "inspect", "--name", "choice", "-o", "edited", "--quiet") == (0, "", "")
+    assert command("report", "out", "--to", "inspect", "--name", "choice", "-o", "edited", "--quiet") == (0, "", "")
     after = json.loads(Path("edited/mc.json").read_text())
     verdicts = {row["id"]: row for row in read_rows(Path("out/verdicts.jsonl"))}
     for old, new in zip(before["samples"], after["samples"], strict=True):
         score = new["scores"]["choice"]
         assert score["value"] == "IC"[verdicts[str(new["id"])]["label"]]
-        assert [each["value"] for each in score["history"]] == [old["scores"]["choice"]["value"], score["value"]]
+        assert [edit["value"] for edit in score["history"]] == [old["scores"]["choice"]["value"], score["value"]]
     (result,) = after["results"]["scores"]
     assert result["metrics"]["accuracy"]["value"] == sum(row["label"] for row in verdicts.values()) / 4
     assert {key: after[key] for key in after if key not in ("samples", "results", "reductions")} == {
@@ -96,21 +96,21 @@ def test_a_log_of_json_stays_one_and_a_score_can_be_edited(command: Command) -> 
 def test_a_packed_log_is_written_as_inspect_reads_it(command: Command) -> None:
     Path("mc.json.gz").write_bytes(gzip.compress((LOGS / "mc.json").read_bytes()))
     assert command("score", "mc.json.gz", *BY_WORDS, "--output_dir", "out")[0] == 0
-    assert command("export", "out", "--to", "inspect", "-o", "scored", "--quiet")[0] == 0
+    assert command("report", "out", "--to", "inspect", "-o", "scored", "--quiet")[0] == 0
     assert "bert_judge" in json.loads(Path("scored/mc.json").read_text())["samples"][0]["scores"]
 
 
 def test_an_edited_score_keeps_its_place(command: Command) -> None:
     assert command("score", LOGS / "graded.eval", *BY_WORDS, "--output_dir", "out")[0] == 0
-    assert command("export", "out", "--to", "inspect", "--name", "includes", "-o", "edited", "--quiet")[0] == 0
-    found = members(Path("edited/graded.eval"))
-    assert [each["name"] for each in found["header.json"]["results"]["scores"]] == ["includes", "model_graded_qa"]
-    assert [each["scorer"] for each in found["reductions.json"]] == ["includes", "model_graded_qa"]
+    assert command("report", "out", "--to", "inspect", "--name", "includes", "-o", "edited", "--quiet")[0] == 0
+    parts = members(Path("edited/graded.eval"))
+    assert [result["name"] for result in parts["header.json"]["results"]["scores"]] == ["includes", "model_graded_qa"]
+    assert [reduction["scorer"] for reduction in parts["reductions.json"]] == ["includes", "model_graded_qa"]
 
 
 def test_an_undecided_sample_is_unscored(command: Command) -> None:
-    command("score", LOGS / "mc.json", "--judge", "test_inspect:Hesitant", "--output_dir", "out", "--quiet")
-    assert command("export", "out", "--to", "inspect", "-o", "scored")[0] == 0
+    command("score", LOGS / "mc.json", "--judge", f"{__name__}:Hesitant", "--output_dir", "out", "--quiet")
+    assert command("report", "out", "--to", "inspect", "-o", "scored")[0] == 0
     log = json.loads(Path("scored/mc.json").read_text())
     score = log["samples"][0]["scores"]["bert_judge"]
     assert score["value"] != score["value"]
@@ -124,20 +124,22 @@ def test_an_undecided_sample_is_unscored(command: Command) -> None:
 def test_what_is_refused(complaint: Callable[..., str], command: Command) -> None:
     shutil.copytree(LOGS, "logs")
     assert command("score", "logs/mc.json", *BY_WORDS, "--output_dir", "out")[0] == 0
-    export = ("export", "out", "--to", "inspect")
-    said = complaint(*export, "-o", "logs")
-    assert "logs/mc.json is what was judged, which is never replaced; choose another --output_dir" in said
+    export = ("report", "out", "--to", "inspect")
+    message = complaint(*export, "-o", "logs")
+    assert "logs/mc.json is what was judged, which is never replaced; choose another folder" in message
     assert "is never replaced" in complaint(*export, "-o", "logs", "--overwrite")
     assert command(*export, "-o", "scored", "--quiet")[0] == 0
-    assert "scored/mc.json is there already; choose another --output_dir, or pass" in complaint(*export, "-o", "scored")
+    assert "scored/mc.json exists already; choose another folder, or replace it with" in complaint(
+        *export, "-o", "scored"
+    )
     assert command(*export, "-o", "scored", "--overwrite", "--quiet")[0] == 0
     assert "the name is 'a b'; letters, digits and _, a letter first" in complaint(*export, "--name", "a b")
     Path("logs").rename("moved")
-    assert "logs/mc.json is not there; name what was judged with --input" in complaint(*export)
+    assert "logs/mc.json does not exist; name what was judged as input" in complaint(*export)
     assert command(*export, "--input", "moved/mc.json", "-o", "from-moved", "--quiet")[0] == 0
     assert "moved/errored.eval is not what was judged in out" in complaint(*export, "--input", "moved/errored.eval")
     Path("plain.jsonl").write_text('{"question": "q", "reference": "r", "candidate": "c"}\n')
     assert command("score", "plain.jsonl", *BY_WORDS, "--output_dir", "plain")[0] == 0
-    assert "plain is no result of logs of inspect, but of jsonl" in complaint("export", "plain", "--to", "inspect")
-    assert "invalid choice: 'magic'" in complaint("export", "out", "--to", "magic", status=2)
-    assert "nothing holds no result" in complaint("export", "nothing", "--to", "inspect")
+    assert "plain is no result of logs of inspect, but of jsonl" in complaint("report", "plain", "--to", "inspect")
+    assert "invalid choice: 'magic'" in complaint("report", "out", "--to", "magic", status=2)
+    assert "nothing holds no result" in complaint("report", "nothing", "--to", "inspect")

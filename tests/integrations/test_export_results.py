@@ -1,4 +1,4 @@
-"""`bert-judge export` to every_eval_ever, `.eval_results` and rows."""
+"""`bert-judge report` to every_eval_ever, `.eval_results` and rows."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def answers(path: str = "answers.jsonl", **more: object) -> None:
 
 def test_a_record_of_every_eval_ever_for_each_task_and_model(command: Command) -> None:
     assert command("score", LOGS / "inspect", *BY_WORDS, "--output_dir", "out")[0] == 0
-    status, out, _ = command("export", "out", "--to", "every_eval_ever", "-o", "records")
+    status, out, _ = command("report", "out", "--to", "every_eval_ever", "-o", "records")
     assert status == 0
     assert "2 records of every_eval_ever, with 12 answers" in out
     (path,) = Path("records/data/local_graded/canned/m").glob("*-????????????.json")
@@ -77,8 +77,8 @@ def test_a_record_of_every_eval_ever_for_each_task_and_model(command: Command) -
 
 def test_what_is_undecided_is_left_out_and_said(command: Command) -> None:
     answers()
-    command("score", "answers.jsonl", "--judge", "test_results:OddOnes", "--output_dir", "out", "--quiet")
-    export = ("export", "out", "--model", "org/m")
+    command("score", "answers.jsonl", "--judge", f"{__name__}:OddOnes", "--output_dir", "out", "--quiet")
+    export = ("report", "out", "--model", "org/m")
     status, _, err = command(*export, "--to", "every_eval_ever", "-o", "records")
     assert status == 0
     assert "note: 2 undecided answers are left out, as a record is correct or incorrect." in err
@@ -92,12 +92,14 @@ def test_what_is_undecided_is_left_out_and_said(command: Command) -> None:
 
 def test_results_for_the_hub(command: Command, complaint: Callable[..., str]) -> None:
     assert command("score", LOGS / "inspect", *BY_WORDS, "--output_dir", "out")[0] == 0
-    export = ("export", "out", "--to", "eval_results")
-    assert "name it with --dataset, like openai/gsm8k" in complaint(*export)
+    export = ("report", "out", "--to", "eval_results")
+    assert "name it, as in dataset='openai/gsm8k'" in complaint(*export)
     several = complaint(*export, "--dataset", "org/data")
-    assert "out has the tasks local_graded, local_mc, and a data set is one's; name it with --task" in several
-    said = complaint(*export, "--dataset", "org/data", "--task", "gsm8k")
-    assert "out has no task gsm8k; its tasks: local_graded, local_mc" in said
+    assert (
+        "out has the tasks local_graded, local_mc, but a data set belongs to one; name it, as in task='NAME'" in several
+    )
+    message = complaint(*export, "--dataset", "org/data", "--task", "gsm8k")
+    assert "out has no task gsm8k; its tasks: local_graded, local_mc" in message
     flags = ("--dataset", "org/data", "--dataset_task", "main", "--task", "local_mc", "--source_url", "https://x.org/a")
     assert command(*export, *flags, "-o", "hub", "--quiet") == (0, "", "")
     (entry,) = yaml.safe_load(Path("hub/canned/m/.eval_results/local_mc.yaml").read_text())
@@ -110,13 +112,15 @@ def test_what_records_and_results_refuse(command: Command, complaint: Callable[.
     score = ("score", "answers.jsonl", "--quiet", "--output_dir")
     assert command(*score, "out", "--judge", "containment")[0] == 0
     records = ("--to", "every_eval_ever")
-    assert "does not say whose answers it has; name the model with --model" in complaint("export", "out", *records)
+    assert "does not say whose answers it has; name the model, as in model='NAME'" in complaint(
+        "report", "out", *records
+    )
     assert command(*score, "bare", "--judge", "containment", "--no_texts")[0] == 0
-    assert "bare has no texts, which the records need" in complaint("export", "bare", *records, "--model", "m")
-    assert command(*score, "scores", "--judge", "test_results:Unlabelled")[0] == 0
-    said = complaint("export", "scores", *records, "--model", "m")
-    assert "has no answer that is judged correct or incorrect; run score with --threshold X" in said
-    assert command("export", "out", *records, "--model", "../../m|x", "-o", "safe")[0] == 0
+    assert "bare has no texts, which the records need" in complaint("report", "bare", *records, "--model", "m")
+    assert command(*score, "scores", "--judge", f"{__name__}:Unlabelled")[0] == 0
+    message = complaint("report", "scores", *records, "--model", "m")
+    assert "has no answer that is judged correct or incorrect; judge again with a threshold" in message
+    assert command("report", "out", *records, "--model", "../../m|x", "-o", "safe")[0] == 0
     assert {str(path.parent) for path in Path().rglob("*_samples.jsonl")} == {"safe/data/answers/_/.._m_x"}
 
 
@@ -126,7 +130,7 @@ def test_rows_keep_all_columns(command: Command, complaint: Callable[..., str]) 
     with Path("answers.jsonl").open("a") as file:
         file.write('{"id": 9, "reference": "", "candidate": "c"}\n')
     command("score", "answers.jsonl", *BY_WORDS, "--skip_bad_rows", "--map", "question=q", "--output_dir", "out")
-    assert command("export", "out", "--to", "rows", "-o", "with", "--name", "judge")[0] == 0
+    assert command("report", "out", "--to", "rows", "-o", "with", "--name", "judge")[0] == 0
     rows = read_rows(Path("with/rows.jsonl"))
     verdicts = read_rows(Path("out/verdicts.jsonl"))
     assert rows == [
@@ -137,12 +141,12 @@ def test_rows_keep_all_columns(command: Command, complaint: Callable[..., str]) 
     ]
     Path("answers.jsonl").write_text("{}\n")
     assert "answers.jsonl is not what was judged in out, as its content is" in complaint(
-        "export", "out", "--to", "rows"
+        "report", "out", "--to", "rows"
     )
     answers(bert_judge_label=1)
     assert command("score", "answers.jsonl", *BY_WORDS, "--output_dir", "taken")[0] == 0
-    said = complaint("export", "taken", "--to", "rows", "-o", "other")
-    assert "has a column bert_judge_label; choose another name for ours with --name" in said
+    message = complaint("report", "taken", "--to", "rows", "-o", "other")
+    assert "has a column bert_judge_label; choose another name for ours" in message
 
 
 def test_rows_of_a_table_several_files_and_a_saved_run(command: Command) -> None:
@@ -151,9 +155,9 @@ def test_rows_of_a_table_several_files_and_a_saved_run(command: Command) -> None
     Path("files").mkdir()
     for name in "ab":
         answers(f"files/{name}.jsonl")
-    for number, (given, count) in enumerate({"answers.parquet": 2, "files": 8, LOGS: 20}.items()):
-        assert command("score", given, *BY_WORDS, "--output_dir", f"out{number}")[0] == 0
-        assert command("export", f"out{number}", "--to", "rows", "-o", f"rows{number}")[0] == 0
+    for number, (path, count) in enumerate({"answers.parquet": 2, "files": 8, LOGS: 20}.items()):
+        assert command("score", path, *BY_WORDS, "--output_dir", f"out{number}")[0] == 0
+        assert command("report", f"out{number}", "--to", "rows", "-o", f"rows{number}")[0] == 0
         rows = read_rows(Path(f"rows{number}/rows.jsonl"))
         assert len(rows) == count
         verdicts = read_rows(Path(f"out{number}/verdicts.jsonl"))
@@ -168,10 +172,10 @@ def test_candidates_of_a_task_have_its_name_and_the_model_s(command: Command, co
     task = ("--dataset", "quiz.jsonl", "--candidates_dir", "c", "--output_dir", "s")
     assert command("judge", "--judge", "containment", *task, "--quiet")[0] == 0
     (folder,) = Path("s/quiz/m/RegexJudge").iterdir()
-    assert command("export", folder, "--to", "eval_results", "--dataset", "org/quiz", "-o", "hub")[0] == 0
+    assert command("report", folder, "--to", "eval_results", "--dataset", "org/quiz", "-o", "hub")[0] == 0
     (entry,) = yaml.safe_load(Path("hub/m/.eval_results/quiz.yaml").read_text())
     assert entry["value"] == 75.0
     for form in ("rows", "inspect"):
         assert "judged the candidates of a task, which are no rows of a file" in complaint(
-            "export", folder, "--to", form
+            "report", folder, "--to", form
         )

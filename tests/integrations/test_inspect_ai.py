@@ -39,14 +39,14 @@ def test_a_run_of_inspect_has_the_numbers_of_the_judge(tmp_path: Path) -> None:
         output.usage = ModelUsage()
         return output
 
-    rows = [Sample(input=str(n), target=each) for n, each in enumerate(targets)]
+    rows = [Sample(input=str(n), target=target) for n, target in enumerate(targets)]
     task = inspect_ai.Task(dataset=rows, solver=generate(), scorer=bert_judge("containment"))
     model = get_model("mockllm/model", custom_outputs=answer)
     (log,) = inspect_ai.eval(task, model=model, log_dir=str(tmp_path), display="none")
     expected = CorrectnessMetric("containment").compute(predictions=answers[:3], references=targets[:3])
-    found = {each.name: each for each in log.results.scores}
-    assert found["correct"].metrics["accuracy"].value == pytest.approx(expected["accuracy"])
-    assert found["score"].metrics["mean"].value == pytest.approx(expected["mean_score"])
+    scores = {score.name: score for score in log.results.scores}
+    assert scores["correct"].metrics["accuracy"].value == pytest.approx(expected["accuracy"])
+    assert scores["score"].metrics["mean"].value == pytest.approx(expected["mean_score"])
     values = [sample.scores["bert_judge"].value for sample in log.samples[:3]]
     assert [value["score"] for value in values] == expected["scores"]
     assert "no target" in log.samples[3].scores["bert_judge"].explanation

@@ -20,14 +20,17 @@ DOCS = [
 
 
 def test_all_responses_of_a_task_are_judged_and_averaged(starter: BERTJudge) -> None:
-    found = judged()([["It is Paris.", "Lyon"], ["eight"]], DOCS)
-    assert [[each["response"] for each in own] for own in found] == [["It is Paris.", "Lyon"], ["eight"]]
-    assert [[each["correct"] for each in own] for own in found] == [[1, 0], [1]]
+    judged_docs = judged()([["It is Paris.", "Lyon"], ["eight"]], DOCS)
+    assert [[record["response"] for record in records] for records in judged_docs] == [
+        ["It is Paris.", "Lyon"],
+        ["eight"],
+    ]
+    assert [[record["correct"] for record in records] for records in judged_docs] == [[1, 0], [1]]
     questions = [DOCS[0]["question"], DOCS[0]["question"], DOCS[1]["question"]]
     alone = starter.predict(questions, ["It is Paris.", "Lyon", "eight"], ["Paris", "Paris", ["8", "eight"]])
-    assert [each["score"] for own in found for each in own] == pytest.approx(alone, abs=1e-2)
-    assert process_results(DOCS[0], [found[0]])["correct"] == 0.5
-    assert process_results(DOCS[1], [found[1]]) == {"correct": 1, "score": found[1][0]["score"]}
+    assert [record["score"] for records in judged_docs for record in records] == pytest.approx(alone, abs=1e-2)
+    assert process_results(DOCS[0], [judged_docs[0]])["correct"] == 0.5
+    assert process_results(DOCS[1], [judged_docs[1]]) == {"correct": 1, "score": judged_docs[1][0]["score"]}
     undecided = process_results({}, [[{"response": "", "score": None, "correct": None}]])
     assert all(map(math.isnan, undecided.values()))
 
@@ -43,7 +46,7 @@ def test_bad_input_is_told_in_a_sentence(refused: Refused) -> None:
         judged("containmnt")
     with refused("a document has no column 'answer' for the reference; did you mean answers?"):
         judged("containment")([["a"]], [{"question": "Where?", "answers": "Paris"}])
-    with refused("process_results got 'It is Paris.'; what judged"):
+    with refused("process_results got 'It is Paris.'; the output of judged"):
         process_results(DOCS[0], ["It is Paris."])
 
 

@@ -101,11 +101,11 @@ def test_an_answer_that_never_came_earns_nothing(subtests: pytest.Subtests):
 
 def test_reasoning_is_not_judged():
     judge = Seen()
-    given = ["<think>Lyon? No.</think> Paris", "Lyon? No.\n</think>\n\nParis", "Paris"]
-    correctness(judge)(ASKED[:1] * 3, given, reference=["Paris"] * 3)
+    completions = ["<think>Lyon? No.</think> Paris", "Lyon? No.\n</think>\n\nParis", "Paris"]
+    correctness(judge)(ASKED[:1] * 3, completions, reference=["Paris"] * 3)
     assert [sample.candidate for sample in judge.calls[0]] == ["Paris"] * 3
-    rewards = correctness(judge, think_token="")(ASKED[:1], given[:1], reference=["Paris"])
-    assert judge.calls[1][0].candidate == given[0]
+    rewards = correctness(judge, think_token="")(ASKED[:1], completions[:1], reference=["Paris"])
+    assert judge.calls[1][0].candidate == completions[0]
     assert rewards == [None]
 
 
@@ -174,14 +174,14 @@ def test_clipping(subtests: pytest.Subtests):
         ([0.0, 1.0], [0.1, 0.2, 0.5, 0.8, 1.0]),
     ]:
         with subtests.test(clip=clip):
-            given = ["x" * length for length in (1, 2, 5, 8, 10)]
-            assert correctness(Seen(), clip=clip)([""] * 5, given, reference=["a"] * 5) == pytest.approx(expected)
+            completions = ["x" * length for length in (1, 2, 5, 8, 10)]
+            assert correctness(Seen(), clip=clip)([""] * 5, completions, reference=["a"] * 5) == pytest.approx(expected)
 
 
 def test_format_is_a_term_of_its_own():
     shape = format_match(r"(?s)<think>.*</think>\s*\S.*")
-    given = ["<think>a\nb</think> c", messages("c"), "<think>a</think>", "x <think>a</think> c"]
-    assert shape([], given, reference=["c"] * 4) == [1.0, 0.0, 0.0, 0.0]
+    completions = ["<think>a\nb</think> c", messages("c"), "<think>a</think>", "x <think>a</think> c"]
+    assert shape([], completions, reference=["c"] * 4) == [1.0, 0.0, 0.0, 0.0]
     assert format_match("YES", case_sensitive=False)(None, ["yes"]) == [1.0]
     assert format_match("(?:a|a)*c?d?")(None, ["a" * 60 + "x"]) == [None]  # takes for ever
 
@@ -228,18 +228,18 @@ def test_bad_input_gets_a_sentence(refused: Refused):
 
 
 def test_verl():
-    found = compute_score(
+    score = compute_score(
         "gsm8k", "It has 8.", "8", {"question": ASKED[1]}, judge=CONTAINMENT, reward_router_address="a"
     )
-    assert found == {"score": 1.0, "acc": 1.0, "undecided": 0.0}
+    assert score == {"score": 1.0, "acc": 1.0, "undecided": 0.0}
     batch = compute_scores(["a"] * 3, ["8", "<think>8", "9"], ["8", ["8", "eight"], "8"], judge=CONTAINMENT)
-    assert [each["score"] for each in batch] == [1.0, 0.0, 0.0]
+    assert [score["score"] for score in batch] == [1.0, 0.0, 0.0]
 
 
 def test_verl_has_no_none():
     puzzled = f"{__name__}:Puzzled"
-    found = compute_score("gsm8k", "8", "8", {"question": "How?"}, undecided=0.25, judge=puzzled)
-    assert found == {"score": 0.25, "acc": 0.0, "undecided": 1.0}
+    score = compute_score("gsm8k", "8", "8", {"question": "How?"}, undecided=0.25, judge=puzzled)
+    assert score == {"score": 0.25, "acc": 0.0, "undecided": 1.0}
 
 
 MISSING = [None, float("nan"), pd.NA, "", " ", [], [None, ""], np.array([]), {"target": []}, {"target": None}]
@@ -249,9 +249,9 @@ def test_a_row_without_a_reference_is_undecided_everywhere(subtests: pytest.Subt
     for gold in MISSING:
         with subtests.test(gold=gold):
             assert correctness(CONTAINMENT)(None, ["8", "8"], reference=["8", gold]) == [1.0, None]
-            found = compute_scores(["a"] * 2, ["8", "8"], ["8", gold], undecided=0.25, judge=CONTAINMENT)
-            assert found[0] == {"score": 1.0, "acc": 1.0, "undecided": 0.0}
-            assert found[1] == {"score": 0.25, "acc": 0.0, "undecided": 1.0}
+            scores = compute_scores(["a"] * 2, ["8", "8"], ["8", gold], undecided=0.25, judge=CONTAINMENT)
+            assert scores[0] == {"score": 1.0, "acc": 1.0, "undecided": 0.0}
+            assert scores[1] == {"score": 0.25, "acc": 0.0, "undecided": 1.0}
             assert compute_score("a", "8", gold, judge=CONTAINMENT) == {"score": 0.0, "acc": 0.0, "undecided": 1.0}
             earned = reward_func(["a 8", "a 8"], ["a ", "a "], ["8", gold], undecided=0.25, judge=CONTAINMENT)
             assert earned["rewards"].tolist() == earned["scores"].tolist() == [1.0, 0.25]
@@ -275,10 +275,10 @@ class Puzzled(Seen):
 def test_openrlhf():
     prompt = "<|im_start|>user\nHow many legs has a spider?<|im_end|>\n<|im_start|>assistant\n"
     queries = [f"{prompt}It has 8.<|im_end|>", f"{prompt}<think>six?</think>It has 6.<|im_end|><|endoftext|>"]
-    found = reward_func(queries, [prompt] * 2, ["8", ["6", "six"]], judge=CONTAINMENT)
-    assert found["rewards"].tolist() == found["scores"].tolist() == [1.0, 1.0]
-    assert found["extra_logs"]["undecided"].tolist() == [0.0, 0.0]
-    assert found["rewards"].shape == (2,)
+    rewards = reward_func(queries, [prompt] * 2, ["8", ["6", "six"]], judge=CONTAINMENT)
+    assert rewards["rewards"].tolist() == rewards["scores"].tolist() == [1.0, 1.0]
+    assert rewards["extra_logs"]["undecided"].tolist() == [0.0, 0.0]
+    assert rewards["rewards"].shape == (2,)
 
 
 def test_openrlhf_hands_over_the_answer_alone():
@@ -291,7 +291,7 @@ def test_trl_trains_on_it():
     command = [sys.executable, str(EXAMPLE), "--judge", CONTAINMENT, "--fit_steps", "60", "--steps", "3"]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "HF_HUB_OFFLINE": "1"})
     assert done.returncode == 0, done.stderr
-    rewards = [float(each) for each in re.findall(r"\d\.\d\d", done.stdout.splitlines()[-2])]
+    rewards = [float(reward) for reward in re.findall(r"\d\.\d\d", done.stdout.splitlines()[-2])]
     assert len(rewards) == 3
     assert any(rewards)
     assert "right of 480 sampled answers" in done.stdout
@@ -306,8 +306,8 @@ def test_threads_that_ask_at_once_are_judged_together():
         return shared.assess([Sample("x" * number, ("a",))])
 
     with ThreadPoolExecutor(count) as pool:
-        found = list(pool.map(ask, range(count)))
-    assert [verdicts[0].score for verdicts in found] == [min(1.0, number / 10) for number in range(count)]
+        results = list(pool.map(ask, range(count)))
+    assert [verdicts[0].score for verdicts in results] == [min(1.0, number / 10) for number in range(count)]
     assert sum(map(len, judge.calls)) == count
 
 

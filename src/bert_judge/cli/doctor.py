@@ -16,7 +16,7 @@ from bert_judge.cli import run, say, say_error
 from bert_judge.cli.flags import Parser
 from bert_judge.encoder.devices import fastest_dtype, has_int8_products, has_native_bf16, hides_amx
 from bert_judge.errors import BertJudgeError, InputError
-from bert_judge.inputs.files import find_input
+from bert_judge.inputs.finding import find_input
 from bert_judge.paths import cache_folder
 from bert_judge.records import Signature, __version__
 from bert_judge.results import damage, different_figures

@@ -16,7 +16,7 @@ from bert_judge.cli.outputs import OutputOptions, checked_sample
 from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError
 from bert_judge.inputs import Source
-from bert_judge.inputs.files import holds_answers
+from bert_judge.inputs.finding import holds_answers
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
 from bert_judge.records import Row, __version__
 from bert_judge.report.evaluation import evaluation_document

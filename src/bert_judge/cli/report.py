@@ -87,7 +87,7 @@ def _export(values: Mapping[str, Any], options: ReportOptions) -> int:
     for sentence in exported.notes:
         note(sentence)
     if not options.quiet:
-        say(f"{exported.said}\nfiles  {folder}/: {', '.join(exported.files)}")
+        say(f"{exported.summary}\nfiles  {folder}/: {', '.join(exported.files)}")
     return 0
 
 

@@ -192,7 +192,7 @@ def _judge(job: _Job, judge: Judge, options: ScoreOptions, command: list[str]) -
 def _say_one(folder: ResultFolder, source: Source, spec: JudgeSpec, judge: Judge, options: ScoreOptions) -> None:
     load = loader([folder])
     page = "" if options.no_report else write_page([folder], folder.folder / REPORT, load)
-    compares = source.found and not options.no_texts and not is_remote(folder.folder)
+    compares = source.saved_runs and not options.no_texts and not is_remote(folder.folder)
     beside = beside_own_scores(folder, load(folder)) if compares else None
     if not options.quiet:
         written = page + "".join(f", {name}" for name in HARNESS_FILES if beside)
@@ -305,7 +305,7 @@ def _report(folder: ResultFolder, source: Source, signature: Signature, page: st
 
 def _what_was_read(options: ScoreOptions, *sources: Source) -> list[Block]:
     """The columns that were read; of saved runs of other tools what was found, and columns where some were named."""
-    found_runs: list[Block] = [found_table(sources[0].found, sources[0].unread)] if sources[0].found else []
+    found_runs: list[Block] = [found_table(sources[0].saved_runs, sources[0].unread)] if sources[0].saved_runs else []
     named = options.map or options.candidates or not found_runs
     return [*found_runs, *([_columns_read(*sources)] if named else [])]
 

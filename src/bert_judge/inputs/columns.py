@@ -1,4 +1,4 @@
-"""Which columns of a file hold the question, the references, the candidate, the id and the human label."""
+"""Which columns of a file hold the question, the references, the candidate, the id and the label."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ COLUMN_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("id", "uid", "question_id", "qid", "sample_id", "doc_id"),
     "gold": ("label", "is_correct", "correct", "human_label", "gold_label"),
 }
-"""The recognised column names of each role; the first that a file has is taken. Case does not matter, nor whether words
-are joined by an underscore, a hyphen, a space or a capital letter: `expectedOutput` and `Expected Output` are known.
+"""The recognised column names of each role; the first one that a file has is chosen. Case does not matter, nor whether
+words are joined by an underscore, a hyphen, a space or a capital letter: `expectedOutput` and `Expected Output` match.
 
-Columns named like the one of the reference and a number are references, too: `reference2`, `Reference 4`.
+The reference may have further columns with a number: `reference2`, `Reference 4`.
 """
 
 ColumnMap = Mapping[str, str | Sequence[str]]
-"""What a user maps roles to: a column, or for the reference several."""
+"""The column of each role, or for the reference several columns."""
 
 MISSING: Final = object()
-"""What `lookup` returns where a row has no such column; `None` is a null in the file."""
+"""Returned by `lookup` where a row has no such column; `None` is a null in the file."""
 
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SHOWN_COLUMNS = 30
-_MOST_SEEN = 100  # sets of columns that are remembered; a limit, for files of many kinds of rows
+_MOST_SEEN = 100  # sets of columns that are remembered, for files of many kinds of rows
 _WITH_NUMBER = re.compile(r"(.*?)[ _-]?([0-9]{1,4})", re.DOTALL)
 
 
@@ -71,39 +71,38 @@ def lookup(row: Mapping[str, object], column: str) -> object:
 
 
 def role_title(role: str) -> str:
-    """What users call `role`."""
+    """The name of a role for users: the gold is their label."""
     return "label" if role == "gold" else role
 
 
 def asked_columns(columns: ColumnMap | None, required: Sequence[str] = REQUIRED) -> dict[str, tuple[str, ...]]:
-    """The user's columns by our names of the roles. Raises InputError for unknown roles, missing columns."""
+    """The columns that a user maps to roles; "label" becomes "gold". Raises InputError for a mapping that can't be."""
     asked: dict[str, tuple[str, ...]] = {}
-    for given, named in (columns or {}).items():
-        role = "gold" if given == "label" else given
-        own = tuple(column for column in ([named] if isinstance(named, str) else named) if column)
+    for name, mapped in (columns or {}).items():
+        role = "gold" if name == "label" else name
+        named = tuple(column for column in ([mapped] if isinstance(mapped, str) else mapped) if column)
         if role not in COLUMN_NAMES:
-            known = ", ".join(map(role_title, COLUMN_NAMES))
-            turned = f"; for the column {given!r} write {named}={given}" if named in COLUMN_NAMES else ""
-            raise InputError(f"{given!r} can't be mapped to a column; expected one of {known}{turned}.")
+            roles = ", ".join(map(role_title, COLUMN_NAMES))
+            turned = f"; for the column {name!r} write {mapped}={name}" if mapped in COLUMN_NAMES else ""
+            raise InputError(f"{name!r} can't be mapped to a column; expected one of {roles}{turned}.")
         if role in asked:
-            raise InputError(
-                "both 'label' and 'gold' are mapped to a column, and they mean the same; give one of them."
-            )
-        if not own and role in required:
+            raise InputError("both 'label' and 'gold' are mapped to a column, and they mean the same; give only one.")
+        if not named and role in required:
             raise InputError(f"the {role} is needed, but mapped to no column; name its column.")
-        if len(own) > 1 and role != "reference":
+        if len(named) > 1 and role != "reference":
             raise InputError(
-                f"the {given} is mapped to {len(own)} columns ({', '.join(own)}), and only the reference can have "
+                f"the {name} is mapped to {len(named)} columns ({', '.join(named)}), and only the reference can have "
                 "several; name one."
             )
-        asked[role] = own
+        asked[role] = named
     return asked
 
 
 class MissingColumnError(InputError):
-    """A column that was named, or that of a needed role, is not there; `unread` are the columns without a role.
+    """A column that was named, or the column of a required role, does not exist.
 
-    `role` and `column` are what was named; the column is empty where none was.
+    `role` is the role that lacks a column, `column` the name that was given (or empty), and `unread` the file's columns
+    without a role.
     """
 
     def __init__(self, message: str, role: str, column: str, unread: Sequence[str]) -> None:
@@ -111,11 +110,11 @@ class MissingColumnError(InputError):
         self.role, self.column, self.unread = role, column, tuple(unread)
 
 
-class Columns:
-    """The columns of each role, learnt from the rows as they are read: one, or for references several.
+class RoleColumns:
+    """The columns of each role, learnt from the rows as they are read.
 
-    The first row that has all required roles decides on these; the first row that has one of the others on that, as
-    some files have a label column only in rows with a label.
+    The first row that has all required roles decides on these. The other roles may begin later, as some files have a
+    label column only in rows with a label.
     """
 
     def __init__(self, asked: Mapping[str, tuple[str, ...]], required: Sequence[str] = REQUIRED) -> None:
@@ -128,19 +127,19 @@ class Columns:
         self._seen: set[tuple[str, ...]] = set()
 
     def learn(self, row: Mapping[str, object]) -> bool:
-        """Learn from one more row; returns whether the needed columns are known now."""
+        """Learn from one more row; returns whether all required roles have their columns."""
         if self._unseen:
-            self._unseen = [pair for pair in self._unseen if lookup(row, pair[1]) is MISSING]
+            self._unseen = [(role, column) for role, column in self._unseen if lookup(row, column) is MISSING]
         names = tuple(row)
         if names in self._seen:
             return self._ready
         self._first = self._first or names
-        found = self.recognise(names)
-        if self._ready or not self._lacking(names, found):
+        recognised = self.recognise(names)
+        if self._ready or not self._lacking(names, recognised):
             if not self._ready:
                 self._ready = True
-                self._seen.clear()  # rows with these columns may have other roles
-            self.chosen.update(found)
+                self._seen.clear()  # rows with these columns may have optional roles
+            self.chosen.update(recognised)
         if len(self._seen) < _MOST_SEEN:
             self._seen.add(names)
         return self._ready
@@ -148,76 +147,77 @@ class Columns:
     def recognise(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """The columns among `names` of the roles that have none yet."""
         # A column that the user gave one role must not be recognised for another.
-        taken = {column for columns in self.chosen.values() for column in columns}
+        used = {column for columns in self.chosen.values() for column in columns}
         by_name: dict[str, str] = {}
         for name in names:
-            if name not in taken:
+            if name not in used:
                 by_name.setdefault(_plain(name), name)
-        found: dict[str, tuple[str, ...]] = {}
-        for role, known in COLUMN_NAMES.items():
-            match = next((by_name[name] for name in known if name in by_name), None)
+        recognised: dict[str, tuple[str, ...]] = {}
+        for role, role_names in COLUMN_NAMES.items():
+            match = next((by_name[name] for name in role_names if name in by_name), None)
             if match is not None and role not in self.chosen and role not in self._asked:
-                found[role] = (match,)
+                recognised[role] = (match,)
         if "reference" not in self._asked:
-            own = [*self.chosen.get("reference", ()), *found.get("reference", ())]
-            if several := _numbered(own, by_name):
-                found["reference"] = several
-        return found
+            references = [*self.chosen.get("reference", ()), *recognised.get("reference", ())]
+            if numbered := _numbered(references, by_name):
+                recognised["reference"] = numbered
+        return recognised
 
-    def _lacking(self, names: tuple[str, ...], found: Mapping[str, tuple[str, ...]]) -> list[str]:
-        present = {role for role, columns in self._asked.items() if any(_has(names, column) for column in columns)}
-        return [role for role in self.required if role not in found and role not in present]
+    def _lacking(self, names: Sequence[str], recognised: Mapping[str, tuple[str, ...]]) -> list[str]:
+        """The required roles for which a row with these columns has none."""
+        # Only the head of a dotted path is a column; what is inside may differ from row to row.
+        present = {
+            role
+            for role, columns in self._asked.items()
+            if any(column in names or column.split(".", 1)[0] in names for column in columns)
+        }
+        return [role for role in self.required if role not in recognised and role not in present]
 
     def missing(self, source: str) -> MissingColumnError | None:
         """The error for columns that no row had; None where nothing is missing."""
         if self._first is None:
             return None
-        first = self._first
-        lacking = [] if self._ready else self._lacking(first, self.recognise(first))
-        unseen = [pair for pair in self._unseen if not lacking or pair[0] in lacking]
-        found = ", ".join(first[:_SHOWN_COLUMNS]) + (", …" if len(first) > _SHOWN_COLUMNS else "")
-        found = found or "none at all"
-        read = {column for columns in self.recognise(first).values() for column in columns}
-        unread = [name for name in first if name not in read]
+        names, recognised = self._first, self.recognise(self._first)
+        lacking = [] if self._ready else self._lacking(names, recognised)
+        unseen = [(role, column) for role, column in self._unseen if not lacking or role in lacking]
+        there = ", ".join(names[:_SHOWN_COLUMNS]) + (", …" if len(names) > _SHOWN_COLUMNS else "")
+        there = there or "none at all"
+        used = {column for columns in recognised.values() for column in columns}
+        unread = [name for name in names if name not in used]
         if unseen:
             role, column = role_title(unseen[0][0]), unseen[0][1]
-            near = difflib.get_close_matches(column.casefold(), [name.casefold() for name in first], n=1)
+            near = difflib.get_close_matches(column.casefold(), [name.casefold() for name in names], n=1)
             hint = f"name one of these with columns={{{role!r}: 'COLUMN'}}."
             if near:
-                hint = f"did you mean {next(name for name in first if name.casefold() == near[0])!r}?"
-            message = f"{source} has no column {column!r}, which was named for the {role}: found {found}; {hint}"
+                hint = f"did you mean {next(name for name in names if name.casefold() == near[0])!r}?"
+            message = f"{source} has no column {column!r}, which was named for the {role}: found {there}; {hint}"
             return MissingColumnError(message, role, column, unread)
         if lacking:
             remedy = "columns={" + ", ".join(f"{role!r}: 'COLUMN'" for role in lacking) + "}"
             if lacking == ["reference"] and "candidate" in self.required:
                 remedy += " (columns={'reference': ''} for a judge that reads none)"
             roles = " and none for the ".join(lacking)
-            message = f"{source} has no column for the {roles}: found {found}; name it with {remedy}."
+            message = f"{source} has no column for the {roles}: found {there}; name it with {remedy}."
             return MissingColumnError(message, lacking[-1], "", unread)
         return None
 
 
-def _numbered(own: Sequence[str], by_name: Mapping[str, str]) -> tuple[str, ...]:
+def _numbered(references: Sequence[str], by_name: Mapping[str, str]) -> tuple[str, ...]:
     """The columns of the reference so far, and those with their name and a number, in order.
 
     Without any so far only `reference1`, `reference2` … count: `answer1` to `answer4` may be options.
     """
-    base = _split(own[0])[0] if own else "reference"
-    more = [name for plain, name in by_name.items() if _split(plain)[0] == base]
-    return tuple(sorted({*own, *more}, key=lambda name: _split(name)[1]))
+    base = _split(references[0])[0] if references else "reference"
+    numbered = [name for plain, name in by_name.items() if _split(plain)[0] == base]
+    return tuple(sorted({*references, *numbered}, key=lambda name: _split(name)[1]))
 
 
 def _split(name: str) -> tuple[str, int]:
     """`reference_2` as reference and 2; a name without a number has -1."""
-    found = _WITH_NUMBER.fullmatch(_plain(name))
-    return (found[1], int(found[2])) if found else (_plain(name), -1)
+    match = _WITH_NUMBER.fullmatch(_plain(name))
+    return (match[1], int(match[2])) if match else (_plain(name), -1)
 
 
 def _plain(name: str) -> str:
-    """A name as those of `COLUMN_NAMES` are written."""
+    """A name in the spelling of `COLUMN_NAMES`."""
     return re.sub(r"[\s-]+", "_", _CAPITAL.sub("_", name.strip())).lower()
-
-
-def _has(names: tuple[str, ...], column: str) -> bool:
-    # Only the head of a dotted path is a column; what is inside may differ from row to row.
-    return column in names or column.split(".", 1)[0] in names

@@ -1,4 +1,4 @@
-"""Loading data sets from `LOCAL_DATASETS_DIR`, a folder, a file or the Hub, always in the same shape."""
+"""Load data sets from `LOCAL_DATASETS_DIR`, a folder, a file or the Hub, always in the same shape."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DATA_FILES = {
     ".ndjson": "json",
     ".json": "json",
     ".csv": "csv",
-}  # what datasets calls the reader of each
+}  # the name of each reader in datasets
 _NO_DATA = frozenset(["dataset_info.json", "dataset_infos.json", "state.json"])
 _SPLITS = {
     **dict.fromkeys(["train", "training"], "train"),
@@ -34,8 +34,8 @@ _SPLITS = {
 _SHARD = re.compile(r"-\d{5}-of-\d{5}.*")
 
 
-class _Part(NamedTuple):
-    """Some rows on the disk: files, a folder of `save_to_disk`, or a copied repository with a card."""
+class _StoredRows(NamedTuple):
+    """Rows on the disk: in files, a folder of `save_to_disk`, or a copied repository with a card."""
 
     paths: tuple[Path, ...]
     card: bool = False
@@ -52,71 +52,73 @@ def load_dataset(
 ) -> Dataset:
     """The rows of a data set, from `LOCAL_DATASETS_DIR`, a local folder or file, or the Hub, in this order.
 
-    `org/data` is looked for in `LOCAL_DATASETS_DIR` as `data`, then as `org/data`. A local folder is what
-    `save_to_disk` wrote, a copy of a repository of the Hub, or parquet, JSON, JSON lines or CSV files (cells are text);
-    a configuration (`name`) and a split may be subfolders of it, and files may be named after their split
-    (`test.jsonl`, `test-00000-of-00002.parquet`). Files and folders that name none stand for any.
+    In `LOCAL_DATASETS_DIR`, `org/data` may be `data` or `org/data`. A local folder holds the output of `save_to_disk`,
+    a copy of a repository of the Hub, or parquet, JSON, JSON lines or CSV files (cells are text). A configuration
+    (`name`) and a split may be its subfolders, and files may be named after their split (`test.jsonl`,
+    `test-00000-of-00002.parquet`). Files and folders that name none stand for any.
 
-    Several names or splits are joined, and no split means all of them. `filter_fn` then says of each row whether it is
-    kept, and what `process_fn` returns for a row is added to its columns.
+    Several names or splits are joined; no split means all of them. `filter_fn` returns whether a row is kept, and
+    `process_fn` further columns of a row.
 
-    Raises InputError for data that are there but can't be read; the Hub is asked only where nothing is there.
+    Raises InputError for local data that can't be read; the Hub is asked only where there are none.
     """
     from datasets import concatenate_datasets
 
-    asked = [(each, part) for each in _several(name) for part in _several(split)]
+    pairs = [(config, one_split) for config in _several(name) for one_split in _several(split)]
     place = find_dataset(path)
     if place is None:
-        loaded = [_load_from_hub(path, *each) for each in asked]
+        loaded = [_load_from_hub(path, *pair) for pair in pairs]
     else:
-        parts = dict.fromkeys(part for each in asked for part in _find_parts(place, *each))
+        stored = dict.fromkeys(rows for pair in pairs for rows in _stored(place, *pair))
         with _quiet():
-            loaded = [_read(part) for part in parts]
-    with _in_a_sentence(path):
+            loaded = [_read(rows) for rows in stored]
+    with _as_input_error(path):
         dataset = concatenate_datasets(loaded)
     return _processed(path, dataset, filter_fn, process_fn)
 
 
 def get_dataset_config_names(path: str) -> list[str]:
-    """The configurations of a data set: its subfolders on the disk, or those that its card or the Hub names."""
+    """The configurations of a data set: its subfolders, or those that its card or the Hub names."""
     import datasets
 
     place = find_dataset(path)
-    with _in_a_sentence(path):
+    with _as_input_error(path):
         if place is None or _card_configs(place):
             return list(datasets.get_dataset_config_names(str(place or path)))
-        saved = [file.parent.name for file in sorted(place.glob("*/dataset_dict.json"))]
-        return saved or [folder.name for folder in sorted(place.glob("*/")) if not folder.name.startswith((".", "_"))]
+        dictionaries = [file.parent.name for file in sorted(place.glob("*/dataset_dict.json"))]
+        folders = [folder.name for folder in sorted(place.glob("*/")) if not folder.name.startswith((".", "_"))]
+        return dictionaries or folders
 
 
 def load_dataset_dict(
     path: str, name: str | Sequence[str] | None = None, split: str | Sequence[str] | None = None
 ) -> dict[str | None, DatasetDict]:
     """The splits of each configuration of a data set: the named ones, or all. Raises InputError."""
-    return {each: _load_splits(path, each, split) for each in _several(name)}
+    return {config: _load_splits(path, config, split) for config in _several(name)}
 
 
 def _load_splits(path: str, name: str | None, split: str | Sequence[str] | None) -> DatasetDict:
     import datasets
 
     if split is not None:
-        return datasets.DatasetDict({each: load_dataset(path, name, each) for each in _several(split)})
+        return datasets.DatasetDict({str(one): load_dataset(path, name, one) for one in _several(split)})
     place = find_dataset(path)
     folder = place / (name or "") if place else None
-    with _in_a_sentence(path):
+    with _as_input_error(path):
         if folder is None or not (folder / "dataset_dict.json").exists():
             return datasets.load_dataset(str(place or path), name)
         return datasets.DatasetDict.load_from_disk(str(folder))
 
 
 def find_dataset(path: str) -> Path | None:
-    """Where a data set lies on the disk, in `LOCAL_DATASETS_DIR` first; None if only the Hub can have it.
+    """Where a data set is on the disk: in `LOCAL_DATASETS_DIR` unless the path is absolute, else at the path itself.
 
-    An absolute path is taken as it is.
+    None if only the Hub can have it.
     """
     local = "" if Path(path).is_absolute() else os.environ.get("LOCAL_DATASETS_DIR")
-    tried = [Path(local) / path.rstrip("/").split("/")[-1], Path(local) / path] if local else []
-    return next((place for place in (each.expanduser() for each in (*tried, Path(path))) if place.exists()), None)
+    in_local = [Path(local) / path.rstrip("/").split("/")[-1], Path(local) / path] if local else []
+    places = [place.expanduser() for place in (*in_local, Path(path))]
+    return next((place for place in places if place.exists()), None)
 
 
 def _processed(
@@ -125,8 +127,8 @@ def _processed(
     filter_fn: Callable[[dict[str, Any]], bool] | None,
     process_fn: Callable[[dict[str, Any]], dict[str, Any]] | None,
 ) -> Dataset:
-    """Filter, then process. Raises InputError with the name of a column that is missing."""
-    options = {"keep_in_memory": True, "load_from_cache_file": False}  # otherwise cache files pile up beside the data
+    """Filter, then process. Raises InputError for a missing column."""
+    options = {"keep_in_memory": True, "load_from_cache_file": False}  # else cache files pile up beside the data
     try:
         with _quiet():
             if filter_fn is not None:
@@ -146,59 +148,56 @@ def _several(value: str | Sequence[str] | None) -> Sequence[str | None]:
     return [value] if value is None or isinstance(value, str) else list(value)
 
 
-def _find_parts(place: Path, name: str | None, split: str | None) -> list[_Part]:
+def _stored(place: Path, name: str | None, split: str | None) -> list[_StoredRows]:
     """The rows of a configuration and a split in a place on the disk. Raises InputError if there are none."""
     if place.is_file():
         if _reader(place) is None:
             raise InputError(f"{place} is not a data set; a folder or a file ({', '.join(_DATA_FILES)}) was expected.")
-        return [_Part((place,))]
+        return [_StoredRows((place,))]
     configs = _card_configs(place)
-    named = name is not None and (place / name).is_dir()
+    is_folder = name is not None and (place / name).is_dir()
     if configs and (name in configs or name is None):
-        return [_Part((place,), True, name, split)]
-    if configs and not named:
+        return [_StoredRows((place,), True, name, split)]
+    if configs and not is_folder:
         raise InputError(f"{place} has no configuration {name!r}; there is {', '.join(configs)}.")
-    root = place / str(name) if named else place
+    root = place / str(name) if is_folder else place
     if split and (root / split).is_dir():
-        found = _parts_at(root / split, None, None)
+        stored = _stored_in(root / split, None, None)
     else:
-        found = _parts_at(root, None if named else name, split)
-    if not split and not found:
-        splits = sorted(each for each in root.iterdir() if each.is_dir() and each.name in _SPLITS)
-        found = [part for each in splits for part in _parts_at(each, None, None)]
-    if found:
-        return found
-    asked = " and ".join([*([f"configuration {name!r}"] if name else []), *([f"split {split!r}"] if split else [])])
-    there = ", ".join(sorted(each.name for each in root.iterdir() if not each.name.startswith("."))) or "nothing"
+        stored = _stored_in(root, None if is_folder else name, split)
+    if not split and not stored:
+        folders = sorted(folder for folder in root.iterdir() if folder.is_dir() and folder.name in _SPLITS)
+        stored = [rows for folder in folders for rows in _stored_in(folder, None, None)]
+    if stored:
+        return stored
+    parts = [f"{kind} {value!r}" for kind, value in (("configuration", name), ("split", split)) if value]
+    missing = "data of the " + " and ".join(parts) if parts else "data"
+    there = ", ".join(sorted(path.name for path in root.iterdir() if not path.name.startswith("."))) or "nothing"
     raise InputError(
-        f"{root} has no data{f' of the {asked}' if asked else ''}; there is {there}. A folder of save_to_disk, "
-        f"or files ({', '.join(_DATA_FILES)}) named after their split, were expected."
+        f"{root} has no {missing}; there is {there}. A folder of save_to_disk, or files "
+        f"({', '.join(_DATA_FILES)}) named after their split, were expected."
     )
 
 
-def _parts_at(folder: Path, name: str | None, split: str | None) -> list[_Part]:
-    """The rows in a folder itself, in any layout."""
+def _stored_in(folder: Path, name: str | None, split: str | None) -> list[_StoredRows]:
+    """The rows in a folder itself: saved as one split, as a dictionary of splits, or in files."""
     if (folder / "state.json").exists():
         _check_saved(folder, name, split)
-        return [_Part((folder,))]
+        return [_StoredRows((folder,))]
     if (folder / "dataset_dict.json").exists():
-        splits = [each for each in _read_json(folder / "dataset_dict.json").get("splits", []) if split in (None, each)]
-        for each in splits:
-            _check_saved(folder / each, name, each)
-        return [_Part((folder / each,)) for each in splits]
-    files = [
-        file
-        for each in (folder, folder / "data")
-        if each.is_dir()
-        for file in sorted(each.iterdir())
-        if _reader(file) and file.is_file()
-    ]
-    chosen = _of_split(files, split) if split else files
-    return [_Part(tuple(chosen))] if chosen else []
+        splits = _read_json(folder / "dataset_dict.json").get("splits", [])
+        chosen = [one for one in splits if split in (None, one)]
+        for one in chosen:
+            _check_saved(folder / one, name, one)
+        return [_StoredRows((folder / one,)) for one in chosen]
+    paths = [path for place in (folder, folder / "data") if place.is_dir() for path in sorted(place.iterdir())]
+    files = [path for path in paths if _reader(path) and path.is_file()]
+    files = _of_split(files, split) if split else files
+    return [_StoredRows(tuple(files))] if files else []
 
 
 def _of_split(files: list[Path], split: str) -> list[Path]:
-    """The files that hold a split: those of its name, or of its kind, or all of them if none names a split."""
+    """The files of a split: those of its name, or of its kind, or all files if none names a split."""
     stems = {file: _SHARD.sub("", file.name.split(".")[0]) for file in files}
     kinds = {file: {_SPLITS.get(word) for word in re.split(r"[^a-z]+", stem.lower())} for file, stem in stems.items()}
     exact = [file for file in files if stems[file] == split]
@@ -208,7 +207,7 @@ def _of_split(files: list[Path], split: str) -> list[Path]:
 
 
 def _check_saved(folder: Path, name: str | None, split: str | None) -> None:
-    """Raise InputError for a folder of `save_to_disk` with another configuration or split than the one asked for."""
+    """Raise InputError if a folder of `save_to_disk` says that it holds another configuration or split."""
     info, state = folder / "dataset_info.json", folder / "state.json"
     config = _read_json(info).get("config_name") if info.exists() else None
     saved = _read_json(state).get("_split") if state.exists() else None
@@ -219,14 +218,14 @@ def _check_saved(folder: Path, name: str | None, split: str | None) -> None:
 
 
 def _card_configs(folder: Path) -> list[str]:
-    """The configurations that the card of a copied repository names; datasets finds their files."""
+    """The configurations in the card of a copied repository; datasets itself finds their files."""
     from huggingface_hub import metadata_load
 
     card = folder / "README.md"
     if not card.is_file():
         return []
-    with _in_a_sentence(card):
-        return [each["config_name"] for each in (metadata_load(card) or {}).get("configs", [])]
+    with _as_input_error(card):
+        return [config["config_name"] for config in (metadata_load(card) or {}).get("configs", [])]
 
 
 def _reader(file: Path) -> str | None:
@@ -236,18 +235,18 @@ def _reader(file: Path) -> str | None:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    with _in_a_sentence(path):
+    with _as_input_error(path):
         return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
-def _read(part: _Part) -> Dataset:
+def _read(stored: _StoredRows) -> Dataset:
     import datasets
 
-    place = part.paths[0]
-    with _in_a_sentence(place):
-        if part.card:
-            return _joined(datasets.load_dataset(str(place), part.name, split=part.split))
-        return _read_files(part.paths) if place.is_file() else _joined(datasets.load_from_disk(str(place)))
+    place = stored.paths[0]
+    with _as_input_error(place):
+        if stored.card:
+            return _joined(datasets.load_dataset(str(place), stored.name, split=stored.split))
+        return _read_files(stored.paths) if place.is_file() else _joined(datasets.load_from_disk(str(place)))
 
 
 def _read_files(paths: Sequence[Path]) -> Dataset:
@@ -276,11 +275,11 @@ def _load_from_hub(path: str, name: str | None, split: str | None) -> Dataset:
     import datasets
 
     cause: OSError
-    with _in_a_sentence(path):
+    with _as_input_error(path):
         try:
             return _joined(datasets.load_dataset(path, name, split=split))
         except datasets.exceptions.DataFilesNotFoundError:
-            raise  # the data set is there, but has nothing that can be read
+            raise  # the data set exists, but has nothing that can be read
         except ConnectionError as error:  # raised with HF_HUB_OFFLINE, too
             cause, reason = error, "it is not in the cache, and the Hub can't be reached or HF_HUB_OFFLINE is set"
         except FileNotFoundError as error:
@@ -291,15 +290,15 @@ def _load_from_hub(path: str, name: str | None, split: str | None) -> Dataset:
 
 
 def _joined(loaded: Any) -> Dataset:
-    """All splits as one table."""
+    """All splits as one."""
     from datasets import Dataset, concatenate_datasets
 
     return loaded if isinstance(loaded, Dataset) else concatenate_datasets(list(loaded.values()))
 
 
 @contextmanager
-def _in_a_sentence(what: str | Path) -> Iterator[None]:
-    """Raise what datasets raises for data that it can't read as an InputError."""
+def _as_input_error(name: str | Path) -> Iterator[None]:
+    """Raise InputError for whatever datasets raises for data that it can't read."""
     from datasets.exceptions import DatasetsError
 
     try:
@@ -308,12 +307,12 @@ def _in_a_sentence(what: str | Path) -> Iterator[None]:
         raise
     except (DatasetsError, ValueError, OSError, KeyError, TypeError, RuntimeError, AttributeError) as error:
         reason = first_line(error.__cause__ or error)
-        raise InputError(f"{what} can't be read as a data set: {reason}.") from error
+        raise InputError(f"{name} can't be read as a data set: {reason}.") from error
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """No progress bars and no log of datasets: what is wrong is said once, in a sentence."""
+    """Silence the progress bars and the log of datasets: one error message is enough."""
     from datasets.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars, logging
 
     verbosity, disabled = logging.get_verbosity(), are_progress_bars_disabled()

@@ -1,59 +1,46 @@
-"""Find and open an input, and recognise its format: files, pipes, standard input, folders of files and datasets."""
+"""A file of answers: where its bytes are, its digest, and its rows, whatever the format."""
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-import os
-import stat
-import sys
-import warnings
-from collections import Counter
+import json
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from bert_judge.errors import InputError
 from bert_judge.inputs.limits import FILES, Limits
-from bert_judge.inputs.remote import Spool, addresses_in, fetched, is_remote
-from bert_judge.inputs.saved import ARCHIVE, Reader, SavedFile, files_below, recognised
-from bert_judge.inputs.streams import CHUNK, MAGIC_BYTES, PACKINGS, Packing, opened, packing_of, readable
-from bert_judge.inputs.tables import dataset_folder, is_dataset, read_datasets, read_parquet
+from bert_judge.inputs.remote import TemporaryCopy, fetched
+from bert_judge.inputs.streams import CHUNK, Packing, opened, readable
+from bert_judge.inputs.tables import read_datasets, read_parquet
 from bert_judge.inputs.texts import read_csv, read_json_list, read_jsonl
 from bert_judge.inputs.values import BadRow, RawRow
-from bert_judge.results import RUN
-from bert_judge.wording import public_text
+
+if TYPE_CHECKING:
+    from bert_judge.inputs.saved import LogFormat
 
 FORMATS: Final = ("jsonl", "json", "csv", "tsv", "parquet", "datasets")
 """The names of the formats that can be read."""
 
-_SUFFIXES: Final = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-}
+LARGEST_BESIDE: Final = 256 << 20
+"""Most bytes of a file beside a log: it is read as a whole."""
+
 _WITH_LINES = ("jsonl", "csv", "tsv", "lm-eval", "every_eval_ever")
-_PARQUET_MAGIC = b"PAR1"
-_BLANK = b"\xef\xbb\xbf \t\r\n"
 
 Stamp = tuple[tuple[int, int], ...]
-"""Sizes and times of change of the files of an input, which show whether it was changed."""
+"""Size and modification time of each file of an input; a difference means that the input has changed."""
 
 
 @dataclass(frozen=True)
 class InputFile:
     """One file, or one saved dataset: `name` is for messages, `location` is where its bytes are.
 
-    `address` is that of a file elsewhere, of which each process has a copy. `label` is what its rows have as their
-    file; empty where there is only one. `reader` is that of the tool which wrote it, in a saved run; `format` is then
-    the tool.
+    `label` is the `file` of its rows; empty where it is the only file. `log` is the log format of a saved run, and
+    `format` then the name of its tool. `copy` is the temporary copy of a pipe or of a remote file, and `address` the
+    address of a remote file, of which each process fetches its own copy.
     """
 
     name: str
@@ -61,9 +48,8 @@ class InputFile:
     format: str
     packing: Packing | None = None
     label: str = ""
-    # Keeps the temporary copy of a pipe while the input is in use.
-    spool: Spool | None = None
-    reader: Reader | None = None
+    log: LogFormat | None = None
+    copy: TemporaryCopy | None = None
     address: str = ""
     limits: Limits = FILES
     # Filled when the file is first read to its end.
@@ -74,29 +60,34 @@ class InputFile:
         """Where its bytes are in this process."""
         return fetched(self.address).path if self.address else self.location
 
+    @property
+    def place(self) -> Path:
+        """Its path as the user gave it."""
+        return Path(self.name)
+
     def stamp(self) -> Stamp:
-        """The sizes and times of change of the files as they are now."""
+        """Sizes and modification times of its files now."""
         with readable(self.name):
-            return tuple((state.st_size, state.st_mtime_ns) for state in (file.stat() for file in self.paths()))
+            return tuple((state.st_size, state.st_mtime_ns) for state in (path.stat() for path in self.paths()))
 
     def sha256(self) -> str:
-        """The digest of the bytes of the file, or of the names and bytes of a dataset's data files."""
+        """Digest of the file's bytes; of a dataset, of the names and bytes of its data files."""
         if not self._sha256:
             digest = hashlib.sha256()
             with readable(self.name):
-                for file in self.paths():
+                for path in self.paths():
                     if self.format == "datasets":
-                        digest.update(file.name.encode() + b"\0")
-                    with file.open("rb") as stream:
+                        digest.update(path.name.encode() + b"\0")
+                    with path.open("rb") as stream:
                         while chunk := stream.read(CHUNK):
                             digest.update(chunk)
             self._sha256.append(digest.hexdigest())
         return self._sha256[0]
 
     def rows(self, skip: int = 0) -> Iterator[RawRow]:
-        """The rows after the first `skip`. A file of text is hashed when it is read for the first time."""
-        if self.reader:
-            yield from islice(self.reader.read(self._saved()), skip, None)
+        """The rows after the first `skip`. The first full read of a text file also hashes it."""
+        if self.log:
+            yield from islice(self.log.read(self), skip, None)
         elif self.format == "parquet":
             yield from read_parquet(self.here, self.name, skip)
         elif self.format == "datasets":
@@ -104,9 +95,9 @@ class InputFile:
         else:
             on_end = None if self._sha256 else self._sha256.append
             with readable(self.name, self.packing), opened(self.here, self.packing, on_end) as stream:
-                yield from self._in_text(stream, skip)
+                yield from self._text_rows(stream, skip)
 
-    def _in_text(self, stream: BinaryIO, skip: int) -> Iterator[RawRow]:
+    def _text_rows(self, stream: BinaryIO, skip: int) -> Iterator[RawRow]:
         if self.format == "jsonl":
             return read_jsonl(stream, self.name, skip, self.limits)
         if self.format == "json":
@@ -114,23 +105,49 @@ class InputFile:
         delimiter = "\t" if self.format == "tsv" else None
         return islice(read_csv(stream, self.name, delimiter, self.limits), skip, None)
 
-    def _saved(self) -> SavedFile:
-        return SavedFile(self.name, Path(self.name), self.here, self.packing, self.limits)
+    @contextmanager
+    def stream(self) -> Iterator[BinaryIO]:
+        """The unpacked content. Raises InputError where it can't be read."""
+        with readable(self.name, self.packing), opened(self.here, self.packing) as stream:
+            yield stream
 
     def paths(self) -> list[Path]:
         """All files whose bytes are read."""
         if self.format == "datasets":
             return sorted(self.here.glob("*.arrow"))
-        saved = self._saved()
-        return [self.here, *(saved.beside(self.reader.beside(saved)) if self.reader else [])]
+        return [self.here, *(self.beside(self.log.beside(self)) if self.log else [])]
+
+    def beside(self, names: Sequence[str]) -> list[Path]:
+        """The existing ones of some files; names are relative to this file's folder. None beside a copy."""
+        paths = [] if self.copy else [self.place.parent / name for name in names]
+        return [path for path in paths if path.is_file()]
+
+    def read_beside(self, *names: str) -> object:
+        """The JSON value of the first of these files that exists; None if none does. Raises InputError."""
+        for path in self.beside(names):
+            with readable(str(path)):
+                if path.stat().st_size > LARGEST_BESIDE:
+                    raise InputError(f"{path} has over {LARGEST_BESIDE >> 20} MB, more than can be read beside a log.")
+                data = path.read_bytes()
+            try:
+                value: object = json.loads(data)
+            except (ValueError, RecursionError) as error:
+                raise InputError(f"{path} is not valid JSON ({error}); it belongs to {self.name}.") from error
+            return value
+        return None
 
 
 @dataclass(frozen=True)
 class Input:
-    """One file, or several that are read one after the other. `unread` are others in the folders of a saved run."""
+    """One file, or several read one after the other. `unread`: data files in the folders of a saved run, not read."""
 
     files: tuple[InputFile, ...]
     unread: tuple[str, ...] = ()
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of all files."""
+        return self.files[0].limits
 
     @property
     def name(self) -> str:
@@ -144,20 +161,20 @@ class Input:
         return ", ".join(dict.fromkeys(file.format for file in self.files))
 
     def stamp(self) -> Stamp:
-        """The sizes and times of change of all files as they are now."""
-        return tuple(each for file in self.files for each in file.stamp())
+        """Sizes and modification times of all files now."""
+        return tuple(stamp for file in self.files for stamp in file.stamp())
 
     def sha256(self) -> str:
-        """The digest of the one file, or of the labels and digests of several."""
+        """Digest of the one file, or of the labels and digests of several."""
         if len(self.files) == 1:
             return self.files[0].sha256()
-        parts = [f"{file.label}\0{file.sha256()}\n" for file in self.files]
-        return hashlib.sha256("".join(parts).encode()).hexdigest()
+        lines = [f"{file.label}\0{file.sha256()}\n" for file in self.files]
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
 
     def rows(self, label: str | None = None, skip: int = 0) -> Iterator[RawRow]:
-        """The rows of all files, from the start; of several, each row says which file it is from.
+        """The rows of all files, each labelled with its file where there are several.
 
-        With `label` those from this file on, without its first `skip` rows.
+        With `label`: from that file on, without its first `skip` rows.
         """
         first = 0 if label is None else self.files.index(self.file(label))
         for file in self.files[first:]:
@@ -166,196 +183,11 @@ class Input:
             skip = 0
 
     def file(self, label: str) -> InputFile:
-        """The file that a row says it is from."""
-        return next(each for each in self.files if each.label == label)
+        """The file with this label."""
+        return next(file for file in self.files if file.label == label)
 
     def where(self, bad: BadRow) -> str:
         """Which row is bad, and why: `answers.csv line 3 has no reference`."""
         file = self.file(bad.file)
         unit = "line" if file.format in _WITH_LINES else "row"
         return f"{file.name} {unit} {bad.line} {bad.reason}"
-
-
-def find_input(path: str | Path | Sequence[str | Path], input_format: str | None, limits: Limits = FILES) -> Input:
-    """Find what `path` names: a file, a folder, or several of these. A stream is copied to a temporary file."""
-    if input_format is not None and input_format not in FORMATS:
-        raise InputError(f"{input_format!r} is not a format that can be read; expected one of {', '.join(FORMATS)}.")
-    paths = [path] if isinstance(path, str | Path) else path
-    files = [replace(file, limits=limits) for each in paths for file in _found(str(each), input_format)]
-    if not files:
-        raise InputError("no file was given; the path of a file with answers was expected.")
-    if len(files) > 1:
-        names = Counter(Path(file.name).name for file in files)
-        files = [
-            replace(file, label=short if names[short := Path(file.name).name] == 1 else file.name) for file in files
-        ]
-    return Input(tuple(files), _unread(paths, files))
-
-
-def _unread(paths: Sequence[str | Path], files: Sequence[InputFile]) -> tuple[str, ...]:
-    """The data files in folders of saved runs which hold none of their rows."""
-    read = {path.resolve() for file in files if file.reader for path in file.paths()}
-    return tuple(
-        str(path)
-        for folder in map(Path, paths)
-        if read and folder.is_dir()
-        for path in files_below(folder)
-        if path.resolve() not in read
-    )
-
-
-def _found(given: str, input_format: str | None) -> list[InputFile]:
-    """What one path names: a file, a saved dataset, or the files in a folder."""
-    if is_remote(given):
-        formats = [input_format] if input_format else FORMATS
-        addresses = addresses_in(given, lambda path: _format_by_name(path) in formats)
-        return [_found_elsewhere(address, input_format) for address in addresses]
-    place = Path(given)
-    if given == "-":
-        return [_found_file("standard input", place, input_format, Spool("standard input", sys.stdin.buffer))]
-    mode = _mode(place)
-    if stat.S_ISDIR(mode):
-        return _found_in_folder(place, given, input_format)
-    spool = None
-    if not stat.S_ISREG(mode):
-        with readable(given), place.open("rb") as stream:
-            spool = Spool(given, stream)
-    return [_found_file(given, place, input_format, spool)]
-
-
-def _found_elsewhere(address: str, input_format: str | None) -> InputFile:
-    name, copy = public_text(address), fetched(address)
-    return replace(_found_file(name, Path(address.partition("?")[0]), input_format, copy), address=address)
-
-
-def _found_file(name: str, place: Path, input_format: str | None, spool: Spool | None = None) -> InputFile:
-    if input_format == "datasets":
-        raise InputError(f"{name} is a file, and a saved dataset is a folder; give the folder or another format.")
-    location = spool.path if spool else place
-    with readable(name), location.open("rb") as stream:
-        start = stream.read(MAGIC_BYTES)
-    if not start:
-        raise InputError(f"{name} is empty; rows were expected.")
-    packing = packing_of(place, start)
-    if input_format is None and (saved := _saved_file(name, location, packing, spool)):
-        return saved
-    known = input_format or _format_by_name(place)
-    if packing and known == "parquet":
-        raise InputError(
-            f"{name} is a parquet file inside {packing.name}, which cannot be read row by row; unpack it first."
-        )
-    if known is None and start.startswith(_PARQUET_MAGIC):
-        known = "parquet"
-    elif known is None or known == "json":
-        known = _sniffed(name, location, packing, otherwise="jsonl" if str(place) == "-" else None)
-    return InputFile(name, location, known, packing, spool=spool)
-
-
-def _saved_file(name: str, location: Path, packing: Packing | None, spool: Spool | None = None) -> InputFile | None:
-    """The file as one of a saved run; None where it is none."""
-    reader = recognised(SavedFile(name, Path(name), location, packing))
-    return reader and InputFile(name, location, reader.tool, packing, spool=spool, reader=reader)
-
-
-def _found_in_folder(place: Path, name: str, input_format: str | None) -> list[InputFile]:
-    """The dataset that was saved in a folder, or the files of known formats in it, by name."""
-    if input_format == "datasets" or (input_format is None and is_dataset(place)):
-        return [InputFile(name, dataset_folder(place, name), "datasets")]
-    if (place / RUN).exists():
-        raise InputError(
-            f"{name} is a folder with a result, which holds no answers to judge; give the file that was judged."
-        )
-    with readable(name):
-        files = _known_files(place, input_format)
-    run = _saved_run(place) if input_format is None else []
-    damaged = _damaged_archives(place) if input_format is None else []
-    if damaged and not run and not files:
-        raise damaged[0]
-    for error in damaged:
-        warnings.warn(f"{error} It is left out; the other files there are read.", stacklevel=2)
-    if run:
-        return run
-    if not files:
-        endings = [suffix for suffix, kind in _SUFFIXES.items() if input_format in (None, kind)]
-        raise InputError(
-            f"{name} is a folder without answers: no file in it ends in {', '.join(endings)} (or in one of these and "
-            f"{', '.join(each.suffix for each in PACKINGS)}), and it was not saved by datasets; give a file."
-        )
-    return [_found_file(str(path), path, input_format) for path in files]
-
-
-def _saved_run(folder: Path) -> list[InputFile]:
-    """The files of saved runs in a folder and below it; none where there are none."""
-    found = []
-    for path in files_below(folder):
-        with readable(str(path)), path.open("rb") as stream:
-            start = stream.read(MAGIC_BYTES)
-        with suppress(InputError):  # a name that does not fit its packing: no file of a run
-            found.append(_saved_file(str(path), path, packing_of(path, start)))
-    return [file for file in found if file]
-
-
-def _damaged_archives(folder: Path) -> list[InputError]:
-    """Why logs in a folder and below it that should be archives can't be read."""
-    errors = []
-    for path in files_below(folder):
-        if path.suffix == ARCHIVE:
-            try:
-                _found_file(str(path), path, None)
-            except InputError as error:
-                errors.append(error)
-    return errors
-
-
-def holds_answers(folder: Path) -> bool:
-    """Whether a folder is a saved dataset, or has files of known formats in it but no result of ours."""
-    return is_dataset(folder) or (not (folder / RUN).exists() and bool(_known_files(folder, None)))
-
-
-def _known_files(folder: Path, input_format: str | None) -> list[Path]:
-    files = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
-    return [path for path in files if (known := _format_by_name(path)) and input_format in (None, known)]
-
-
-def _format_by_name(path: Path) -> str | None:
-    packed = path.suffix.lower() in {each.suffix for each in PACKINGS}
-    return _SUFFIXES.get(Path(path.stem if packed else path.name).suffix.lower())
-
-
-def _mode(place: Path) -> int:
-    try:
-        return place.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError) as error:
-        folder = place.parent
-        if not folder.is_dir():
-            raise InputError(f"{place} does not exist, nor does its folder; give the path of a file.") from error
-        names = [file.name for file in folder.iterdir()] if os.access(folder, os.R_OK) else []
-        close = [str(place.with_name(name)) for name in difflib.get_close_matches(place.name, names)]
-        hint = f"did you mean {' or '.join(close)}?" if close else "give the path of a file, or - for standard input."
-        raise InputError(f"{place} does not exist; {hint}") from error
-    except OSError as error:
-        raise InputError(f"{place} cannot be read ({error.strerror}); give the path of a readable file.") from error
-
-
-def _sniffed(name: str, location: Path, packing: Packing | None, *, otherwise: str | None) -> str:
-    with readable(name, packing), opened(location, packing) as stream:
-        while chunk := stream.read(CHUNK):
-            start = chunk.lstrip(_BLANK)[:1]
-            if start:
-                break
-        else:
-            raise InputError(f"{name} is empty; rows were expected.")
-    if start == b"{":
-        return "jsonl"
-    if start == b"[":
-        return "json"
-    if otherwise is not None:
-        return otherwise
-    if name.lower().endswith((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")):
-        raise InputError(f"{name} is a workbook of a spreadsheet program; save its sheet there as CSV (UTF-8).")
-    if name.lower().endswith(ARCHIVE):
-        raise InputError(f"{name} is not a log of inspect, though its name ends so; copy it again.")
-    raise InputError(
-        f"{name} is neither JSON lines nor a JSON list; give a file of another format a name that ends with .csv, .tsv "
-        f"or .parquet, or name its format, as in input_format='csv' ({', '.join(FORMATS[:-1])})."
-    )

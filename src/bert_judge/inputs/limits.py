@@ -1,7 +1,7 @@
 """How much one file or request may cost: limits on characters, columns, and bytes that are read as a whole.
 
-Every entrance reads under one of these records: the command line, Python and a cluster under `FILES`, the server under
-limits that it makes from its options. Rows are not limited here: they stream.
+The command line, Python and a cluster read under `FILES`, the server under limits from its options. The number of rows
+is not limited: they stream.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from bert_judge.errors import InputError
 class Limits:
     """The most that is read; None is no limit.
 
-    `text` is the most characters of one text (question, reference or candidate), `characters` that of all texts of a
-    file. `whole` is the most bytes of what is held in memory at once: a line, a record, an element of a JSON list, a
-    member of an archive, a settings file. `columns` is that of a table with a header. A member of an archive that
-    is larger than `small` bytes may be `ratio` times as large as in the archive.
+    - `text`: characters of one text (question, reference or candidate)
+    - `characters`: characters of all texts of a file
+    - `whole`: bytes of anything that is in memory as a whole: a line, a record, an element of a JSON list, a member of
+      an archive
+    - `columns`: columns of a table with a header
+    - `ratio`: how much larger than in the archive a member may become, if it is larger than `small` bytes
     """
 
     text: int | None = None
@@ -31,11 +33,11 @@ class Limits:
 
 
 FILES: Final = Limits()
-"""What files may cost on one's own machine."""
+"""The limits of files on your own machine."""
 
 
 class LimitError(InputError):
-    """A file is beyond a limit; `limit` is the name of that in `Limits`."""
+    """A file is beyond a limit; `limit` is its name in `Limits`."""
 
     def __init__(self, message: str, limit: str) -> None:
         super().__init__(message)
@@ -43,13 +45,13 @@ class LimitError(InputError):
 
 
 def check(count: int, most: int | None, limit: str, place: str, unit: str) -> None:
-    """Raises LimitError for more than the limit: what has how many of which unit, and how many are taken."""
+    """Raise LimitError if `place` has a `count` above the most; `limit` is its name, and `unit` what is counted."""
     if most is not None and count > most:
         raise LimitError(f"{place} has {count:,} {unit}; up to {most:,} are taken.", limit)
 
 
 def check_whole(count: int, limits: Limits, place: str) -> None:
-    """Raises LimitError for what would be held in memory as a whole and is too large for that."""
+    """Raise LimitError if `place` has too many bytes to be in memory as a whole."""
     if count > limits.whole:
         message = f"{place} has over {limits.whole >> 20:,} MiB, which is more than is read as a whole."
         raise LimitError(message, "whole")

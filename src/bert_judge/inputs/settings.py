@@ -1,4 +1,4 @@
-"""Files of settings, in YAML or JSON: judges, suites, rules, flags."""
+"""Settings files, in YAML or JSON: judges, suites, rules, flags."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 from bert_judge.errors import InputError, first_line
 
 LARGEST: Final = 1 << 20
-"""The most bytes of such a file; YAML is read at some 100 KB a second."""
+"""The most bytes of such a file; YAML is parsed at about 100 KB per second."""
 
 _repr = reprlib.Repr()
 _repr.maxstring = _repr.maxother = _repr.maxlong = 100
@@ -18,14 +18,14 @@ _repr.maxlevel = _repr.maxlist = _repr.maxdict = 2
 
 
 def shown(value: object) -> str:
-    """A value in a message. Values may hold each other many times over, so that their whole text has no bound."""
+    """A value in a message, shortened: YAML values can repeat each other, so their full text has no bound."""
     return str(value).lower() if isinstance(value, bool) else _repr.repr(value)
 
 
 def read_yaml(path: Path, name: str, read: Callable[[str], Any] | None = None) -> Any:
-    """The content of a YAML file, parsed by `read` (`yaml.safe_load`). `name` is what messages call the file.
+    """The content of a YAML file, parsed by `read` (default: `yaml.safe_load`). Messages call the file `name`.
 
-    Raises InputError for a file that can't be read, is too large, is not UTF-8, or holds what is not YAML.
+    Raises InputError for a file that can't be read, is too large, is not UTF-8, or is not YAML.
     """
     import yaml
 
@@ -39,7 +39,7 @@ def read_yaml(path: Path, name: str, read: Callable[[str], Any] | None = None) -
         raise InputError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start + 1}); save it so.") from error
     except RecursionError as error:
         raise InputError(f"{path} is not valid YAML (it is nested too deeply).") from error
-    # ValueError and TypeError: a date that there is not, a number of thousands of digits, a list as a key.
+    # ValueError and TypeError: an impossible date, a number of thousands of digits, a list as a key.
     except (yaml.YAMLError, ValueError, TypeError) as error:
         if isinstance(error, InputError):
             raise

@@ -1,4 +1,4 @@
-"""Open a file as a stream of UTF-8: unpacked where it is compressed, decoded where it is UTF-16."""
+"""Open a file as a stream of UTF-8: unpacked if it is compressed, recoded if it is UTF-16."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from bert_judge.errors import InputError
 
 CHUNK: Final = 1 << 20
 MAGIC_BYTES: Final = 10
-"""How many bytes at the start of a file show its packing."""
+"""Length of the longest signature of a packing."""
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Packing(NamedTuple):
-    """A compression: its name, the ending of its files, how they begin, and how a stream of one is unpacked."""
+    """A compression: its name, the suffix and first bytes of its files, and what unpacks a stream."""
 
     name: str
     suffix: str
@@ -34,7 +34,7 @@ class Packing(NamedTuple):
 
 
 def unpack_zstd(packed: IO[bytes]) -> Any:
-    """The unpacked stream of a packed one."""
+    """A stream that unpacks zstd."""
     import pyarrow as pa
 
     return pa.input_stream(packed, compression="zstd")
@@ -49,37 +49,48 @@ PACKINGS: Final = (
 
 
 def packing_of(path: Path, start: bytes) -> Packing | None:
-    """The packing that a file's first bytes show. Raises InputError where its name ends as for another one."""
-    found = next((each for each in PACKINGS if each.magic.match(start)), None)
-    named = next((each for each in PACKINGS if each.suffix == path.suffix.lower()), None)
-    if named and named is not found:
+    """The packing that a file's first bytes show. Raises InputError if its name claims another one."""
+    actual = next((packing for packing in PACKINGS if packing.magic.match(start)), None)
+    named = next((packing for packing in PACKINGS if packing.suffix == path.suffix.lower()), None)
+    if named and named is not actual:
         raise InputError(f"{path} is not {named.name}, though its name ends so; rename or pack it.")
-    return found
+    return actual
 
 
 @contextmanager
-def opened(location: Path, packing: Packing | None, on_end: Callable[[str], None] | None = None) -> Iterator[BinaryIO]:
-    """The content of a file: bytes of UTF-8 (or of another encoding without a byte-order mark).
+def opened(
+    location: Path, packing: Packing | None, on_end: Callable[[str], None] | None = None
+) -> Iterator[io.BufferedReader]:
+    """The content of a file, as `decoded` gives it.
 
-    Where lines end in a carriage return alone, as on old Macs, they end in a line feed here.
+    `on_end` is called with the SHA-256 of the file's own bytes once all of them have been read.
+    """
+    raw = _HashedFile(location, on_end) if on_end else io.FileIO(location)
+    with raw, decoded(raw, packing) as stream:
+        yield stream
 
-    `on_end` is called with the digest of the file's own bytes once all of them are read.
+
+@contextmanager
+def decoded(raw: io.RawIOBase, packing: Packing | None) -> Iterator[io.BufferedReader]:
+    """The content of an open file: unpacked, UTF-16 as UTF-8, lone carriage returns (old Macs) as line feeds.
+
+    Bytes of other encodings stay as they are.
     """
     # A buffered reader yields lines much faster than an unpacking stream does.
     with ExitStack() as streams:
-        stream = streams.enter_context(_buffered(_HashedFile(location, on_end) if on_end else io.FileIO(location)))
+        stream = streams.enter_context(_buffered(raw))
         if packing:
             stream = streams.enter_context(_buffered(packing.unpack(stream)))
         if stream.peek(2)[:2] in _UTF16:
-            stream = streams.enter_context(_buffered(_Utf16(stream)))
+            stream = streams.enter_context(_buffered(_utf16(stream)))
         if _has_lone_returns(stream.peek()):
-            stream = streams.enter_context(_buffered(_LineFeeds(stream)))
+            stream = streams.enter_context(_buffered(_line_feeds(stream)))
         yield stream
 
 
 @contextmanager
 def readable(name: str, packing: Packing | None = None) -> Iterator[None]:
-    """Raise InputError, in a sentence, for what can go wrong while reading."""
+    """Raise InputError for whatever reading the file `name` raises."""
     kind = packing.name if packing else "compressed"
     try:
         yield
@@ -88,7 +99,7 @@ def readable(name: str, packing: Packing | None = None) -> Iterator[None]:
     except (zlib.error, lzma.LZMAError) as error:
         raise InputError(f"{name} is a damaged {kind} file ({error}); copy or pack it again.") from error
     except OSError as error:
-        if packing and error.errno is None:  # of the unpacking, not of the file system
+        if packing and error.errno is None:  # from unpacking, not from the file system
             raise InputError(f"{name} is a damaged or cut {kind} file ({error}); copy or pack it again.") from error
         raise InputError(
             f"{name} cannot be read ({error.strerror or error}); give the path of a readable file."
@@ -111,46 +122,38 @@ class _HashedFile(io.FileIO):
         return count
 
 
-class _Utf16(io.RawIOBase):
-    """The UTF-8 of a stream of UTF-16; half a character at its end, or alone, becomes U+FFFD."""
+class _Recoded(io.RawIOBase):
+    """A stream over another one, whose chunks `read(size)` returns in another encoding."""
 
-    def __init__(self, stream: io.BufferedReader) -> None:
-        self._text = io.TextIOWrapper(stream, "utf-16", errors="replace", newline="")
+    def __init__(self, source: IO[Any], read: Callable[[int], bytes]) -> None:
+        self._source, self._read = source, read
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = self._text.read(len(buffer) // 4).encode()  # a character has at most four bytes
+        data = self._read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
 
     def close(self) -> None:
-        self._text.close()
+        self._source.close()
         super().close()
+
+
+def _utf16(stream: io.BufferedReader) -> _Recoded:
+    """UTF-16 as UTF-8; half a character at its end, or alone, becomes U+FFFD."""
+    text = io.TextIOWrapper(stream, "utf-16", errors="replace", newline="")
+    return _Recoded(text, lambda size: text.read(size // 4).encode())  # a character has at most four bytes
+
+
+def _line_feeds(stream: io.BufferedReader) -> _Recoded:
+    """Each carriage return as a line feed."""
+    return _Recoded(stream, lambda size: stream.read(size).replace(b"\r", b"\n"))
 
 
 def _has_lone_returns(start: bytes) -> bool:
     return b"\r" in start and b"\n" not in start
-
-
-class _LineFeeds(io.RawIOBase):
-    """A stream with each carriage return as a line feed."""
-
-    def __init__(self, stream: io.BufferedReader) -> None:
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = self._stream.read(len(buffer)).replace(b"\r", b"\n")
-        buffer[: len(data)] = data
-        return len(data)
-
-    def close(self) -> None:
-        self._stream.close()
-        super().close()
 
 
 def _buffered(stream: Any) -> io.BufferedReader:

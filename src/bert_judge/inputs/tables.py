@@ -1,11 +1,11 @@
-"""Read the rows of a parquet file, or of a folder that `datasets` saved, a batch at a time."""
+"""Read the rows of a parquet file, or of a dataset saved by `save_to_disk`, a batch at a time."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from bert_judge.errors import InputError, first_line
 from bert_judge.inputs.values import RawRow
@@ -45,7 +45,7 @@ def read_parquet(location: Path, name: str, skip: int = 0) -> Iterator[RawRow]:
 
 
 def _rows_of_batch(group_bytes: Sequence[int]) -> int:
-    """How many rows are read together, where each may be as long as a group: a dictionary holds a text only once."""
+    """How many rows to read together. Each may be as long as its whole group: a dictionary holds a text only once."""
     fitting = _BATCH_BYTES // max(1, *group_bytes)
     return min(_BATCH_ROWS, max(_FEWEST_ROWS, fitting))
 
@@ -58,19 +58,19 @@ def _values(batch: pa.RecordBatch) -> Iterator[dict[str, Any]]:
         yield from batch.slice(row, 1).to_pylist()
 
 
-def parquet_columns(location: Path, name: str) -> list[str]:
-    """The names of a parquet file's columns. Raises InputError where it can't be read."""
+def parquet_columns(file: IO[bytes], name: str) -> list[str]:
+    """The columns of a parquet file. Raises InputError where it can't be read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return list(pq.read_schema(location).names)
+        return list(pq.read_schema(file).names)
     except (pa.ArrowException, ValueError, OSError) as error:
         raise InputError(f"{name} cannot be read as parquet ({first_line(error)}); write the file again.") from error
 
 
 def read_datasets(folder: Path, name: str) -> Iterator[RawRow]:
-    """Yield one row for each row of a dataset that was saved with `save_to_disk`."""
+    """Yield one row for each row of a dataset saved by `save_to_disk`."""
     import datasets
     import pyarrow as pa
 
@@ -78,14 +78,14 @@ def read_datasets(folder: Path, name: str) -> Iterator[RawRow]:
     try:
         saved = datasets.load_from_disk(str(folder))
         # A class label is a number that stands for a name: 0 may well be "correct".
-        named = {key: kind for key, kind in saved.features.items() if isinstance(kind, datasets.ClassLabel)}
-        # Arrow tables, so that images or audio in other columns are never decoded.
+        labels = {key: kind for key, kind in saved.features.items() if isinstance(kind, datasets.ClassLabel)}
+        # As Arrow tables, so that images and audio in other columns are never decoded.
         for table in saved.with_format("arrow").iter(batch_size=_BATCH_ROWS):
             for values in table.to_pylist():
                 number += 1
-                for key, kind in named.items():
-                    known = values[key] is not None and values[key] >= 0  # -1 is an unknown class
-                    values[key] = kind.names[values[key]] if known else None
+                for key, kind in labels.items():
+                    is_labelled = values[key] is not None and values[key] >= 0  # -1 is an unknown class
+                    values[key] = kind.names[values[key]] if is_labelled else None
                 yield RawRow(number, values)
     except (pa.ArrowException, ValueError, TypeError, KeyError, OSError) as error:
         raise InputError(
@@ -112,7 +112,7 @@ def dataset_folder(folder: Path, name: str) -> Path:
 
 
 def is_dataset(folder: Path) -> bool:
-    """Whether `save_to_disk` of datasets wrote the folder."""
+    """Whether `save_to_disk` wrote the folder."""
     return any((folder / name).is_file() for name in ("dataset_dict.json", "state.json"))
 
 

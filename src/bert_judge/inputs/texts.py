@@ -11,20 +11,20 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
-from typing import BinaryIO, Final, Literal
+from typing import BinaryIO, Final
 
 from bert_judge.errors import InputError
 from bert_judge.inputs.limits import FILES, Limits, check, check_whole
 from bert_judge.inputs.values import NumberText, RawRow, as_json
 from bert_judge.wording import text_of_csv
 
-_number = lru_cache(maxsize=4096)(NumberText)  # long lists of numbers repeat them
+_number = lru_cache(maxsize=4096)(NumberText)  # long lists repeat numbers
 _DECODER: Final = json.JSONDecoder(parse_float=_number, parse_int=_number, parse_constant=_number)
 _CHUNK = 1 << 18
-_FIRST_BYTES = 4 << 20  # which show what wrote a file
-# A JSON error so close to the end of what is read may come from the cut, not from the file.
+_FIRST_BYTES = 4 << 20  # enough to show which tool wrote a file
+# A JSON error so close to the end of the window may come from the cut, not from the file.
 _LONGEST_TOKEN = 16
-_BOM = "\ufeff"  # some programs write two; JSON lines of files that were put together have one in their middle
+_BOM = "\ufeff"  # some programs write two; concatenated JSON lines have one in their middle
 _MARK = re.compile(r"[^ \t\r\n]")
 _AFTER_RETURN = re.compile(r"(?<=\r)(?!\n|\Z)")
 _DELIMITERS = (",", ";", "\t")
@@ -38,39 +38,36 @@ _EXCELS_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 def read_jsonl(stream: BinaryIO, name: str, skip: int = 0, limits: Limits = FILES) -> Iterator[RawRow]:
     """Yield one row for each line that is not blank, after the first `skip` of these."""
     for line, data in enumerate(_lines(stream, name, limits), 1):
-        if skip and data.startswith(b"{"):  # skipped without reading it, as it can't be blank
+        if skip and data.startswith(b"{"):  # not blank, and skipped without being parsed
             skip -= 1
             continue
-        try:
-            text = data.decode().lstrip(_BOM).strip()
-        except UnicodeDecodeError as error:
-            if skip:
-                skip -= 1
-            else:
-                yield RawRow(line, None, _not_utf8(error), data.decode(errors="replace").strip())
-            continue
-        if not text:
-            continue
-        if skip:
+        row = _line_row(line, data)
+        if row and skip:
             skip -= 1
-            continue
-        try:
-            value: object = _DECODER.decode(text)
-        except (ValueError, RecursionError) as error:
-            yield RawRow(line, None, f"is not valid JSON ({_cause(error)}), and each line must be one object", text)
-        else:
-            yield _object_row(line, value, text)
+        elif row:
+            yield row
+
+
+def _line_row(line: int, data: bytes) -> RawRow | None:
+    """The row of a line; None for a blank one."""
+    try:
+        text = data.decode().lstrip(_BOM).strip()
+        return _object_row(line, parsed(text), text) if text else None
+    except UnicodeDecodeError as error:
+        return RawRow(line, None, _not_utf8(error), data.decode(errors="replace").strip())
+    except (ValueError, RecursionError) as error:
+        return RawRow(line, None, f"is not valid JSON ({_cause(error)}), and each line must be one object", text)
 
 
 def _lines(stream: BinaryIO, name: str, limits: Limits) -> Iterator[bytes]:
-    """The lines of a stream. Raises LimitError before a line that is too long is held in memory."""
+    """The lines of a stream. Raises LimitError before it holds a line that is too long."""
     for number, line in enumerate(iter(lambda: stream.readline(limits.whole + 1), b""), 1):
         check_whole(len(line), limits, f"{name} line {number:,}")
         yield line
 
 
 def read_json_list(stream: BinaryIO, name: str, limits: Limits = FILES) -> Iterator[RawRow]:
-    """Yield one row for each element of a JSON list; only that element is held in memory."""
+    """Yield one row for each element of a JSON list; one element is in memory at a time."""
     buffer = _JsonBuffer(stream, name, limits)
     if buffer.peek() != "[":
         raise buffer.broken("a list of objects was expected")
@@ -83,9 +80,9 @@ def read_json_list(stream: BinaryIO, name: str, limits: Limits = FILES) -> Itera
 def read_members(
     stream: BinaryIO, name: str, lists: Collection[str] = (), limits: Limits = FILES
 ) -> Iterator[tuple[str, object]]:
-    """Yield name and value of each member of a JSON object; only that value is held in memory.
+    """Yield name and value of each member of a JSON object; one value is in memory at a time.
 
-    Of a list whose name is in `lists` each element is yielded by itself, with the name of the list.
+    A list whose name is in `lists` is yielded by element, each with the name of the list.
     """
     buffer = _JsonBuffer(stream, name, limits)
     if buffer.peek() != "{":
@@ -95,38 +92,33 @@ def read_members(
         raise buffer.broken("there is more after the end of the object")
 
 
-def first_values(stream: BinaryIO, name: str) -> Iterator[tuple[Literal["{", "["], Mapping[str, object]]]:
+def first_values(stream: BinaryIO, name: str) -> Iterator[Mapping[str, object]]:
     """What JSON begins with: the members of its first object, one more each time, or the first element of its list.
 
-    A first element that is no object is called "". Nothing where it is not JSON. Raises InputError where it is broken,
-    and where the object is too large to show what wrote it.
+    A first element that is no object is the value of "". Raises InputError where the JSON is broken, and where the
+    object is too large to show what wrote it.
     """
     buffer = _JsonBuffer(stream, name, FILES, most=_FIRST_BYTES)
-    mark = buffer.peek()
-    if mark == "{":
-        found: dict[str, object] = {}
+    if buffer.peek() == "{":
+        members: dict[str, object] = {}
         for key, value in _members(buffer):
-            found[key] = value
-            yield "{", found
-    elif mark == "[":
+            members[key] = value
+            yield members
+    else:
         for value, _ in _elements(buffer):
-            yield "[", value if isinstance(value, Mapping) else {"": value}
+            yield value if isinstance(value, Mapping) else {"": value}
             return
 
 
 def parsed(text: str) -> object:
-    """The value of a JSON text, with numbers spelled as they are there. Raises ValueError or RecursionError."""
+    """The value of a JSON text, with numbers as `NumberText`. Raises ValueError or RecursionError."""
     value: object = _DECODER.decode(text)
     return value
 
 
 def _members(buffer: _JsonBuffer, lists: Collection[str] = ()) -> Iterator[tuple[str, object]]:
-    """The members of an object, at whose beginning the window is, as `read_members` yields them."""
-    buffer.take()
-    mark = buffer.peek()
-    if mark == "}":
-        buffer.take()
-    while mark != "}":
+    """The members of the object at the start of the window, as `read_members` yields them."""
+    for _ in _items(buffer, "}", "object"):
         key, _ = buffer.value()
         if not isinstance(key, str) or buffer.peek() != ":":
             raise buffer.broken("a name and ':' were expected")
@@ -136,41 +128,42 @@ def _members(buffer: _JsonBuffer, lists: Collection[str] = ()) -> Iterator[tuple
                 yield key, value
         else:
             yield key, buffer.value()[0]
-        mark = buffer.peek()
-        if mark not in (",", "}"):
-            raise buffer.broken("',' or '}' was expected" if mark else "the object has no end")
-        buffer.take()
 
 
 def _elements(buffer: _JsonBuffer) -> Iterator[tuple[object, str]]:
-    """The values of a list, at whose beginning the window is, each with its text."""
+    """The values of the list at the start of the window, each with its text."""
+    for _ in _items(buffer, "]", "list"):
+        yield buffer.value()
+
+
+def _items(buffer: _JsonBuffer, end: str, kind: str) -> Iterator[None]:
+    """Move the window to each item of an object or a list, whose reader moves it past the item, and past `end`."""
     buffer.take()
-    mark = ","
-    if buffer.peek() == "]":
-        mark = "]"
+    mark = end if buffer.peek() == end else ","
+    if mark == end:
         buffer.take()
     while mark == ",":
-        yield buffer.value()
+        yield
         mark = buffer.peek()
-        if mark not in (",", "]"):
-            raise buffer.broken("',' or ']' was expected" if mark else "the list has no end")
+        if mark not in (",", end):
+            raise buffer.broken(f"',' or '{end}' was expected" if mark else f"the {kind} has no end")
         buffer.take()
 
 
 def read_csv(stream: BinaryIO, name: str, delimiter: str | None, limits: Limits = FILES) -> Iterator[RawRow]:
-    """Yield one row for each record below the header, which may span many lines.
+    """Yield one row for each record below the header; a record may span many lines.
 
     The default delimiter is the most frequent one of the header (a comma, a semicolon or a tab), or that of a first
-    line `sep=;`, as Excel writes it. Blank lines and records of blank cells are passed over.
+    line `sep=;`, as Excel writes it. Blank lines and records of blank cells are skipped.
     """
-    # The limit is that of the whole process; it is never lowered.
+    # This limit is that of the whole process, so it is never lowered.
     csv.field_size_limit(max(csv.field_size_limit(), limits.whole))
     lines = _TextLines(stream, name, limits)
     kind = "CSV" if delimiter is None else "TSV"
     head: list[str] = []
     if delimiter is None:
         head, delimiter = _delimited(_head(lines))
-    # Without `strict`, an unclosed quote would silently take the rest of the file into one cell.
+    # Without `strict`, an unclosed quote would silently swallow the rest of the file into one cell.
     reader = csv.reader(chain(head, lines), delimiter=delimiter, strict=True)
     header: list[str] = []
     line = 1
@@ -189,14 +182,17 @@ def read_csv(stream: BinaryIO, name: str, delimiter: str | None, limits: Limits 
             yield RawRow(line, None, problem, as_json(cells))
         elif cells and not header:
             header = _header(list(map(text_of_csv, cells)), name, limits)
+        elif any(cells) and len(cells) != len(header):
+            problem = f"has {len(cells)} cells where the header has {len(header)}"
+            yield RawRow(line, None, problem, as_json(cells))
         elif any(cells):
-            yield _cells_row(line, header, cells)
+            yield RawRow(line, dict(zip(header, map(text_of_csv, cells), strict=True)), cells=True)
         line = reader.line_num + 1
         lines.start_record()
 
 
 def _head(lines: Iterator[str]) -> list[str]:
-    """The lines of the first record: up to the first with text after which no quoted cell is open."""
+    """The lines of the first record that is not blank: it ends where no quoted cell is open."""
     head: list[str] = []
     is_open = False
     for line in lines:
@@ -213,7 +209,7 @@ def _unquoted(lines: list[str]) -> str:
 
 
 def _delimited(head: list[str]) -> tuple[list[str], str]:
-    """The head and its delimiter; a line that only names the delimiter becomes a blank one."""
+    """The head and its delimiter; a line `sep=;` becomes a blank one, so that line numbers stay right."""
     if head and (named := _EXCELS_LINE.fullmatch(head[-1])):
         return [*head[:-1], "\n"], named[1]
     return head, max(_DELIMITERS, key=_unquoted(head).count)
@@ -221,16 +217,10 @@ def _delimited(head: list[str]) -> tuple[list[str], str]:
 
 def _header(cells: list[str], name: str, limits: Limits) -> list[str]:
     check(len(cells), limits.columns, "columns", f"the header of {name}", "columns")
-    twice = next((cell for cell, count in Counter(cells).items() if cell and count > 1), None)
-    if twice is not None:
-        raise InputError(f"{name} has more than one column {twice!r} in its header; rename all but one of them.")
+    repeated = [cell for cell, count in Counter(cells).items() if cell and count > 1]
+    if repeated:
+        raise InputError(f"{name} has more than one column {repeated[0]!r} in its header; rename all but one of them.")
     return cells
-
-
-def _cells_row(line: int, header: list[str], cells: list[str]) -> RawRow:
-    if len(cells) != len(header):
-        return RawRow(line, None, f"has {len(cells)} cells where the header has {len(header)}", as_json(cells))
-    return RawRow(line, dict(zip(header, map(text_of_csv, cells), strict=True)), cells=True)
 
 
 def _object_row(line: int, value: object, text: str) -> RawRow:
@@ -246,8 +236,8 @@ def _not_utf8(error: UnicodeDecodeError) -> str:
 
 def _byte(error: UnicodeDecodeError) -> str:
     byte = error.object[error.start : error.start + 1]
-    meant = byte.decode("cp1252", errors="ignore")
-    return f"0x{byte.hex()}" + (f" ({meant} in Windows-1252)" if meant.isprintable() and meant else "")
+    letter = byte.decode("cp1252", errors="ignore")
+    return f"0x{byte.hex()}" + (f" ({letter} in Windows-1252)" if letter.isprintable() and letter else "")
 
 
 def _cause(error: ValueError | RecursionError) -> str:
@@ -257,7 +247,7 @@ def _cause(error: ValueError | RecursionError) -> str:
 
 
 class _TextLines:
-    """The lines of a stream as text; `problem` says what was wrong with those that were not UTF-8."""
+    """The lines of a stream as text; `problem` is what is wrong with the record so far, if it is not all UTF-8."""
 
     def __init__(self, stream: BinaryIO, name: str, limits: Limits) -> None:
         self._lines = _lines(stream, name, limits)
@@ -268,7 +258,7 @@ class _TextLines:
         self.problem = ""
 
     def start_record(self) -> None:
-        """What comes next belongs to another record, which has no problem yet."""
+        """The next line belongs to another record."""
         self.problem, self._size = "", 0
 
     def __iter__(self) -> Iterator[str]:
@@ -282,7 +272,7 @@ class _TextLines:
             text = self._decoded(data)
             if self._first:
                 self._first, text = False, text.lstrip(_BOM)
-            # Outside quotes a lone carriage return ends a record; the csv module accepts it only at the end of a line.
+            # A lone carriage return outside quotes ends a record, but the csv module accepts it only at a line's end.
             self._parts.extend(_AFTER_RETURN.split(text))
         return self._parts.popleft()
 
@@ -295,7 +285,7 @@ class _TextLines:
 
 
 class _JsonBuffer:
-    """A window on a JSON text that grows until the value at its start is complete; the text ends after `most` bytes."""
+    """A window on a JSON text that grows until the value at its start is complete, up to `most` bytes of text."""
 
     def __init__(self, stream: BinaryIO, name: str, limits: Limits, most: int = sys.maxsize) -> None:
         self._stream = stream
@@ -308,23 +298,23 @@ class _JsonBuffer:
         self._line = 1
 
     def _more(self) -> bool:
-        """Drop what was used and read on; returns whether there was more."""
-        kept = self._text[self._at :]
-        check_whole(len(kept), self._limits, f"the value at line {self._line:,} of {self._name}")
-        # The window doubles, so that a large value is not parsed over and over.
-        data = self._stream.read(min(max(_CHUNK, len(kept)), self._left))
+        """Drop the part before the window's start and read on; returns whether there was more."""
+        rest = self._text[self._at :]
+        check_whole(len(rest), self._limits, f"the value at line {self._line:,} of {self._name}")
+        # The window doubles, so that a large value is parsed only a few times.
+        data = self._stream.read(min(max(_CHUNK, len(rest)), self._left))
         self._left -= len(data)
         try:
-            read = self._decoder.decode(data, final=not data)
+            text = self._decoder.decode(data, final=not data)
         except UnicodeDecodeError as error:
-            line = self._line + kept.count("\n") + error.object.count(b"\n", 0, error.start)
+            line = self._line + rest.count("\n") + error.object.count(b"\n", 0, error.start)
             raise InputError(
                 f"{self._name} is not UTF-8 text: its line {line} holds the byte {_byte(error)}; {_SAVE_AS_UTF8}."
             ) from error
         if not self._started:
-            read = read.lstrip(_BOM)
-            self._started = bool(read)
-        self._text, self._at = kept + read, 0
+            text = text.lstrip(_BOM)
+            self._started = bool(text)
+        self._text, self._at = rest + text, 0
         return bool(data)
 
     def _advance(self, end: int) -> None:
@@ -332,16 +322,16 @@ class _JsonBuffer:
         self._at = end
 
     def peek(self) -> str:
-        """The next character that is not white space, without taking it; empty at the end."""
-        while not (found := _MARK.search(self._text, self._at)):
+        """The next character that is not white space, which stays in the window; empty at the end."""
+        while not (mark := _MARK.search(self._text, self._at)):
             self._advance(len(self._text))
             if not self._more():
                 return ""
-        self._advance(found.start())
-        return found[0]
+        self._advance(mark.start())
+        return mark[0]
 
     def take(self) -> None:
-        """Pass the character that `peek` returned."""
+        """Move past the character that `peek` returned."""
         self._at += 1
 
     def value(self) -> tuple[object, str]:
@@ -352,14 +342,14 @@ class _JsonBuffer:
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
             except json.JSONDecodeError as error:
-                cut = error.msg.startswith("Unterminated string") or error.pos + _LONGEST_TOKEN > len(self._text)
-                if not cut or not self._more():
+                may_be_cut = error.msg.startswith("Unterminated string") or error.pos + _LONGEST_TOKEN > len(self._text)
+                if not may_be_cut or not self._more():
                     self._advance(min(error.pos, len(self._text)))
                     raise self.broken(error.msg) from error
                 continue
             except RecursionError as error:
                 raise self.broken("it is nested too deeply") from error
-            # A number that ends with the window may continue after it.
+            # A number at the end of the window may continue after it.
             if end == len(self._text):
                 end -= self._at
                 if self._more():
@@ -369,7 +359,7 @@ class _JsonBuffer:
             return value, text
 
     def broken(self, cause: str) -> InputError:
-        """The error for a list that can't be read further."""
+        """The error for JSON that can't be read further."""
         return InputError(
             f"{self._name} line {self._line} is not valid JSON ({cause}); fix it, or write one object per line "
             "(JSON lines), where bad rows can be set aside."

@@ -1,4 +1,4 @@
-"""One row of a file, whatever its format, as a `Sample`, or as the reason why it can't be one."""
+"""One row of a file, whatever its format, as a `Sample`, or the reason why it can't be one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import ast
 import json
 import math
 import re
+import warnings
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -14,11 +16,10 @@ from typing import Final, NamedTuple, cast
 
 from bert_judge.errors import InputError
 from bert_judge.inputs.columns import MISSING, REQUIRED, lookup
-from bert_judge.inputs.separators import parts_of
 from bert_judge.records import Sample, whole_text
 
 KEPT_CHARACTERS: Final = 200
-"""A column without lists and objects is kept as `meta` if no text in it is longer than this."""
+"""A column of plain values is kept in `meta` if none of its texts is longer than this."""
 
 _LABELS: Final[Mapping[str, int | None]] = {
     **dict.fromkeys(("1", "1.0", "true", "correct", "yes"), 1),
@@ -32,26 +33,30 @@ _ITEM = re.compile(
     rf"""'(?:[^'\\\n]|{_ESCAPED})*+'|"(?:[^"\\\n]|{_ESCAPED})*+"|None|nan"""
     r"|[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?"
 )
-# numpy, and so pandas, writes white space between the items of an array where Python has commas.
+# numpy (and so pandas) writes white space between the items of an array where Python writes commas.
 _BETWEEN = r"(?:\s*+,\s*+|\s++)"
+# The pattern is possessive throughout, so that a hostile cell can't make it backtrack.
 _LIST = re.compile(
     rf"\s*(?:array\()?[\[(]\s*+(?P<items>(?:{_ITEM.pattern})(?:{_BETWEEN}(?:{_ITEM.pattern}))*+)\s*+,?+\s*+[\])]"
     r"(?:,\s*dtype=\w+\))?\s*"
 )
+_SEPARATORS: Final = (" || ", "||", " | ", "|", "; ", ";", " / ", " or ")  # the longer of two that fit is named
+_LONGEST_PART = 60  # characters; what is longer is prose, in which a separator says little
+_FEWEST_ROWS, _SHARE = 3, 0.1
 
 
 class NumberText(str):
-    """A JSON number, spelled as in the file, which a `float` would not keep (0.10)."""
+    """A JSON number as the file spells it (0.10), which a `float` would lose."""
 
     __slots__ = ()
 
 
 class RawRow(NamedTuple):
-    """One row as it was read: its line (or row) number, and its values or the reason why there are none.
+    """One row as it was read: its line (or row) number, and its values, or the reason why it has none.
 
-    `text` is the row as written in a file of text, else empty. `cells`: all values are text, as in CSV. `file` is the
-    label of its file where there are several. `aside`: a row of a saved run that no judge can judge, though nothing is
-    wrong with it; its values say whose it is, and `reason` follows the number of such rows.
+    `text` is the row as a text file has it, else empty. `cells`: all values are text, as in CSV. `file` is the label of
+    its file where there are several. `aside`: a row of a saved run that is valid but can't be judged; its values are
+    the task and the model, and in messages `reason` follows the number of such rows.
     """
 
     line: int
@@ -66,9 +71,8 @@ class RawRow(NamedTuple):
 class BadRow(NamedTuple):
     """A row that was set aside.
 
-    `line` is the line of the file where the row starts (JSON lines, CSV, TSV) or else the number of the row, from 1.
-    `reason` says what is wrong with it, `text` is the row as written in the file, or as JSON. `file` is the file,
-    where there are several.
+    `line` is the line of the file where the row starts (JSON lines, CSV, TSV), else the number of the row, from 1.
+    `text` is the row as written in the file, or as JSON. `file` is the label of its file where there are several.
     """
 
     line: int
@@ -78,19 +82,19 @@ class BadRow(NamedTuple):
 
     @property
     def record(self) -> dict[str, object]:
-        """A line of `bad_rows.jsonl`."""
+        """Its line of `bad_rows.jsonl`."""
         place = {"file": self.file} if self.file else {}
         return {**place, "line": self.line, "reason": self.reason, "row": self.text}
 
 
-class RowError(Exception):
-    """Why a row can't be a sample; never leaves this package."""
+class _RowError(Exception):
+    """Why a row can't be a sample."""
 
 
 class RowReader:
-    """Makes samples from rows, by the columns chosen for each role.
+    """Makes samples of rows, by the columns of each role.
 
-    `advises`: what is said of a bad row names the settings of `open_source` that would accept it.
+    `advises`: messages about bad rows name the settings of `open_source` that would accept them.
     """
 
     def __init__(
@@ -110,20 +114,20 @@ class RowReader:
                 f"reference_separator is {reference_separator!r}; the text between two references, such as '; ', was "
                 "expected."
             )
-        # The first pass may still add roles to `columns`.
+        # The first pass may still add roles to this mapping.
         self._columns = columns
         self._numbers_as_text = numbers_as_text
         self._separator = reference_separator
-        self._advises = advises
+        self.advises = advises
         self._model = {} if model is None else {"model": model}
         self._unread = {*without, *self._model}
-        # Columns that the first pass finds too long: a column is kept for all rows or for none.
+        # Columns with a value that is too long for `meta`: a column is kept for all rows or for none.
         self._not_kept: set[str] = set()
         self._required = required
         self._soft_labels = soft_labels
 
     def read(self, raw: RawRow, number: int) -> Sample | BadRow:
-        """The sample of the `number`th row, or the bad row that it is."""
+        """The row as a sample, or as a bad row; `number` counts all rows from 1, and is the id of rows without one."""
         if raw.values is None:
             return BadRow(raw.line, raw.reason, raw.text, raw.file)
         try:
@@ -135,12 +139,12 @@ class RowReader:
                 gold=self._label(raw.values),
                 meta=self._meta(raw.values, raw.file),
             )
-        except RowError as error:
+        except _RowError as error:
             return BadRow(raw.line, str(error), raw.text or as_json(raw.values), raw.file)
 
     def settled(self, samples: list[Sample]) -> list[Sample] | None:
-        """The samples of the first pass as a second one would read them; None where only a second pass can know."""
-        if "file" in self._not_kept:  # `meta` has the label of a file under this name, too
+        """The samples of the first pass as a second pass would read them; None if only a second pass can tell."""
+        if "file" in self._not_kept:  # in `meta` it may also be the label of a file
             return None
         for sample in samples if self._not_kept else ():
             for name in self._not_kept & sample.meta.keys():
@@ -154,8 +158,8 @@ class RowReader:
     def _candidate(self, raw: RawRow, row: Mapping[str, object]) -> str:
         value = self._value(row, "candidate")
         if value is MISSING and "candidate" in self._required:
-            raise RowError(f"has no candidate: the column {self._columns['candidate'][0]!r} is missing")
-        # No answer is the candidate's fault, and is judged like any other.
+            raise _RowError(f"has no candidate: the column {self._columns['candidate'][0]!r} is missing")
+        # A missing answer is the candidate's fault, and is judged like any other.
         return "" if value is MISSING or value is None else self._text(raw, value, "candidate")
 
     def _references(self, raw: RawRow, row: Mapping[str, object]) -> tuple[str, ...]:
@@ -169,20 +173,20 @@ class RowReader:
     def _references_in(self, raw: RawRow, row: Mapping[str, object], column: str) -> list[str]:
         value = lookup(row, column)
         if value is MISSING:
-            raise RowError(f"has no reference: the column {column!r} is missing")
+            raise _RowError(f"has no reference: the column {column!r} is missing")
         if isinstance(value, Mapping) and "text" in value:
             value = value["text"]
         if raw.cells and isinstance(value, str):
             value = texts_in_cell(value) or value
         if self._separator and isinstance(value, str):
-            value = parts_of(value, self._separator) or value
+            value = [part.strip() for part in value.split(self._separator) if part.strip()] or value
         values = value if isinstance(value, list) else [value]
-        present = [each for each in values if each is not None and each == each]  # NaN is what pandas has for null
-        texts = [self._text(raw, each, "reference", column) for each in present]
+        present = [item for item in values if item is not None and item == item]  # NaN is the null of pandas
+        texts = [self._text(raw, item, "reference", column) for item in present]
         if not texts:
-            raise RowError(f"has no reference: the column {column!r} holds {_show(value)}")
+            raise _RowError(f"has no reference: the column {column!r} holds {_show(value)}")
         if not all(map(str.strip, texts)):
-            raise RowError(f"has an empty reference in the column {column!r}")
+            raise _RowError(f"has an empty reference in the column {column!r}")
         return texts
 
     def _question(self, raw: RawRow, row: Mapping[str, object]) -> str | None:
@@ -192,7 +196,7 @@ class RowReader:
             if text.strip():
                 return text
         if "question" in self._required:
-            raise RowError(f"has no question in the column {self._columns['question'][0]!r}")
+            raise _RowError(f"has no question in the column {self._columns['question'][0]!r}")
         return None
 
     def _last_user_message(self, messages: list[object]) -> object:
@@ -204,22 +208,21 @@ class RowReader:
                 parts = [part.get("text") for part in content if isinstance(part, Mapping)]
                 return "\n".join(part for part in parts if isinstance(part, str))
         column = self._columns["question"][0]
-        raise RowError(f"has a list in the column {column!r}, in which no message of a user was found as the question")
+        raise _RowError(f"has a list in the column {column!r}, in which no message of a user was found as the question")
 
     def _id(self, row: Mapping[str, object], number: int) -> str:
         value = self._value(row, "id")
         if value is MISSING or value is None or value == "":
             return str(number)
         if isinstance(value, list | Mapping):
-            raise RowError(f"has {_show(value)} in the column {self._columns['id'][0]!r}, where an id was expected")
+            raise _RowError(f"has {_show(value)} in the column {self._columns['id'][0]!r}, where an id was expected")
         return whole_text(str(value))
 
     def _label(self, row: Mapping[str, object]) -> int | float | None:
-        """1, 0 or None; with soft labels also a probability between them."""
         value = self._value(row, "gold")
         if value is MISSING or value is None:
             return None
-        # str() gives numbers, truth values and text one spelling: 1, 1.0, True, "true".
+        # str() makes numbers, truth values and text comparable: 1, 1.0, True, "true".
         text = str(value).strip().lower()
         if text in _LABELS:
             return _LABELS[text]
@@ -228,22 +231,22 @@ class RowReader:
                 if 0 <= (probability := float(text)) <= 1:
                     return probability
         soft = ", a probability between them" if self._soft_labels else ""
-        raise RowError(
+        raise _RowError(
             f"has {_show(value)} in the column {self._columns['gold'][0]!r}, where a label was expected (0/1{soft}, "
             "true/false, correct/incorrect or yes/no; columns={'label': ''} reads no label)"
         )
 
     def _meta(self, row: Mapping[str, object], file: str) -> dict[str, object]:
         meta: dict[str, object] = {"file": file} if file else {}
-        taken = {column for columns in self._columns.values() for column in columns}
+        skipped = self._unread | self._not_kept | {column for columns in self._columns.values() for column in columns}
         for name, value in row.items():
-            if name in taken or name in self._unread or name in self._not_kept:
+            if name in skipped:
                 continue
             if not _is_short(value):
                 self._not_kept.add(name)
             elif name.strip() and not _is_blank(value):
                 number = json.loads(value) if isinstance(value, NumberText) else value
-                if not isinstance(number, float) or math.isfinite(number):  # JSON has no others
+                if not isinstance(number, float) or math.isfinite(number):  # JSON has no NaN
                     meta[intern(name)] = number  # one text for all rows in memory
         return meta | self._model
 
@@ -257,36 +260,35 @@ class RowReader:
             if self._numbers_as_text:
                 return str(value)
             hint = "put it in quotation marks"
-            hint += ", or read numbers as they are written with numbers_as_text=True" if self._advises else ""
-            raise RowError(f"has the number {value} in the column {column!r}, where text was expected ({hint})")
+            hint += ", or read numbers as they are written with numbers_as_text=True" if self.advises else ""
+            raise _RowError(f"has the number {value} in the column {column!r}, where text was expected ({hint})")
         hint = ""
         if isinstance(value, list):
             hint = f" (a text inside it can be named, as in columns={{{role!r}: {f'{column}.0'!r}}})"
-        raise RowError(f"has {_show(value)} in the column {column!r}, where text was expected{hint}")
+        raise _RowError(f"has {_show(value)} in the column {column!r}, where text was expected{hint}")
 
 
 def _is_blank(value: object) -> bool:
-    """Whether a row has nothing there: no such column, null, blank text, or an empty list."""
+    """Whether a value is missing, null, a blank text, or an empty list."""
     return value is MISSING or value is None or value == [] or (isinstance(value, str) and not value.strip())
 
 
 def _is_short(value: object) -> bool:
-    """Whether a value is short text, a number, a truth value, or null."""
     if isinstance(value, str):
         return len(value) <= KEPT_CHARACTERS
     return value is None or isinstance(value, int | float)
 
 
 def as_json(values: object) -> str:
-    """A row of a table as one line of JSON."""
+    """A row as one line of JSON."""
     return json.dumps(values, ensure_ascii=False, default=str)
 
 
 def texts_in_cell(cell: str) -> list[str] | None:
-    """The texts of a cell that is a list of them, as JSON, Python, pandas or numpy write it; else None.
+    """The texts of a cell that is a list of texts, as JSON, Python, pandas or numpy write it; else None.
 
-    Numbers beside texts are texts as they are spelled, and what is missing (null, None, nan) is left out. A list
-    without any text, such as the interval [0, 1], is an answer in itself.
+    Numbers beside texts are texts as they are spelled; null, None and nan are left out. A list without any text, such
+    as the interval [0, 1], is an answer in itself.
     """
     if len(cell) > _LONGEST_LIST or not cell.strip().endswith(("]", ")")):
         return None
@@ -312,8 +314,40 @@ def _show(value: object) -> str:
     if isinstance(value, Mapping):
         return "an object"
     if isinstance(value, list):
-        return (
-            "an empty list" if not value else "a list" if any(each is not None for each in value) else "a list of null"
-        )
+        if not value:
+            return "an empty list"
+        return "a list of null" if all(item is None for item in value) else "a list"
     text = str(value) if isinstance(value, NumberText) else repr(value)
     return text if len(text) <= _SHOWN_TEXT else text[:_SHOWN_TEXT] + "…"
+
+
+class SeparatorCount:
+    """Counts the references that look like several in one text."""
+
+    def __init__(self) -> None:
+        self._rows = 0
+        self._counts = Counter[str]()
+
+    def add(self, references: tuple[str, ...]) -> None:
+        """Count the references of one row; several are split already."""
+        self._rows += 1
+        if len(references) == 1:
+            self._counts.update(separator for separator in _SEPARATORS if _splits(references[0], separator))
+
+    def warn(self, name: str) -> None:
+        """Warn if many references of the input `name` contain the same separator."""
+        if not self._counts:
+            return
+        separator, count = self._counts.most_common(1)[0]  # of equally frequent ones the first in `_SEPARATORS`
+        if count >= max(_FEWEST_ROWS, _SHARE * self._rows):
+            warnings.warn(
+                f"{name}: {count:,} of {self._rows:,} references hold {separator!r} and are read as one answer each; "
+                f"if it stands between several right answers, split them with reference_separator={separator!r}.",
+                stacklevel=2,
+            )
+
+
+def _splits(text: str, separator: str) -> bool:
+    """Whether the separator splits a text into short parts."""
+    parts = [part.strip() for part in text.split(separator)]
+    return len(parts) > 1 and all(0 < len(part) <= _LONGEST_PART for part in parts)

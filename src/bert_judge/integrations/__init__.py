@@ -1,1 +1,1 @@
-"""Plug-ins and interfaces of other tools: pytest, evaluate, inspect_ai, lighteval, lm-eval, torchmetrics."""
+"""Where others call us: plug-ins of other tools, reward functions, Ray, and exports into other formats."""

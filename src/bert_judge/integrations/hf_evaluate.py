@@ -17,7 +17,7 @@ from bert_judge.records import Sample
 
 
 class CorrectnessMetric:
-    """How many answers are correct, by any judge; loaded once a process. Raises what naming and loading it raise."""
+    """The rate of correct answers, by a judge that is loaded once per process. Raises what loading it raises."""
 
     name = "correctness"
 
@@ -46,11 +46,10 @@ class CorrectnessMetric:
         references: Sequence[str | Sequence[str]] | None = None,
         questions: Sequence[str] | None = None,
     ) -> dict[str, Any]:
-        """Judge what was added, and what is given here, and forget it.
+        """Judge the answers that were added, and those given here; then start anew.
 
-        The result has `accuracy` (the rate that the judge labels correct, of those with a label), `mean_score` (of the
-        decided ones), `undecided` (how many are not), and a list each of `scores` and `labels`; None stands for what
-        there is not. Raises InputError where there is nothing to judge.
+        Returns `accuracy` (the rate labelled correct among the labelled), `mean_score` (of the decided), `undecided` (a
+        count), and the lists `scores` and `labels`; each may be None. Raises InputError if there is nothing to judge.
         """
         if predictions is not None or references is not None:
             self.add_batch(predictions=predictions or (), references=references or (), questions=questions)

@@ -1,4 +1,4 @@
-"""A scorer of inspect_ai by any judge: `Task(dataset=rows, solver=generate(), scorer=bert_judge())`."""
+"""A judge as a scorer of inspect_ai: `Task(dataset=rows, solver=generate(), scorer=bert_judge())`."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _METRICS = {"correct": [_scorers.accuracy(), _scorers.stderr()], "score": [_scor
 
 
 def _make_scorer(judge: JudgeName = STARTER, server: str | None = None) -> Callable[[Any, Any], Awaitable[Any]]:
-    """A scorer of inspect_ai: whether each answer is correct, by a judge that all samples share.
+    """A scorer of inspect_ai: whether each answer is correct, by one judge for all samples.
 
-    The question is the sample's input, with its options if it has any, the references are its targets (one or more),
-    the candidate is the model's completion. Samples that wait at the same time are judged in one batch. `judge` is
-    named as everywhere; with `server`, the address of a `bert-judge serve`, its first judge is asked instead.
+    The question is the sample's input, with its options if it has any, the references are its targets, and the
+    candidate is the model's completion. Samples that wait at the same time are judged in one batch. `judge` is a name
+    or a mapping, as everywhere; `server`, the address of a `bert-judge serve`, asks its first judge instead.
 
-    A score has `correct`, 1 or 0 (metrics: accuracy and stderr), and `score`, the judge's own number, for judges of
-    correctness the probability in [0, 1] (metric: mean). A sample without a target, or on which the judge can't decide,
-    is unscored. Raises InputError for a judge of no such name, or with scores and no labels; ModelError for a model
-    that can't be loaded and a server that can't be asked.
+    A score has `correct`, 1 or 0 (metrics: accuracy and stderr), and `score`, the judge's own number, which judges of
+    correctness give in [0, 1] (metric: mean). A sample that has no target or is undecided is unscored. Raises
+    InputError for an unknown judge, or one without labels; ModelError for a model that can't be loaded and a server
+    that can't be reached.
     """
     if server is not None and judge != STARTER:
         raise InputError(f"both judge={judge!r} and server={server!r} are given; one of them was expected.")
@@ -46,8 +46,8 @@ def _make_scorer(judge: JudgeName = STARTER, server: str | None = None) -> Calla
         answer = state.output.completion
         references = tuple(text for text in target if text.strip())
         if not references:
-            why = "the sample has no target; at least one correct answer was expected"
-            return _scorers.Score.unscored(reason="scoring_failed", answer=answer, explanation=why)
+            problem = "the sample has no target; at least one correct answer was expected"
+            return _scorers.Score.unscored(reason="scoring_failed", answer=answer, explanation=problem)
         sample = Sample(answer, references, _question(state))
         verdict, signature = await anyio.to_thread.run_sync(verdict_of, sample)
         return _score(verdict, signature, answer)
@@ -59,14 +59,13 @@ bert_judge = _scorers.scorer(metrics=_METRICS, name="bert_judge")(_make_scorer)
 
 
 def _question(state: Any) -> str | None:
-    """The sample's input, and its options if it is multiple choice, each behind its letter."""
-    letters = [*ascii_uppercase, *map(str, range(1, 1000))]  # as inspect calls them
+    """The sample's input, with the options of a multiple choice below it, each behind its letter."""
+    letters = [*ascii_uppercase, *map(str, range(1, 1000))]  # as inspect names options
     options = [f"({letter}) {choice.value}" for letter, choice in zip(letters, state.choices, strict=False)]
     return "\n".join(filter(None, [state.input_text, *options])) or None
 
 
 def _score(verdict: Verdict, signature: str, answer: str) -> Any:
-    """A verdict as a score of inspect_ai."""
     metadata = {
         "judge": signature,
         "matched_reference": verdict.matched_reference,

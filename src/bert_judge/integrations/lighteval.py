@@ -23,12 +23,11 @@ _requests = import_extra("lighteval.tasks.requests", _FEATURE, None, "lighteval"
 
 
 def bert_judge(judge: JudgeName = STARTER, *, question: Callable[[Any], str | None] | None = None) -> Any:
-    """A metric of lighteval: whether each answer is correct, by a judge that reads all answers of a task in one batch.
+    """A metric of lighteval: the rate of correct answers, by a judge that reads all answers of a task in one batch.
 
-    The references are the golds of the document, the candidates its responses (with reasoning taken out by lighteval),
-    whose labels are averaged; the question is its query, or what `question` makes of the document. Documents of which
-    the judge can decide no response are left out of the mean. Raises InputError for a judge of no such name, and
-    when it judges for one with scores and no labels.
+    The references are a document's golds, the candidates its responses (without reasoning, which lighteval removes),
+    whose labels are averaged; the question is its query, or `question(document)`. Documents without a decided response
+    are left out of the mean. Raises InputError for an unknown judge, and once it judges for one without labels.
     """
     JudgeSpec.of(judge)
     return _metrics.SampleLevelMetric(
@@ -42,23 +41,23 @@ def bert_judge(judge: JudgeName = STARTER, *, question: Callable[[Any], str | No
 
 
 class _Correct(_samples.SampleLevelComputation):  # type: ignore[misc, name-defined]
-    """The share of a document's responses that are correct; NaN where none is decided."""
+    """The share of a document's responses that are correct; NaN if none is decided."""
 
     def __init__(self, judge: JudgeName, question: Callable[[Any], str | None] | None) -> None:
         self.judge, self.question = judge, question
 
     def compute(self, responses: Sequence[Any], docs: Sequence[Any], **_: Any) -> list[float]:
         answers = [response.final_text for response in responses]
-        samples = [
-            Sample(answer, tuple(doc.get_golds()), self.question(doc) if self.question else doc.query)
-            for own, doc in zip(answers, docs, strict=True)
-            for answer in own
-        ]
+        samples = []
+        for texts, doc in zip(answers, docs, strict=True):
+            question = self.question(doc) if self.question else doc.query
+            samples += [Sample(text, tuple(doc.get_golds()), question) for text in texts]
         shared = shared_judge(self.judge)
         shared.needs_labels()
-        labels = iter([verdict.label for verdict in shared.assess(samples)])
-        return [_mean([label for label in islice(labels, len(own)) if label is not None]) for own in answers]
+        verdicts = iter(shared.assess(samples))
+        return [_mean([verdict.label for verdict in islice(verdicts, len(texts))]) for texts in answers]
 
 
-def _mean(labels: Sequence[int]) -> float:
-    return fmean(labels) if labels else math.nan
+def _mean(labels: Sequence[int | None]) -> float:
+    decided = [label for label in labels if label is not None]
+    return fmean(decided) if decided else math.nan

@@ -1,10 +1,10 @@
-"""A plug-in of pytest: `assert_correct(question, candidate, references)`, for tests of what a language model answers.
+"""A plug-in of pytest: `assert_correct(question, candidate, references)`, for tests of a language model's answers.
 
 def test_capital(assert_correct):
     assert_correct("What is the capital of France?", ask_my_bot("What is the capital of France?"), "Paris")
 
-The judge is loaded once a session; `pytest --bert_judge NAME`, or `bert_judge = NAME` in pytest's configuration, names
-another one than the starter.
+The judge, by default the starter, is loaded once per session; `pytest --bert_judge NAME`, or `bert_judge = NAME` in
+pytest's configuration, names another one.
 """
 
 from __future__ import annotations
@@ -19,19 +19,18 @@ if TYPE_CHECKING:
     from bert_judge.records import Sample, Verdict
 
 _OPTION = "bert_judge"
-_MOST = 500  # characters of a text that a failure shows
+_MOST = 500  # characters of a text in a failure message
 
 
 class AssertCorrect(Protocol):
-    """What the fixture `assert_correct` is."""
+    """The type of the fixture `assert_correct`."""
 
     def __call__(
         self, question: str | None, candidate: str, references: str | Sequence[str], threshold: float | None = None
     ) -> Verdict:
-        """Fail unless the judge finds the candidate correct; its verdict.
+        """Return the verdict, or fail the test unless the score is at least `threshold`, by default the judge's.
 
-        With a `threshold` the score has to be at least that, else the judge's own label counts. An undecided judge
-        fails the test, too. Raises InputError for texts that are none, and where the judge has no threshold.
+        An undecided judge fails the test, too. Raises InputError for values that are no texts, and without a threshold.
         """
 
 
@@ -82,12 +81,12 @@ def _name(judge: Judge) -> str:
 
 
 def _failure(sample: Sample, verdict: Verdict, least: float, name: str) -> str:
-    """What a failed test says: the verdict first, then the texts."""
-    said = (
-        f"{name} can't decide whether the answer is correct"
-        if verdict.score is None
-        else f"{name} gives the answer {verdict.score:.3f}; {least:g} or more is correct"
-    )
+    """The message of a failed test: the verdict first, then the texts."""
+    from bert_judge.wording import clipped
+
+    head = f"{name} can't decide whether the answer is correct"
+    if verdict.score is not None:
+        head = f"{name} gives the answer {verdict.score:.3f}; {least:g} or more is correct"
     lines = {
         "question": [sample.question or "(none)"],
         "answer": [sample.candidate or "(empty)"],
@@ -95,11 +94,5 @@ def _failure(sample: Sample, verdict: Verdict, least: float, name: str) -> str:
         "because": [verdict.explanation] if verdict.explanation else [],
         "outside": [verdict.outside] if verdict.outside else [],
     }
-    shown = [f"  {title:10} {_cut(text)}" for title, texts in lines.items() for text in texts]
-    return "\n".join([said, *shown])
-
-
-def _cut(text: str) -> str:
-    from bert_judge.wording import clipped
-
-    return clipped(text, _MOST)
+    shown = [f"  {title:10} {clipped(text, _MOST)}" for title, texts in lines.items() for text in texts]
+    return "\n".join([head, *shown])

@@ -1,15 +1,15 @@
-"""Judges as reward functions: for TRL, verl, OpenRLHF, and whatever else takes a plain function.
+"""Judges as reward functions for TRL, verl, OpenRLHF, and whatever else takes a plain function.
 
 trainer = GRPOTrainer(model, reward_funcs=bert_judge.rewards.correctness(), train_dataset=rows_with_a_reference)
 
-A judge is loaded at the first call, once a process. Threads that ask at the same time are judged together.
+A judge is loaded at the first call, once per process. Threads that call at the same time are judged in one batch.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -24,24 +24,24 @@ from bert_judge.reading import THINK_TOKEN, after_trace, opening_token
 from bert_judge.records import Sample, Verdict
 
 if TYPE_CHECKING:
-    import torch
+    pass
 
 REFERENCE_COLUMNS = ("reference", "references", "answer", "solution")
-"""The columns of a data set that are taken for the correct answers; the first that there is."""
+"""Columns of a data set for the correct answers; the first one that exists is read."""
 
 QUESTION_COLUMN = "question"
 
 _INSIDE = ("target", "targets", "ground_truth", "answer", "answers", "reference", "references")
-"""Where the references are in a mapping, such as the `{"target": […]}` of verl's data sets."""
+"""Keys of the references in a mapping, such as the `{"target": […]}` of verl's data sets."""
 
 Text = str | Sequence[Mapping[str, Any]]
 """A prompt or a completion: a text, or messages with `role` and `content`."""
 
 Reference = str | Sequence[str] | Mapping[str, Any] | None
-"""The correct answer of a row, several, or a mapping that holds them; None and what is blank is none."""
+"""The correct answer of a row, several, or a mapping that holds them; None and blank texts are no reference."""
 
-_OF_TRL = frozenset("completion_ids trainer_state log_extra log_metric environments".split())  # not the data set's
-_OF_VERL = ("reward_router_address", "reward_model_tokenizer")  # given where a reward model of verl's runs, too
+_TRL_ARGUMENTS = frozenset("completion_ids trainer_state log_extra log_metric environments".split())  # no columns
+_VERL_ARGUMENTS = ("reward_router_address", "reward_model_tokenizer")  # passed if verl also runs a reward model
 _NO_REFERENCE = Verdict(None, explanation="the row has no reference")
 _LOOP = re.compile(r"\b(\w+(?:\W+\w+){0,23}?)(?:\W+\1\b){2,}")  # up to 24 words, three times or more
 _SPECIAL = re.compile(r"\s*(?:<[|｜][^<>|｜]*[|｜]>|</?s>|</?(?:bos|eos|pad|start_of_turn|end_of_turn)>)\s*")
@@ -49,26 +49,26 @@ _SPECIAL = re.compile(r"\s*(?:<[|｜][^<>|｜]*[|｜]>|</?s>|</?(?:bos|eos|pad|s
 
 @dataclass(frozen=True, kw_only=True)
 class Correctness:
-    """A reward function: how probably each completion is correct, by a judge.
+    """A reward function: the probability that each completion is correct, by a judge.
 
-    It is called as TRL calls it, and as anyone can: `reward(prompts, completions, reference=[…])`. The result has one
-    number for each completion, in their order: the judge's score, for judges of correctness a probability in [0, 1].
-    It is None where the judge is undecided, and where a row has no reference, as in a data set of several tasks; TRL
-    leaves such rows out. A completion that is empty, or whose reasoning has no end, earns 0. A phrase said three times
-    or more in a row is judged as if it were said once: loops are what a policy finds first.
+    It is called as TRL calls it, and as anyone can: `reward(prompts, completions, reference=[…])`, and returns one
+    number for each completion, in their order: the judge's score, which judges of correctness give in [0, 1]. None
+    stands for an undecided row, and for a row without a reference, as in a data set of several tasks; TRL leaves these
+    out. A completion that is empty, or whose reasoning does not end, earns 0. A phrase repeated three times or more in
+    a row is judged as if it occurred once: loops are what a policy finds first.
 
     - `judge`: `starter`, a folder, a name on the Hub, a metric such as `containment`, a YAML file, a mapping with
-      `judge_type` and flags, or a judge that is loaded already
-    - `reference_column`: the column with the correct answer, or with a list of them (default: the first of
-      `reference`, `references`, `answer`, `solution`)
+      `judge_type` and flags, or a loaded judge
+    - `reference_column`: the column with the correct answer, or a list of them (default: the first of `reference`,
+      `references`, `answer`, `solution`)
     - `question_column`: the column with the question (default: `question`, else the prompt: its last user message)
-    - `clip`: scores up to the first number earn 0, those from the second on 1, and between them it rises evenly
-    - `think_token`: what closes a reasoning trace, which the judge does not read; an empty text for none
+    - `clip`: two scores; up to the first the reward is 0, from the second on 1, and in between it rises evenly
+    - `think_token`: what ends a reasoning trace, which the judge does not read; an empty text for none
     - `thinking`: the chat template opens the trace, so a completion that does not close it has no answer
-    - `name`: what a trainer calls it in its logs
+    - `name`: its name in a trainer's logs
 
-    Raises InputError where an argument is wrong, for a column that is missing or of another length, and for entries
-    that are no texts; ModelError for an unknown model.
+    Raises InputError for wrong arguments, for a column that is missing or of another length, and for entries that are
+    no texts; ModelError for an unknown model.
     """
 
     judge: JudgeName | Judge = field(default=STARTER, kw_only=False)
@@ -81,7 +81,7 @@ class Correctness:
 
     def __post_init__(self) -> None:
         if self.clip is not None:
-            object.__setattr__(self, "clip", _limits(self.clip))
+            object.__setattr__(self, "clip", _checked_clip(self.clip))
         if not isinstance(self.judge, Judge):
             JudgeSpec.of(self.judge)
 
@@ -90,7 +90,7 @@ class Correctness:
         return self.name
 
     def __getstate__(self) -> dict[str, object]:
-        return {each.name: getattr(self, each.name) for each in fields(self)}  # each process loads the judge itself
+        return {option.name: getattr(self, option.name) for option in fields(self)}  # without the loaded judge
 
     def __call__(
         self, prompts: Sequence[Text] | None, completions: Sequence[Text], **columns: Any
@@ -100,16 +100,19 @@ class Correctness:
         references = self._column(columns, "reference", self.reference_column, REFERENCE_COLUMNS, count)
         if references is None:
             raise _no_column("reference", REFERENCE_COLUMNS, columns)
-        asked = [None] * count if prompts is None else _same_length("prompts", prompts, count)
-        questions = self._column(columns, "question", self.question_column, (QUESTION_COLUMN,), count) or [
-            None if prompt is None else last_text(prompt, "user", f"prompts[{n}]") for n, prompt in enumerate(asked)
-        ]
-        answers = [last_text(each, "assistant", f"completions[{n}]") for n, each in enumerate(completions)]
-        verdicts = self.verdicts(questions, answers, references, list(map(self._opens, asked)))
+        all_prompts = [None] * count if prompts is None else _same_length("prompts", prompts, count)
+        questions = self._column(columns, "question", self.question_column, (QUESTION_COLUMN,), count)
+        if questions is None:
+            questions = [
+                None if prompt is None else last_text(prompt, "user", f"prompts[{at}]")
+                for at, prompt in enumerate(all_prompts)
+            ]
+        answers = _last_texts(completions)
+        verdicts = self.verdicts(questions, answers, references, list(map(self._opens_trace, all_prompts)))
         if log_metric := columns.get("log_metric"):
-            for what, rows in _counts(verdicts).items():
-                log_metric(f"{self.name}/{what}", rows / count)
-        return [None if verdict is None else self.reward(verdict) for verdict in verdicts]
+            for kind, rows in _counts(verdicts).items():
+                log_metric(f"{self.name}/{kind}", rows / count)
+        return list(map(self.reward, verdicts))
 
     def verdicts(
         self,
@@ -117,20 +120,26 @@ class Correctness:
         answers: Sequence[str],
         references: Sequence[object],
         opened: Sequence[bool] | None = None,
-    ) -> list[Verdict | None]:
-        """The verdict on each answer, None where there is no reference; `opened` says whose prompt opens a trace."""
+    ) -> list[Verdict]:
+        """The verdict on each answer, undecided without a reference. `opened`: whether its prompt opens a trace."""
         opened = opened or [self.thinking] * len(answers)
-        rows: list[Sample | Verdict | None] = []
-        for n, (question, answer, right, open_) in enumerate(zip(questions, answers, references, opened, strict=True)):
-            texts = _references(right, f"the reference of row {n}")
-            text, nothing = self._answer(answer, open_)
-            judged = Sample(text, texts, question or None) if texts and not nothing else Verdict(0.0, 0, nothing)
-            rows.append(judged if texts else None)
-        found = iter(self._shared.assess([row for row in rows if isinstance(row, Sample)]))
-        return [next(found) if isinstance(row, Sample) else row for row in rows]
+        rows: list[Sample | Verdict] = []
+        for at, (question, answer, reference, is_open) in enumerate(
+            zip(questions, answers, references, opened, strict=True)
+        ):
+            texts = _references(reference, f"the reference of row {at}")
+            text, no_answer = after_trace(answer, self.think_token, opened=is_open)
+            if not texts:
+                rows.append(_NO_REFERENCE)
+            elif no_answer:
+                rows.append(Verdict(0.0, 0, no_answer))
+            else:
+                rows.append(Sample(_without_loops(text), texts, question or None))
+        verdicts = iter(self._shared.assess([row for row in rows if isinstance(row, Sample)]))
+        return [next(verdicts) if isinstance(row, Sample) else row for row in rows]
 
     def reward(self, verdict: Verdict) -> float | None:
-        """What a verdict earns: its score, clipped; None where it is undecided."""
+        """The reward for a verdict: its score, clipped; None if it is undecided."""
         if verdict.score is None or self.clip is None:
             return verdict.score
         low, high = self.clip
@@ -142,28 +151,24 @@ class Correctness:
     def _shared(self) -> SharedJudge:
         return SharedJudge(self.judge) if isinstance(self.judge, Judge) else shared_judge(self.judge)
 
-    def _opens(self, prompt: Text | None) -> bool:
-        """Whether the completion begins inside of a reasoning trace."""
-        ends = isinstance(prompt, str) and bool(self.think_token)
-        return self.thinking or (ends and str(prompt).rstrip().endswith(opening_token(self.think_token)))
-
-    def _answer(self, completion: str, opened: bool) -> tuple[str, str | None]:
-        """What the judge reads of a completion; a reason where there is nothing."""
-        text, nothing = after_trace(completion, self.think_token, opened=opened)
-        return _said_once(text), nothing
+    def _opens_trace(self, prompt: Text | None) -> bool:
+        """Whether the completion begins inside a reasoning trace."""
+        if self.thinking or not self.think_token or not isinstance(prompt, str):
+            return self.thinking
+        return prompt.rstrip().endswith(opening_token(self.think_token))
 
     def _column(
-        self, columns: Mapping[str, Any], role: str, named: str | None, known: Sequence[str], count: int
+        self, columns: Mapping[str, Any], role: str, named: str | None, defaults: Sequence[str], count: int
     ) -> Sequence[Any] | None:
-        """The named column, or the first of the known ones; None where there is none of them."""
+        """The named column, or the first default that exists; None if none does."""
         if named is not None and named not in columns:
             raise _no_column(role, [named], columns)
-        name = next((name for name in ([named] if named else known) if name in columns), None)
+        name = next((name for name in ([named] if named else defaults) if name in columns), None)
         return None if name is None else _same_length(f"the column {name!r}", columns[name], count)
 
 
-def _said_once(text: str) -> str:
-    """The text with each loop, up to 24 words three times or more in a row, said once; short lists are no loops."""
+def _without_loops(text: str) -> str:
+    """The text with each loop (up to 24 words, three times or more in a row) only once; short lists are no loops."""
     return _LOOP.sub(lambda loop: loop[1] if len(loop[0]) >= 24 else loop[0], text)
 
 
@@ -173,10 +178,10 @@ correctness = Correctness
 
 @dataclass(frozen=True, kw_only=True)
 class FormatMatch:
-    """A reward function: 1.0 where the whole completion matches a regular expression, 0.0 where it does not.
+    """A reward function: 1.0 if the whole completion matches a regular expression, else 0.0.
 
-    It is a term of its own, beside `correctness`: `format_match(r"(?s)<think>.*</think>.+")`. Of messages it reads the
-    last one. None where the search takes over a second. Raises InputError where the pattern is no regular expression.
+    It is a separate term beside `correctness`: `format_match(r"(?s)<think>.*</think>.+")`. Of messages it reads the
+    last one. None if matching takes over a second. Raises InputError for a pattern that is no regular expression.
     """
 
     pattern: str = field(kw_only=False)
@@ -195,14 +200,14 @@ class FormatMatch:
     ) -> list[float | None]:
         """The reward of each completion; prompts and columns are not read."""
         _count("completions", completions)
-        return [self._match(last_text(each, "assistant", f"completions[{n}]")) for n, each in enumerate(completions)]
+        return list(map(self._match, _last_texts(completions)))
 
     def _match(self, text: str) -> float | None:
         try:
-            found = compile_pattern(self.pattern, self.case_sensitive).fullmatch(text, timeout=PATTERN_TIMEOUT)
+            match = compile_pattern(self.pattern, self.case_sensitive).fullmatch(text, timeout=PATTERN_TIMEOUT)
         except TimeoutError:
             return None
-        return float(found is not None)
+        return float(match is not None)
 
 
 format_match = FormatMatch
@@ -216,16 +221,16 @@ def compute_score(
     extra_info: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> dict[str, float]:
-    """The reward of one answer, as verl asks for it; answers that its threads ask for at once are judged together.
+    """The reward of one answer for verl; answers that its threads ask for at once are judged in one batch.
 
     `ground_truth` is the reference, a list of them, or a mapping with these as "target"; the question is
-    `extra_info["question"]`, where there is one. The options are those of `Correctness` with `judge`, and `undecided`:
-    the score of a row on which the judge can't decide, or which has no reference (default 0), as verl has no None. The
-    result has `score` (the reward), `acc` (1.0 where the judge labels the answer correct) and `undecided` (1.0 where it
-    can't decide). Raises InputError for an unknown option and what is not a text.
+    `extra_info["question"]`, if it exists. The options are those of `Correctness` with `judge`, and `undecided`: the
+    score of a row that is undecided or has no reference (default 0), as verl has no None. Returns `score` (the reward),
+    `acc` (1.0 if the judge labels the answer correct) and `undecided` (1.0 if it can't decide). Raises InputError for
+    an unknown option and for what is no text.
     """
-    (found,) = compute_scores([data_source], [solution_str], [ground_truth], [extra_info], **options)
-    return found
+    (score,) = compute_scores([data_source], [solution_str], [ground_truth], [extra_info], **options)
+    return score
 
 
 def compute_scores(
@@ -237,19 +242,19 @@ def compute_scores(
     undecided: float = 0.0,
     **options: Any,
 ) -> list[dict[str, float]]:
-    """The rewards of many answers in one call, as a reward manager of verl for batches asks; see `compute_score`."""
+    """The rewards of many answers in one call, for verl's reward manager for batches; see `compute_score`."""
     count = _count("solution_strs", solution_strs)
-    right = _same_length("ground_truths", ground_truths, count)
+    references = _same_length("ground_truths", ground_truths, count)
     infos = _same_length("extra_infos", [None] * count if extra_infos is None else extra_infos, count)
-    reward = _made({name: value for name, value in options.items() if name not in _OF_VERL})
+    reward = _correctness({name: value for name, value in options.items() if name not in _VERL_ARGUMENTS})
     questions = [(info or {}).get(QUESTION_COLUMN) for info in infos]
     return [
         {
-            "score": undecided if (score := reward.reward(verdict)) is None else score,
+            "score": _or(undecided, reward.reward(verdict)),
             "acc": float(verdict.label == 1),
             "undecided": float(verdict.score is None),
         }
-        for verdict in (each or _NO_REFERENCE for each in reward.verdicts(questions, solution_strs, right))
+        for verdict in reward.verdicts(questions, solution_strs, references)
     ]
 
 
@@ -261,50 +266,50 @@ def reward_func(
     undecided: float = 0.0,
     **options: Any,
 ) -> dict[str, Any]:
-    """The rewards of answers as OpenRLHF asks for them: `rewards`, `scores` and `extra_logs`, tensors of shape (rows,).
+    """The rewards of answers for OpenRLHF: `rewards`, `scores` and `extra_logs`, float32 tensors of shape (rows,).
 
-    A query is the prompt with its answer, with the tokens of the chat template, which are left out; the labels are the
-    references. The options are those of `Correctness` with `judge`, and `undecided`: the reward of a row on which the
-    judge can't decide, or which has no reference (default 0), as OpenRLHF has no None. Raises as `compute_score`.
+    A query is a prompt with its answer, both with the tokens of the chat template, which are left out; the labels are
+    the references. The options are those of `Correctness` with `judge`, and `undecided`: the reward of a row that is
+    undecided or has no reference (default 0), as OpenRLHF has no None. Raises as `compute_score`.
     """
     import torch
 
     count = _count("queries", queries)
-    asked, right = _same_length("prompts", prompts, count), _same_length("labels", labels, count)
-    reward = _made(options)
-    answers = [_plain(query.removeprefix(prompt)) for query, prompt in zip(queries, asked, strict=True)]
-    opened = [reward._opens(prompt) for prompt in asked]
-    verdicts = [each or _NO_REFERENCE for each in reward.verdicts(list(map(_plain, asked)), answers, right, opened)]
-    earned = [undecided if (score := reward.reward(verdict)) is None else score for verdict in verdicts]
-
-    def tensor(values: Iterable[float]) -> torch.Tensor:
-        return torch.tensor([*values], dtype=torch.float32)
-
-    logs = {"undecided": tensor(float(verdict.score is None) for verdict in verdicts)}
-    return {"rewards": tensor(earned), "scores": tensor(earned), "extra_logs": logs}
+    prompts, references = _same_length("prompts", prompts, count), _same_length("labels", labels, count)
+    reward = _correctness(options)
+    answers = [_without_tokens(query.removeprefix(prompt)) for query, prompt in zip(queries, prompts, strict=True)]
+    opened = [reward._opens_trace(prompt) for prompt in prompts]
+    verdicts = reward.verdicts(list(map(_without_tokens, prompts)), answers, references, opened)
+    rewards = torch.tensor([_or(undecided, reward.reward(verdict)) for verdict in verdicts], dtype=torch.float32)
+    logs = {"undecided": torch.tensor([verdict.score is None for verdict in verdicts], dtype=torch.float32)}
+    return {"rewards": rewards, "scores": rewards.clone(), "extra_logs": logs}
 
 
 def last_text(value: object, role: str, place: str) -> str:
-    """A text as it is; of messages the last one of this role (of a prompt), or the last one if it is of this role.
+    """A text as it is; of a prompt's messages the last one of the role, of a completion's the last one if it has it.
 
-    A completion that ends with the result of a tool has no answer: an empty text. Raises InputError for others.
+    A completion that ends with the result of a tool has no answer: an empty text. Raises InputError for other values.
     """
     if isinstance(value, str):
         return value
     messages = [value] if isinstance(value, Mapping) else value
-    if not isinstance(messages, Sequence) or not all(isinstance(each, Mapping) for each in messages):
+    if not isinstance(messages, Sequence) or not all(isinstance(message, Mapping) for message in messages):
         expected = "a text, or a list of messages with role and content, was expected"
         raise InputError(f"{place} is {value!r:.60} ({type(value).__name__}); {expected}.")
-    found = [each for each in messages if each.get("role", role) == role]
-    if not found or (role == "assistant" and found[-1] is not messages[-1]):
+    of_role = [message for message in messages if message.get("role", role) == role]
+    if not of_role or (role == "assistant" and of_role[-1] is not messages[-1]):
         return ""
-    content = found[-1].get("content")
+    content = of_role[-1].get("content")
     parts = [content] if isinstance(content, str) else content or ()
-    return "".join(each if isinstance(each, str) else str(each.get("text") or "") for each in parts)
+    return "".join(part if isinstance(part, str) else str(part.get("text") or "") for part in parts)
+
+
+def _last_texts(completions: Sequence[Text]) -> list[str]:
+    return [last_text(text, "assistant", f"completions[{at}]") for at, text in enumerate(completions)]
 
 
 def _references(value: object, place: str) -> tuple[str, ...]:
-    """The references of a row; none for None, NaN, a blank text and an empty list."""
+    """The references of a row; none for None, NaN, a blank text or an empty list."""
     if is_missing(value):
         return ()
     if isinstance(value, str):
@@ -314,18 +319,22 @@ def _references(value: object, place: str) -> tuple[str, ...]:
     if hasattr(value, "tolist"):  # numpy
         return _references(value.tolist(), place)
     if isinstance(value, Sequence):
-        return tuple(text for each in value for text in _references(each, place))
-    if isinstance(value, Mapping) and (inside := [name for name in _INSIDE if name in value]):
-        return _references(value[inside[0]], place)
+        return tuple(text for item in value for text in _references(item, place))
+    if isinstance(value, Mapping) and (names := [name for name in _INSIDE if name in value]):
+        return _references(value[names[0]], place)
     raise InputError(
         f"{place} is {value!r:.60} ({type(value).__name__}); a text, or a list of texts, was expected (or a mapping "
         "with one of these as 'target')."
     )
 
 
-def _counts(verdicts: Sequence[Verdict | None]) -> dict[str, int]:
-    """How many rows are special in a way that a person who trains should see."""
-    judged = [verdict for verdict in verdicts if verdict is not None]
+def _or(default: float, score: float | None) -> float:
+    return default if score is None else score
+
+
+def _counts(verdicts: Sequence[Verdict]) -> dict[str, int]:
+    """Counts of rows that someone who trains should know of."""
+    judged = [verdict for verdict in verdicts if verdict is not _NO_REFERENCE]
     return {
         "undecided": sum(verdict.score is None for verdict in judged),
         "truncated": sum(bool(verdict.truncated) for verdict in judged),
@@ -333,14 +342,14 @@ def _counts(verdicts: Sequence[Verdict | None]) -> dict[str, int]:
     }
 
 
-def _limits(clip: Sequence[float]) -> tuple[float, float]:
+def _checked_clip(clip: Sequence[float]) -> tuple[float, float]:
     if len(clip) != 2 or not 0 <= clip[0] <= clip[1] <= 1:
         raise InputError(f"clip is {clip!r}; two scores between 0 and 1, the lower first, were expected: (0.2, 0.9).")
     return float(clip[0]), float(clip[1])
 
 
 def _count(name: str, values: Any) -> int:
-    """How many entries a list has. Raises InputError for what is none, and for an empty one."""
+    """The length of a list. Raises InputError for anything else, and for an empty one."""
     if isinstance(values, str | Mapping) or not hasattr(values, "__len__"):
         raise InputError(f"{name} is {values!r:.60}; a list with one entry for each answer was expected.")
     if not len(values):
@@ -355,20 +364,20 @@ def _same_length(name: str, values: Any, count: int) -> Sequence[Any]:
 
 
 def _no_column(role: str, names: Sequence[str], columns: Mapping[str, Any]) -> InputError:
-    there = [name for name in columns if name not in _OF_TRL]
+    there = [name for name in columns if name not in _TRL_ARGUMENTS]
     hint = did_you_mean(names[0], there) if there else "it has no columns besides the prompt."
-    wanted = " or ".join(map(repr, names))
     return InputError(
-        f"the data set has no column {wanted} for the {role}; {hint} Name it: correctness({role}_column=…)."
+        f"the data set has no column {' or '.join(map(repr, names))} for the {role}; {hint} Name it: "
+        f"correctness({role}_column=…)."
     )
 
 
-def _made(options: Mapping[str, Any]) -> Correctness:
-    """The reward function of options that a configuration file gives, made once."""
-    known = [each.name for each in fields(Correctness)]
+def _correctness(options: Mapping[str, Any]) -> Correctness:
+    """The reward function with these options, made once. Raises InputError for an unknown option."""
+    names = [option.name for option in fields(Correctness)]
     for name in options:
-        if name not in known:
-            raise InputError(f"there is no option {name!r}; {did_you_mean(name, [*known, 'undecided'])}")
+        if name not in names:
+            raise InputError(f"there is no option {name!r}; {did_you_mean(name, [*names, 'undecided'])}")
     return _from_json(json.dumps(dict(options), sort_keys=True, default=_plain_value))
 
 
@@ -382,6 +391,6 @@ def _plain_value(value: Any) -> object:
     return dict(value) if isinstance(value, Mapping) else list(value)
 
 
-def _plain(text: str) -> str:
+def _without_tokens(text: str) -> str:
     """A text without the tokens of a chat template."""
     return _SPECIAL.sub(" ", text).strip()

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class BERTScoreMetric:
-    """BERTScore of texts that come in batches, as in a loop of training or evaluation.
+    """BERTScore of texts that come in batches, as in a training or evaluation loop.
 
-    It takes the arguments of `BERTScorer`, the model as `model_name_or_path`. It holds the texts of its own process:
-    with several processes, gather these first. Raises what `BERTScorer` raises.
+    It takes the arguments of `BERTScorer`, the model as `model_name_or_path`. Several processes must gather their texts
+    first, as each metric holds only those of its own process. Raises what `BERTScorer` raises.
     """
 
     higher_is_better = True
@@ -37,13 +37,13 @@ class BERTScoreMetric:
         self._pairs += checked_pairs([preds] if isinstance(preds, str) else preds, references)
 
     def compute(self) -> dict[str, torch.Tensor]:
-        """`precision`, `recall` and `f1` of all texts so far, each a float32 tensor of shape (texts,), in their order.
+        """`precision`, `recall` and `f1` of all texts so far, float32 tensors of shape (texts,).
 
         Of several references the one with the best F1 counts.
         """
         candidates = [candidate for candidate, _ in self._pairs]
-        found = self._scorer.score(candidates, [references for _, references in self._pairs])
-        return dict(zip(("precision", "recall", "f1"), found, strict=True))
+        scores = self._scorer.score(candidates, [references for _, references in self._pairs])
+        return dict(zip(("precision", "recall", "f1"), scores, strict=True))
 
     def reset(self) -> None:
         """Forget all texts."""
@@ -52,9 +52,9 @@ class BERTScoreMetric:
     def __call__(
         self, preds: str | Sequence[str], target: str | Sequence[str] | Sequence[Sequence[str]]
     ) -> dict[str, torch.Tensor]:
-        """The scores of these texts, which are added to the others."""
+        """The scores of these texts, which are also added to the others."""
         before, self._pairs = self._pairs, []
         self.update(preds, target)
-        found = self.compute()
+        scores = self.compute()
         self._pairs = before + self._pairs
-        return found
+        return scores

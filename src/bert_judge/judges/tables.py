@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
 from bert_judge.errors import InputError
-from bert_judge.inputs.columns import REQUIRED, ColumnMap, Columns, asked_columns
-from bert_judge.inputs.separators import SeparatorCount
-from bert_judge.inputs.values import BadRow, RawRow, RowReader
+from bert_judge.inputs.columns import REQUIRED, ColumnMap, RoleColumns, asked_columns
+from bert_judge.inputs.values import BadRow, RawRow, RowReader, SeparatorCount
 from bert_judge.records import Sample, Verdict
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def read_table(
             f"the table has a column {existing[0]!r} already; choose another prefix for the new ones, as in "
             "prefix='starter_'."
         )
-    recogniser = Columns(asked_columns(columns))
+    recogniser = RoleColumns(asked_columns(columns))
     recognised = recogniser.recognise(names) | recogniser.chosen
     chosen = {role: names_of_role for role, names_of_role in recognised.items() if role in ("question", *REQUIRED)}
     heads = _check_columns(chosen, names)

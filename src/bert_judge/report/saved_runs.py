@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bert_judge.inputs import FoundRun
+from bert_judge.inputs import SavedRun
 from bert_judge.report.document import Block, Content, Document, Example, Examples, Table
 from bert_judge.studies.harness import Difference, HarnessFound
 from bert_judge.studies.references import DoubtedReference
@@ -20,7 +20,7 @@ _LONGEST_FILE = 40
 _MOST_DOUBTED = 3
 
 
-def found_table(found: Sequence[FoundRun], unread: Sequence[str]) -> Table:
+def found_table(found: Sequence[SavedRun], unread: Sequence[str]) -> Table:
     """What was read of saved runs: a line for each file, task and model."""
     files = len({(run.task, run.model) for run in found}) < len(found)
     body: list[list[Content]] = [

@@ -102,7 +102,7 @@ def opened(order: Order) -> Source:
 def set_aside(source: Source) -> dict[str, int]:
     """How many rows of a file are not judged, by the reason."""
     counts = Counter({"that can't be read": len(source.bad_rows)})
-    for run in source.found:
+    for run in source.saved_runs:
         counts.update(run.aside)
     return {reason: count for reason, count in counts.items() if count}
 

@@ -4,7 +4,7 @@
     for line in found.lines:
         print(line.task, line.theirs, line.ours)
 
-The rows are those of a saved run (`sources.saved`), whose columns `harness:METRIC` hold the tool's scores.
+The rows are those of a saved run (`inputs.saved`), whose columns `harness:METRIC` hold the tool's scores.
 """
 
 from __future__ import annotations

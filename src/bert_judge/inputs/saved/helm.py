@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from bert_judge.errors import InputError
-from bert_judge.inputs.saved.files import SavedFile
+from bert_judge.inputs.files import InputFile
 from bert_judge.inputs.saved.rows import (
     LOG_LIKELIHOOD,
-    Whose,
+    Origin,
     answers,
     aside,
     first_text,
@@ -22,9 +22,10 @@ from bert_judge.inputs.saved.rows import (
 from bert_judge.inputs.texts import read_json_list
 from bert_judge.inputs.values import RawRow
 
-BESIDE: Final = ("instances.json", "run_spec.json")
+_INSTANCES: Final = "instances.json"
+_SPEC: Final = "run_spec.json"
 
-# Among the figures of a prediction there are also lengths, times and counts.
+# The statistics of a prediction include lengths, times and counts.
 _SCORE = re.compile(r"match|f1|correct|accuracy|equiv|rouge|bleu|score", re.IGNORECASE)
 _MODEL = re.compile(r"[,:]?\bmodel=[^,]*")
 
@@ -34,40 +35,40 @@ def recognises(record: Mapping[str, object]) -> bool:
     return record.keys() >= {"instance_id", "predicted_text", "train_trial_index"}
 
 
-def beside(_: SavedFile) -> list[str]:
-    """The files that a run has beside its predictions."""
-    return list(BESIDE)
+def beside(_: InputFile) -> list[str]:
+    """The references, and the settings of the run."""
+    return [_INSTANCES, _SPEC]
 
 
-def read(file: SavedFile) -> Iterator[RawRow]:
-    """The predictions of a run. Raises InputError where its instances are missing."""
-    instances = file.read_beside(BESIDE[0])
-    if not isinstance(instances, list):
+def read(file: InputFile) -> Iterator[RawRow]:
+    """The predictions of a run. Raises InputError where the file with their references is missing."""
+    records = file.read_beside(_INSTANCES)
+    if not isinstance(records, list):
         raise InputError(
-            f"{file.name} holds predictions of HELM, whose references are in {BESIDE[0]}; put that file of the same "
+            f"{file.name} holds predictions of HELM, whose references are in {_INSTANCES}; put that file of the same "
             "run beside it."
         )
-    known = {_key(mapping(each), "id"): mapping(each) for each in instances}
-    spec = mapping(file.read_beside(BESIDE[1]))
+    instances = {_key(record, "id"): record for record in map(mapping, records)}
+    spec = mapping(file.read_beside(_SPEC))
     adapter = mapping(spec.get("adapter_spec"))
     run = first_text(spec, ["name"]) or file.place.parent.name
     model = first_text(adapter, ["model", "model_deployment"]) or (re.findall(r"\bmodel=([^,]*)", run) or [None])[0]
-    whose = Whose(_MODEL.sub("", run) or None, model)
+    origin = Origin(_MODEL.sub("", run) or None, model)
     method = str(adapter.get("method", ""))
     with file.stream() as stream:
         for raw in read_json_list(stream, file.name, file.limits):
             if raw.values is None:
                 yield raw
             elif method.startswith("multiple_choice_separate"):
-                yield aside(raw.line, whose, LOG_LIKELIHOOD)
+                yield aside(raw.line, origin, LOG_LIKELIHOOD)
             else:
                 name, changed = _key(raw.values, "instance_id")
-                instance = known.get((name, changed), known.get((name, None), {}))
-                yield _row(raw.line, raw.values, instance, whose, method == "multiple_choice_joint")
+                instance = instances.get((name, changed), instances.get((name, None), {}))
+                yield _row(raw.line, raw.values, instance, origin, method == "multiple_choice_joint")
 
 
 def _row(
-    line: int, values: Mapping[str, object], instance: Mapping[str, object], whose: Whose, lettered: bool
+    line: int, values: Mapping[str, object], instance: Mapping[str, object], origin: Origin, lettered: bool
 ) -> RawRow:
     options, right = [], []
     for reference in map(mapping, listed(instance.get("references"))):
@@ -80,7 +81,7 @@ def _row(
     scores = {name: value for name, value in mapping(values.get("stats")).items() if _SCORE.search(name)}
     (row,) = answers(
         line,
-        whose,
+        origin,
         sample_id="_".join(filter(None, (str(values.get("instance_id")), changed, trial if trial != "0" else None))),
         question=with_options(question, options) if lettered else question,
         references=right,
@@ -92,5 +93,5 @@ def _row(
 
 
 def _key(values: Mapping[str, object], name: str) -> tuple[str, str | None]:
-    """An instance, and how it was perturbed."""
+    """The id of an instance, and how it was perturbed."""
     return str(values.get(name)), first_text(mapping(values.get("perturbation")), ["name"])

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
-from collections.abc import Iterator, Mapping
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Final
 
-from bert_judge.inputs.saved.archives import members
-from bert_judge.inputs.saved.files import SavedFile
+from bert_judge.errors import InputError, first_line
+from bert_judge.inputs.files import InputFile
+from bert_judge.inputs.limits import FILES, Limits
 from bert_judge.inputs.saved.rows import (
     ERRORED,
-    Whose,
+    Origin,
     answers,
     aside,
     content_text,
-    grade,
+    grades,
     last_message,
     listed,
     mapping,
@@ -22,11 +28,15 @@ from bert_judge.inputs.saved.rows import (
     texts,
     with_options,
 )
-from bert_judge.inputs.texts import read_members
+from bert_judge.inputs.streams import CHUNK, readable, unpack_zstd
+from bert_judge.inputs.texts import parsed, read_members
 from bert_judge.inputs.values import RawRow
 
+HEADS: Final = ("header.json", "_journal/start.json")
+"""Members that describe a run; an unfinished one has only the second."""
+
 _ATTACHMENT = re.compile(r"attachment://([0-9a-f]{32})")
-HEADS = ("header.json", "_journal/start.json")  # the second is all that an unfinished run has
+_ZSTD = 93  # a zip compression that zipfile reads only from Python 3.14 on
 
 
 def recognises_archive(names: Mapping[str, object]) -> bool:
@@ -39,25 +49,26 @@ def recognises_object(record: Mapping[str, object]) -> bool:
     return "version" in record and "task" in mapping(record.get("eval")) and "model" in mapping(record.get("eval"))
 
 
-def read_archive(file: SavedFile) -> Iterator[RawRow]:
+def read_archive(file: InputFile) -> Iterator[RawRow]:
     """The samples of an `.eval` file, in the order in which they were finished."""
     head: Mapping[str, object] = {}
-    with file.readable():
-        for _, value, _ in members(file.location, lambda name: name in HEADS, file.limits):
-            head = mapping(value)
-            if head:
-                break
-        samples = members(
-            file.location, lambda name: name.startswith("samples/") and name.endswith(".json"), file.limits
-        )
-        for number, (name, value, problem) in enumerate(samples, 1):
-            if isinstance(value, Mapping):
-                yield _row(number, value, mapping(head.get("eval")))
-            else:
-                yield RawRow(number, None, problem or "is not a sample of inspect", name)
+    try:
+        with readable(file.name):
+            for _, value, _ in members(file.here, lambda name: name in HEADS, file.limits):
+                head = head or mapping(value)
+            samples = members(
+                file.here, lambda name: name.startswith("samples/") and name.endswith(".json"), file.limits
+            )
+            for number, (name, value, problem) in enumerate(samples, 1):
+                if isinstance(value, Mapping):
+                    yield _row(number, value, mapping(head.get("eval")))
+                else:
+                    yield RawRow(number, None, problem or "is not a sample of inspect", name)
+    except zipfile.BadZipFile as error:
+        raise InputError(f"{file.name} is a damaged zip file ({error}); copy it again.") from error
 
 
-def read_object(file: SavedFile) -> Iterator[RawRow]:
+def read_object(file: InputFile) -> Iterator[RawRow]:
     """The samples of a `.json` file, one in memory at a time."""
     head: Mapping[str, object] = {}
     number = 0
@@ -74,39 +85,43 @@ def read_object(file: SavedFile) -> Iterator[RawRow]:
 
 
 def row_id(sample: Mapping[str, object], head: Mapping[str, object], number: int = 0) -> str:
-    """The id of a sample's row: the sample's own one, with the epoch where there are several."""
-    own = str(sample.get("id", number))
-    return f"{own}_epoch_{sample.get('epoch', 1)}" if _several(sample, head) else own
+    """The id of a sample's row: the id of the sample, with the epoch if there are several."""
+    sample_id = str(sample.get("id", number))
+    return f"{sample_id}_epoch_{sample.get('epoch', 1)}" if _has_epochs(sample, head) else sample_id
 
 
-def _several(sample: Mapping[str, object], head: Mapping[str, object]) -> bool:
-    """Whether a sample is one of several epochs. Numbers are texts where a log is read for its rows."""
+def _has_epochs(sample: Mapping[str, object], head: Mapping[str, object]) -> bool:
+    """Whether a sample is one of several epochs. Numbers are texts when a log is read for its rows."""
     return str(sample.get("epoch", 1)) != "1" or str(mapping(head.get("config")).get("epochs", 1)) != "1"
 
 
 def _row(number: int, sample: Mapping[str, object], head: Mapping[str, object]) -> RawRow:
-    whose = Whose(*(str(head[name]) if head.get(name) else None for name in ("task", "model")))
+    origin = Origin(*(str(head[name]) if head.get(name) else None for name in ("task", "model")))
     if sample.get("error"):
-        return aside(number, whose, ERRORED)
+        return aside(number, origin, ERRORED)
     if reason := no_answer(mapping(sample.get("metadata")), mapping(sample.get("scores"))):
-        return aside(number, whose, reason)
-    attached = mapping(sample.get("attachments"))
-    references = [_whole(text, attached) for text in texts(sample.get("target"))]
-    options = [_whole(text, attached) for text in texts(sample.get("choices"))]
+        return aside(number, origin, reason)
+    attachments = mapping(sample.get("attachments"))
+
+    def whole(text: str) -> str:
+        """The text with the parts of it that the log keeps as attachments."""
+        return _ATTACHMENT.sub(lambda match: str(attachments.get(match[1], match[0])), text)
+
+    references = list(map(whole, texts(sample.get("target"))))
+    options = list(map(whole, texts(sample.get("choices"))))
     if options and len(references) > 1:
         references = [", ".join(references)]  # all of these options, not one of them
-    given = sample.get("input")
-    question = given if isinstance(given, str) else last_message(given, "user")
-    question = None if question is None else _whole(question, attached)
+    prompt = sample.get("input")
+    question = prompt if isinstance(prompt, str) else last_message(prompt, "user")
     (row,) = answers(
         number,
-        whose,
+        origin,
         sample_id=row_id(sample, head, number),
-        question=with_options(question, options),
+        question=None if question is None else with_options(whole(question), options),
         references=references,
-        candidates=[_whole(_completion(sample), attached)],
+        candidates=[whole(_completion(sample))],
         scores=_scores(sample),
-        more={"epoch": sample.get("epoch")} if _several(sample, head) else {},
+        more={"epoch": sample.get("epoch")} if _has_epochs(sample, head) else {},
     )
     return row
 
@@ -121,16 +136,62 @@ def _completion(sample: Mapping[str, object]) -> str:
 
 
 def _scores(sample: Mapping[str, object]) -> dict[str, float]:
-    """The value of each scorer, or the values of one that gives several."""
-    found: dict[str, float] = {}
+    """The value of each scorer; the values of a scorer with several are named `SCORER:VALUE`."""
+    values: dict[str, object] = {}
     for name, score in mapping(sample.get("scores")).items():
         value = mapping(score).get("value")
-        several = mapping(value).items() if isinstance(value, Mapping) else ()
-        values = {f"{name}:{key}": each for key, each in several} or {name: value}
-        found |= {key: number for key, each in values.items() if (number := grade(each)) is not None}
-    return found
+        inside = {f"{name}:{key}": part for key, part in mapping(value).items()}
+        values |= inside or {name: value}
+    return grades(values)
 
 
-def _whole(text: str, attached: Mapping[str, object]) -> str:
-    """A text with what the log keeps in its attachments."""
-    return _ATTACHMENT.sub(lambda found: str(attached.get(found[1], found[0])), text)
+def members(location: Path, chosen: Callable[[str], bool], limits: Limits = FILES) -> Iterator[tuple[str, object, str]]:
+    """Name and JSON value of each chosen member of a zip file, in its order; of members of one name the last.
+
+    One member is in memory at a time, and none is unpacked to the disk. One that can't be read has no value, and a
+    third element says why. Raises zipfile.BadZipFile where the file itself is damaged.
+    """
+    with zipfile.ZipFile(location) as archive:
+        for name, info in {info.filename: info for info in archive.infolist() if chosen(info.filename)}.items():
+            try:
+                data = unpacked(archive, info, limits)
+                if len(data) > (largest := _largest(info, limits)):
+                    yield name, None, f"has over {largest >> 20:,} MiB when it is unpacked, too much to be read"
+                else:
+                    yield name, parsed(data.decode("utf-8")), ""
+            except (ValueError, RecursionError) as error:
+                cause = error.msg if isinstance(error, json.JSONDecodeError) else "not UTF-8, or nested too deeply"
+                yield name, None, f"is not valid JSON ({cause})"
+            # NotImplementedError: another compression; RuntimeError: a password.
+            except (zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError) as error:
+                yield name, None, f"can't be unpacked ({first_line(error)})"
+
+
+def unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limits: Limits = FILES) -> bytes:
+    """The content of a member; one beyond the limits is cut, as the size that the archive states is not trusted."""
+    largest = _largest(info, limits)
+    if info.compress_type != _ZSTD:
+        with archive.open(info) as stream:
+            return _read(stream, largest)
+    packed = copy.copy(info)  # declared as stored, so that zipfile hands out the packed bytes
+    packed.compress_type, packed.file_size = zipfile.ZIP_STORED, info.compress_size
+    packed.CRC = None  # type: ignore[assignment]  # that of the unpacked bytes
+    with archive.open(packed) as raw, unpack_zstd(raw) as stream:
+        data = _read(stream, largest)
+    if len(data) <= largest and zlib.crc32(data) != info.CRC:
+        raise zipfile.BadZipFile("its checksum is wrong")
+    return data
+
+
+def _largest(info: zipfile.ZipInfo, limits: Limits) -> int:
+    """The most bytes that a member may have when it is unpacked."""
+    return min(limits.whole, max(limits.small, limits.ratio * info.compress_size))
+
+
+def _read(stream: IO[bytes], largest: int) -> bytes:
+    """All of a stream, or of a larger one a little more than `largest` bytes."""
+    chunks, size = [], 0
+    while size <= largest and (chunk := stream.read(CHUNK)):
+        chunks.append(chunk)
+        size += len(chunk)
+    return b"".join(chunks)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
-from bert_judge.inputs.saved.files import SavedFile
+from bert_judge.inputs.files import InputFile
 from bert_judge.inputs.saved.rows import (
     LOG_LIKELIHOOD,
-    Whose,
+    Origin,
     answers,
     aside,
     first_text,
@@ -29,25 +30,25 @@ def recognises(columns: Mapping[str, object]) -> bool:
     return all(name in columns or f"__{name}__" in columns for name in _COLUMNS)
 
 
-def read(file: SavedFile) -> Iterator[RawRow]:
-    """The answers of a log: several of a document where it was sampled several times."""
-    model = _model(file)
-    for raw in read_parquet(file.location, file.name):
+def read(file: InputFile) -> Iterator[RawRow]:
+    """The answers of a log; a document that was sampled several times has several."""
+    model = _model(file.place.parent)
+    for raw in read_parquet(file.here, file.name):
         yield from _rows(raw, model)
 
 
 def _rows(raw: RawRow, model: str | None) -> list[RawRow]:
     values = raw.values or {}
     doc, metric, response = (mapping(values.get(name, values.get(f"__{name}__"))) for name in _COLUMNS)
-    whose = Whose(first_text(doc, ["task_name"]), model)
+    origin = Origin(first_text(doc, ["task_name"]), model)
     replies = texts(response.get("text_post_processed")) or texts(response.get("text"))
     if not replies and listed(response.get("logprobs")):
-        return [aside(raw.line, whose, LOG_LIKELIHOOD)]
+        return [aside(raw.line, origin, LOG_LIKELIHOOD)]
     choices = texts(doc.get("choices"))
     golds = [gold for gold in listed(doc.get("gold_index")) if isinstance(gold, int) and 0 <= gold < len(choices)]
     return answers(
         raw.line,
-        whose,
+        origin,
         sample_id=doc.get("id") or raw.line,
         question=first_text(doc, ["original_query", "query"]),
         references=[choices[gold].strip() for gold in golds],
@@ -56,9 +57,9 @@ def _rows(raw: RawRow, model: str | None) -> list[RawRow]:
     )
 
 
-def _model(file: SavedFile) -> str | None:
+def _model(folder: Path) -> str | None:
     """The model that the folders name: `details/ORG/MODEL/DATE/details_….parquet`."""
-    folders = list(file.place.parent.parts)
+    folders = list(folder.parts)
     if not folders or not _DATE.fullmatch(folders[-1]) or "details" not in folders:
         return None
     start = len(folders) - folders[::-1].index("details")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from bert_judge.inputs.saved.files import SavedFile
+from bert_judge.inputs.files import InputFile
 from bert_judge.inputs.saved.rows import (
     LOG_LIKELIHOOD,
     SEVERAL_TURNS,
-    Whose,
+    Origin,
     answers,
     aside,
     grade,
@@ -27,38 +27,38 @@ def recognises(record: Mapping[str, object]) -> bool:
     return "prediction" in first and ("origin_prompt" in first or "gold" in first or "in-context examples" in first)
 
 
-def beside(file: SavedFile) -> list[str]:
-    """The results of the evaluation, which may have details of each row."""
+def beside(file: InputFile) -> list[str]:
+    """The results of the evaluation, which may have a score for each row."""
     return [f"../../results/{file.place.parent.name}/{file.place.name}"]
 
 
-def read(file: SavedFile) -> Iterator[RawRow]:
-    """The predictions of a file, with what the results say of each."""
-    whose = Whose(file.place.stem, file.place.parent.name or None)
+def read(file: InputFile) -> Iterator[RawRow]:
+    """The predictions of a file, each with its score from the results."""
+    origin = Origin(file.place.stem, file.place.parent.name or None)
     details = mapping(file.read_beside(*beside(file))).get("details")
-    judged = dict(enumerate(details)) if isinstance(details, list) else mapping(details)
-    by_index = {str(index): mapping(each) for index, each in judged.items()}
+    by_number = dict(enumerate(details)) if isinstance(details, list) else mapping(details)
+    by_index = {str(index): mapping(detail) for index, detail in by_number.items()}
     with file.stream() as stream:
         for number, (index, value) in enumerate(read_members(stream, file.name, limits=file.limits), 1):
             if isinstance(value, Mapping) and "prediction" in value:
-                yield from _rows(number, index, value, whose, by_index.get(index, {}))
+                yield from _rows(number, index, value, origin, by_index.get(index, {}))
             else:
                 yield RawRow(number, None, "is not a prediction of OpenCompass: it has no prediction", str(value)[:200])
 
 
 def _rows(
-    number: int, index: str, value: Mapping[str, object], whose: Whose, judged: Mapping[str, object]
+    number: int, index: str, value: Mapping[str, object], origin: Origin, detail: Mapping[str, object]
 ) -> list[RawRow]:
     prediction, prompt = value["prediction"], value.get("origin_prompt")
     if any(name.startswith("label: ") for name in value) or "pred_label" in value:
-        return [aside(number, whose, LOG_LIKELIHOOD)]
+        return [aside(number, origin, LOG_LIKELIHOOD)]
     if isinstance(prompt, list) and any(isinstance(turn, list) for turn in prompt):
-        return [aside(number, whose, SEVERAL_TURNS)]
+        return [aside(number, origin, SEVERAL_TURNS)]
     question = last_message(prompt, "human", "user") if isinstance(prompt, list) else prompt
-    correct = grade(next(iter(listed(judged.get("correct"))), None))
+    correct = grade(next(iter(listed(detail.get("correct"))), None))
     return answers(
         number,
-        whose,
+        origin,
         sample_id=index,
         question=str(question) if isinstance(question, str) else None,
         references=texts(value.get("gold")),

@@ -1,4 +1,4 @@
-"""Verdicts in the formats of other tools. Each format is a function of a result and options, and a line in `FORMATS`.
+"""Verdicts in the formats of other tools. A format is a function of a result and options, and a line in `FORMATS`.
 
 exported = FORMATS["inspect"](load_run("out"), ExportOptions())
 write_exported(exported, Path("scored"))

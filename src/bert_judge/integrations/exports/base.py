@@ -1,30 +1,35 @@
-"""What every format shares: its options, what it gives back, and what was judged, read again."""
+"""What the formats share: options, the files they make, what was judged, and its figures by task and model."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Final
 
 from bert_judge.errors import InputError, OutputError
-from bert_judge.inputs.files import FORMATS, Input, find_input
+from bert_judge.inputs.files import FORMATS, Input
+from bert_judge.inputs.finding import find_input
+from bert_judge.measures import Rate
+from bert_judge.records import Row
 from bert_judge.results import write_files
 from bert_judge.results.runs import Run
 
 CANDIDATES_FORMAT: Final = "candidates"
-"""What `run.json` calls the input of `bert-judge judge`, `TASK/MODEL/candidates.json`."""
+"""The input format in `run.json` of `bert-judge judge`: `TASK/MODEL/candidates.json`."""
 
 _NAME = re.compile(r"[A-Za-z]\w*")
+_NOT_IN_A_PATH = re.compile(r"[^\w.+=-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportOptions:
-    """What formats take; each takes what concerns it."""
+    """The options of all formats; each reads those that concern it."""
 
-    input: Annotated[tuple[str, ...] | None, "what was judged, if it does not lie where it was"] = None
-    name: Annotated[str, "name of our score in a log, and what our columns begin with"] = "bert_judge"
+    input: Annotated[tuple[str, ...] | None, "what was judged, if it has moved"] = None
+    name: Annotated[str, "name of our score in a log, and prefix of our columns"] = "bert_judge"
     task: Annotated[str | None, "only the rows of this task"] = None
     model: Annotated[str | None, "whose answers they are, if the rows do not say so"] = None
     dataset: Annotated[str | None, "id of the task's data set on the Hub, like openai/gsm8k"] = None
@@ -38,66 +43,122 @@ class ExportOptions:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """Files to write, by their paths below the folder of the output; `read` are those that they must not replace.
+    """Files to write, by their paths below the output folder.
 
-    `said` is what was made, in a few words; `notes` are what a reader has to know.
+    `summary` says in a few words what they are, `notes` what a reader has to know. `sources` are files that were read,
+    which writing never replaces.
     """
 
     files: Mapping[str, str | Iterable[str | bytes]]
-    said: str
+    summary: str
     notes: Sequence[str] = ()
-    read: Sequence[Path] = field(default_factory=list)
+    sources: Sequence[Path] = ()
 
 
 def write_exported(exported: Exported, folder: Path, overwrite: bool = False) -> None:
-    """Write the files, each in one step. Raises OutputError for what is there, without `overwrite`.
-
-    What was read is never replaced.
-    """
-    sources = {path.resolve() for path in exported.read}
+    """Write each file in one step. Raises OutputError for a file that exists (unless `overwrite`) or is a source."""
+    sources = {path.resolve() for path in exported.sources}
     for name in exported.files:
         path = folder / name
         if path.resolve() in sources:
-            raise OutputError(f"{path} is what was judged, which is never replaced; choose another --output_dir.")
+            raise OutputError(f"{path} is what was judged, which is never replaced; choose another folder.")
         if path.exists() and not overwrite:
-            raise OutputError(f"{path} is there already; choose another --output_dir, or pass --overwrite.")
+            raise OutputError(f"{path} exists already; choose another folder, or replace it with overwrite=True.")
     for name, content in exported.files.items():
         path = folder / name
         write_files(path.parent, {path.name: content})
 
 
-def judged_paths(run: Run, given: Sequence[str] | None) -> list[str]:
-    """The paths of what was judged: those given, else those in `run.json`. Raises InputError where one is not there."""
+def judged_input(run: Run, paths: Sequence[str] | None) -> tuple[list[str], Input]:
+    """What was judged: at these paths, by default at those in `run.json`.
+
+    Raises InputError where it does not exist or has changed.
+    """
     if run.input.get("format") == CANDIDATES_FORMAT:
         raise InputError(
             f"{run.folder} judged the candidates of a task, which are no rows of a file; export it to every_eval_ever "
             "or eval_results."
         )
     path = str(run.input.get("path", "what was judged"))
-    paths = list(given or ([path] if Path(path).exists() else path.split(", ")))
-    for each in paths:
-        if not Path(each).exists():
-            raise InputError(f"{each} is not there; name what was judged with --input.")
-    return paths
-
-
-def judged_input(run: Run, paths: Sequence[str]) -> Input:
-    """What lies at these paths. Raises InputError where its bytes are not those that were judged."""
-    found = find_input(paths, judged_format(run))
-    if found.sha256() != run.record["identity"].get("input_sha256"):
+    judged = list(paths or ([path] if Path(path).exists() else path.split(", ")))
+    for path in judged:
+        if not Path(path).exists():
+            raise InputError(f"{path} does not exist; name what was judged as input.")
+    files = find_input(judged, plain_format(run))
+    if files.sha256() != run.record["identity"].get("input_sha256"):
         raise InputError(
-            f"{', '.join(paths)} is not what was judged in {run.folder}, as its content is another one; judge it "
-            "again, or name what was judged with --input."
+            f"{', '.join(judged)} is not what was judged in {run.folder}, as its content is another one; judge it "
+            "again, or name what was judged as input."
         )
-    return found
+    return judged, files
 
 
-def judged_format(run: Run) -> str | None:
-    """The plain format of what was judged; None for a saved run of a tool, or several formats."""
-    form = str(run.input.get("format"))
-    return form if form in FORMATS else None
+def plain_format(run: Run) -> str | None:
+    """The format of what was judged; None for a saved run of a tool, or several formats."""
+    name = str(run.input.get("format"))
+    return name if name in FORMATS else None
 
 
-def judge_of(run: Run) -> str:
-    """The judge's signature as one line."""
-    return str(run.signature)
+def started(run: Run) -> str | None:
+    """When the judge started, in the format of ISO 8601."""
+    time: str | None = run.record.get("timings", {}).get("started")
+    return time
+
+
+@dataclass(frozen=True)
+class TaskVerdicts:
+    """The verdicts on a model's answers to a task: `rows` have a label, and `undecided` counts the rows without."""
+
+    task: str
+    model: str
+    rows: Sequence[Row]
+    undecided: int
+
+    @cached_property
+    def accuracy(self) -> Rate:
+        """The share of answers that the judge calls correct, with its interval by question."""
+        rate = Rate.of([row.label == 1 for row in self.rows], [row.cluster for row in self.rows])
+        assert rate  # there is at least one row
+        return rate
+
+
+def by_task(run: Run, options: ExportOptions) -> list[TaskVerdicts]:
+    """The verdicts of each task and model, without those that have no label at all.
+
+    Raises InputError where none is left, no row is of the task in the options, or a model is unknown.
+    """
+    rows: dict[tuple[str, str], list[Row]] = {}
+    file_task, file_model = _names_in_path(run)
+    for row in run.rows:
+        task = str(row.meta.get("task") or file_task)
+        if options.task in (None, task):
+            rows.setdefault((task, str(row.meta.get("model") or options.model or file_model)), []).append(row)
+    if not rows:
+        tasks = ", ".join(dict.fromkeys(str(row.meta.get("task") or file_task) for row in run.rows))
+        raise InputError(f"{run.folder} has no task {options.task}; its tasks: {tasks}.")
+    if any(not model for _, model in rows):
+        raise InputError(f"{run.folder} does not say whose answers it has; name the model, as in model='NAME'.")
+    verdicts = []
+    for names, answers in rows.items():
+        labelled = [row for row in answers if row.label is not None]
+        verdicts.append(TaskVerdicts(*names, labelled, len(answers) - len(labelled)))
+    verdicts = [one for one in verdicts if one.rows]
+    if not verdicts:
+        raise InputError(
+            f"{run.folder} has no answer that is judged correct or incorrect; judge again with a threshold, or with a "
+            "judge that gives labels."
+        )
+    return verdicts
+
+
+def _names_in_path(run: Run) -> tuple[str, str]:
+    """Task and model of rows that name none: from the path of candidates, else the file's name and no model."""
+    path = Path(str(run.input.get("path", run.name)))
+    if run.input.get("format") == CANDIDATES_FORMAT:
+        return path.parent.parent.name, path.parent.name
+    return path.stem, ""
+
+
+def in_a_path(name: str) -> str:
+    """The name of a model or task as that of one file or folder."""
+    return _NOT_IN_A_PATH.sub("_", name).rstrip(".") or "_"

@@ -13,8 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from bert_judge.errors import InputError
-from bert_judge.integrations.exports.base import Exported, ExportOptions, judge_of
-from bert_judge.integrations.exports.parts import Part, in_a_path, parts_of
+from bert_judge.integrations.exports.base import Exported, ExportOptions, TaskVerdicts, by_task, in_a_path, started
 from bert_judge.records import Row, __version__
 from bert_judge.results.runs import Run
 
@@ -27,36 +26,36 @@ def export_every_eval_ever(run: Run, options: ExportOptions) -> Exported:
     Raises InputError for a result without texts.
     """
     if any(row.candidate is None for row in run.rows):
-        raise InputError(f"{run.folder} has no texts, which the records need; run score without --no_texts.")
+        raise InputError(f"{run.folder} has no texts, which the records need; judge again, and keep the texts.")
     files: dict[str, str] = {}
-    parts = parts_of(run, options)
-    for part in parts:
-        evaluation = f"{part.task}/{part.model.replace('/', '_')}/{_seconds(run)}"
-        digest = hashlib.sha256(f"{evaluation}|{judge_of(run)}".encode()).digest()
-        place = f"data/{in_a_path(part.task)}/{_folders(part.model)}/{uuid.UUID(bytes=digest[:16], version=4)}"
-        records = (_instance(row, part, evaluation, options) for row in part.rows)
+    verdicts = by_task(run, options)
+    for of_task in verdicts:
+        evaluation = f"{of_task.task}/{of_task.model.replace('/', '_')}/{_seconds(run)}"
+        digest = hashlib.sha256(f"{evaluation}|{run.signature!s}".encode()).digest()
+        place = f"data/{in_a_path(of_task.task)}/{_folders(of_task.model)}/{uuid.UUID(bytes=digest[:16], version=4)}"
+        records = (_instance(row, of_task, evaluation, options) for row in of_task.rows)
         lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-        aggregate = _aggregate(part, run, evaluation, options)
+        aggregate = _aggregate(of_task, run, evaluation, options)
         aggregate["detailed_evaluation_results"] = {
             "format": "jsonl",
             "file_path": f"{place}_samples.jsonl",
             "hash_algorithm": "sha256",
             "checksum": hashlib.sha256(lines.encode("utf-8", "backslashreplace")).hexdigest(),
-            "total_rows": len(part.rows),
+            "total_rows": len(of_task.rows),
         }
         files[f"{place}.json"] = json.dumps(aggregate, ensure_ascii=False, indent=2) + "\n"
         files[f"{place}_samples.jsonl"] = lines
-    left = sum(part.undecided for part in parts)
-    notes = [f"{left:,} undecided answers are left out, as a record is correct or incorrect."] if left else []
-    rows = sum(len(part.rows) for part in parts)
-    said = f"{len(parts):,} record{'s' * (len(parts) > 1)} of every_eval_ever, with {rows:,} answers"
-    return Exported(files, said, notes)
+    undecided = sum(of_task.undecided for of_task in verdicts)
+    notes = [f"{undecided:,} undecided answers are left out, as a record is correct or incorrect."] if undecided else []
+    rows = sum(len(of_task.rows) for of_task in verdicts)
+    summary = f"{len(verdicts):,} record{'s' * (len(verdicts) > 1)} of every_eval_ever, with {rows:,} answers"
+    return Exported(files, summary, notes)
 
 
-def _aggregate(part: Part, run: Run, evaluation: str, options: ExportOptions) -> dict[str, Any]:
-    """The record of a part, but for the reference to its answers."""
-    developer, _, _ = part.model.partition("/")
-    rate = part.rate
+def _aggregate(verdicts: TaskVerdicts, run: Run, evaluation: str, options: ExportOptions) -> dict[str, Any]:
+    """The record of a task and model, but for the reference to its answers."""
+    developer, _, _ = verdicts.model.partition("/")
+    rate = verdicts.accuracy
     method = "wilson, clustered by question" if rate.clustered else "wilson"
     bounds = {"lower": rate.low, "upper": rate.high, "confidence_level": 0.95, "method": method}
     uncertainty = {"confidence_interval": bounds, "num_samples": rate.rows}
@@ -74,19 +73,19 @@ def _aggregate(part: Part, run: Run, evaluation: str, options: ExportOptions) ->
         "eval_library": {
             "name": "bert-judge",
             "version": __version__,
-            "additional_details": {"judge": judge_of(run), "judged": str(run.input.get("format", ""))},
+            "additional_details": {"judge": str(run.signature), "judged": str(run.input.get("format", ""))},
         },
         "model_info": {
-            "name": part.model,
-            "id": part.model,
-            **({"developer": developer} if "/" in part.model else {}),
+            "name": verdicts.model,
+            "id": verdicts.model,
+            **({"developer": developer} if "/" in verdicts.model else {}),
             "additional_details": {"deployment_type": "unknown", "model_availability": "unknown"},
         },
         "evaluation_results": [
             {
                 "evaluation_result_id": f"{evaluation}#{options.name}",
-                "evaluation_name": part.task,
-                "source_data": {"dataset_name": part.task, **where},
+                "evaluation_name": verdicts.task,
+                "source_data": {"dataset_name": verdicts.task, **where},
                 "metric_config": {
                     "evaluation_description": f"The rate of answers that {run.signature.short} calls correct",
                     "metric_id": "accuracy",
@@ -97,11 +96,11 @@ def _aggregate(part: Part, run: Run, evaluation: str, options: ExportOptions) ->
                     "score_type": "continuous",
                     "min_score": 0.0,
                     "max_score": 1.0,
-                    "additional_details": {"judge": judge_of(run)},
+                    "additional_details": {"judge": str(run.signature)},
                 },
                 "score_details": {
                     "score": rate.value,
-                    "details": {"undecided": str(part.undecided)},
+                    "details": {"undecided": str(verdicts.undecided)},
                     "uncertainty": uncertainty,
                 },
             }
@@ -109,15 +108,15 @@ def _aggregate(part: Part, run: Run, evaluation: str, options: ExportOptions) ->
     }
 
 
-def _instance(row: Row, part: Part, evaluation: str, options: ExportOptions) -> Mapping[str, Any]:
+def _instance(row: Row, verdicts: TaskVerdicts, evaluation: str, options: ExportOptions) -> Mapping[str, Any]:
     """The record of an answer."""
     question = row.question or ""
-    told = {**row.meta, "explanation": row.verdict.explanation}
+    metadata = {**row.meta, "explanation": row.verdict.explanation}
     return {
         "schema_version": _SCHEMA,
         "evaluation_id": evaluation,
-        "model_id": part.model,
-        "evaluation_name": part.task,
+        "model_id": verdicts.model,
+        "evaluation_name": verdicts.task,
         "evaluation_result_id": f"{evaluation}#{options.name}",
         "sample_id": str(row.id),
         "sample_hash": hashlib.sha256((question + "".join(row.references)).encode("utf-8", "replace")).hexdigest(),
@@ -126,18 +125,17 @@ def _instance(row: Row, part: Part, evaluation: str, options: ExportOptions) -> 
         "output": {"raw": [row.candidate]},
         "answer_attribution": [],
         "evaluation": {"score": row.label if row.score is None else row.score, "is_correct": row.label == 1},
-        "metadata": {name: str(value) for name, value in told.items() if value is not None},
+        "metadata": {name: str(value) for name, value in metadata.items() if value is not None},
     }
 
 
 def _folders(model: str) -> str:
-    """The folder of the developer, and in it that of the model."""
+    """The folder of the developer, and in it the folder of the model."""
     developer, _, name = model.partition("/")
     return f"{in_a_path(developer)}/{in_a_path(name)}" if name else f"unknown/{in_a_path(developer)}"
 
 
 def _seconds(run: Run) -> str:
-    """When the judge began, in seconds since 1970."""
-    started = run.record.get("timings", {}).get("started")
-    moment = datetime.fromisoformat(started) if started else datetime.now(UTC)
-    return str(int(moment.timestamp()))
+    """When the judge started, in seconds since 1970."""
+    time = started(run)
+    return str(int((datetime.fromisoformat(time) if time else datetime.now(UTC)).timestamp()))
