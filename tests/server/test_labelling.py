@@ -342,7 +342,7 @@ def test_a_file_of_something_else_is_not_touched(
         ('{"label": 1}', "line 2 was not written by bert-judge label"),
         ("[]", "line 2 was not written by bert-judge label"),
         ("half", "line 2 was not written by bert-judge label"),
-        ({"probability": 0.5}, "line 2 is not what is drawn from this run; give the run, --strategy and --seed"),
+        ({"probability": 0.5}, "line 2 is not what is drawn from this run; use the run, strategy and seed"),
         ({"candidate": "another"}, "line 2 is not what is drawn from this run"),
         ({"label": 3}, "line 2 has the label 3; 0, 1 or null was expected"),
     ]:
@@ -358,7 +358,7 @@ def test_a_file_without_a_line_end_is_not_touched(draws: list[Draw], tmp_path: P
     for content in ("# Read me", '{"label": 1}', '{"id": 1, "label": 1}', "[1]"):
         file = tmp_path / "other.txt"
         file.write_text(content, encoding="utf-8")
-        with pytest.raises(InputError, match="line 1 was not written by bert-judge label; choose another --labels"):
+        with pytest.raises(InputError, match="line 1 was not written by bert-judge label; choose another file"):
             Labelling(draws, file, 20)
         assert file.read_text(encoding="utf-8") == content
 

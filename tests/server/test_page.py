@@ -69,7 +69,7 @@ def test_files_that_get_no_report(starter: BERTJudge) -> None:
             (
                 EXAMPLES.read_bytes(),
                 413,
-                "a.jsonl has more than 50 rows, the most that are taken here; bert-judge",
+                "a.jsonl has more than 50 rows, the most allowed here; bert-judge",
             ),
             ("nonsense", 422, "a.jsonl"),
             ('{"question": "Where?", "candidate": "Here."}', 422, "has no column for the reference"),

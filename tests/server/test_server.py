@@ -23,9 +23,9 @@ import pytest
 from bert_judge import BERTJudge, Sample
 from bert_judge.errors import OutputError
 from bert_judge.judges import BERTScore, RegexJudge, RuleJudge
-from bert_judge.server.middleware import JsonLines, Keys
+from bert_judge.server.access import Keys
 from bert_judge.server.options import ServerOptions
-from bert_judge.server.running import open_socket
+from bert_judge.server.running import JsonLines, open_socket
 from conftest import Refused
 from served import Slow, ask, figure, served, started
 from waiting import PATIENCE, wait_until
@@ -132,7 +132,7 @@ def test_wrong_requests_get_a_sentence(url: str, subtests: pytest.Subtests) -> N
         ("/v1/judge", row(model="x", judge="y"), 422, "give one of them"),
         ("/v1/judge", {"samples": [row(), {"candidate": 1}]}, 422, "samples[1].candidate is 1; a text was expected"),
         ("/v1/judge", {"samples": [row(), {"candidate": "x"}]}, 422, "samples[1] has no reference"),
-        ("/v1/judge", {"samples": [row()] * 1025}, 413, "1,025 rows were sent; up to 1,024 are taken"),
+        ("/v1/judge", {"samples": [row()] * 1025}, 413, "1,025 rows were sent; up to 1,024 are allowed"),
         ("/v1/judge", row("x" * 500_001), 413, "a text of 500,001 characters"),
         ("/v1/judge", b" " * 8_000_001, 413, "up to 8,000,000 bytes"),
         ("/nothing", {}, 404, "there is nothing at /nothing"),
@@ -324,7 +324,7 @@ def test_options_that_make_no_sense(refused: Refused) -> None:
         ({"batch_rows": 0}, "batch_rows is 0"),
         ({"batch_wait": -1}, "batch_wait is -1"),
         ({"port": 70_000}, "port is 70000"),
-        ({"max_rows": 3000}, "would never be taken"),
+        ({"max_rows": 3000}, "must be at least"),
     ]:
         with refused(said, values=values):
             ServerOptions(**values)
@@ -376,7 +376,7 @@ def test_ready_says_when_the_end_is_near(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         wait_until(lambda: ask(url, "/ready")[0] != 200, "it is about to end")
         status, found, _ = ask(url, "/ready")
-        assert (status, "about to end" in found["error"]["message"]) == (503, True)
+        assert (status, "shutting down" in found["error"]["message"]) == (503, True)
         assert ask(url, "/v1/judge", row())[0] == 200
         process.send_signal(signal.SIGTERM)  # which it does not wait for
         assert process.wait(PATIENCE) == 0
@@ -399,7 +399,7 @@ def test_it_ends_when_the_delay_is_over(tmp_path: Path) -> None:
 def test_what_serve_refuses(complaint: Callable[..., str], tmp_path: Path, subtests: pytest.Subtests) -> None:
     for line, said in [
         ("--judge no-such-judge", "no-such-judge"),
-        ("--queue_rows 10", "would never be taken"),
+        ("--queue_rows 10", "must be at least"),
         (f"--api_keys {tmp_path}/none", "can't be read"),
         ("--judge BERTScore --idf --port 0", "the idf weights depend on the whole input"),
     ]:
