@@ -39,18 +39,19 @@ class Keys:
         """
         if path is None:
             variable = os.environ.get(KEYS_VARIABLE)
-            keys = re.findall(r"[^\s,]+", variable or "")
-            if variable is not None and not keys:
-                expected = "keys separated by commas were expected; unset it to serve without keys."
-                raise InputError(f"{KEYS_VARIABLE} holds no keys; {expected}")
-            return cls(keys)
-        try:
-            lines = Path(path).read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"the keys in {path} can't be read ({type(error).__name__}).") from error
-        keys = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+            if variable is None:
+                return cls([])
+            keys = re.findall(r"[^\s,]+", variable)
+            problem = f"{KEYS_VARIABLE} holds no keys; give some, separated by commas, or unset it."
+        else:
+            try:
+                lines = Path(path).read_text(encoding="utf-8").splitlines()
+            except (OSError, UnicodeDecodeError) as error:
+                raise InputError(f"the keys in {path} can't be read ({type(error).__name__}).") from error
+            keys = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+            problem = f"{path} holds no keys; one a line was expected."
         if not keys:
-            raise InputError(f"{path} holds no keys; one a line was expected.")
+            raise InputError(problem)
         return cls(keys)
 
     def __bool__(self) -> bool:

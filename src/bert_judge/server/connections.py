@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -24,9 +23,6 @@ BURST: Final = 64
 
 _RESERVED = 128  # files besides connections: of judges, reports and libraries
 _FEWEST = 16
-_LOG_SECONDS = 60.0  # between two warnings about too many connections
-
-_log = logging.getLogger(__name__)
 
 
 def most_connections(limit: int) -> int:
@@ -81,7 +77,6 @@ class Connections:
         self.most = most
         self._app, self._answer_seconds, self._count = app, answer_seconds, count
         self._open: set[_Connection] = set()
-        self._warned = -_LOG_SECONDS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run the application; during a request its connection is not idle."""
@@ -107,7 +102,8 @@ class Connections:
                 connections._open.add(self.tracked)
                 super().connection_made(transport)
                 if len(connections._open) > connections.most + BURST:  # up to there uvicorn answers with a 503
-                    connections._refuse(transport)
+                    connections._count("connections")
+                    transport.abort()
 
             def data_received(self, data: bytes) -> None:
                 _CURRENT.set(self.tracked)  # the task of a request that begins here inherits it
@@ -118,14 +114,6 @@ class Connections:
                 super().connection_lost(error)
 
         return TrackedProtocol
-
-    def _refuse(self, transport: asyncio.Transport) -> None:
-        transport.abort()
-        self._count("connections")
-        now = time.monotonic()
-        if now - self._warned >= _LOG_SECONDS:
-            self._warned = now
-            _log.warning("too many connections", extra={"fields": {"most": self.most}})
 
     def close_stalled(self) -> None:
         """Close connections that for too long sent half a head or nothing, or did not read their answer.

@@ -78,21 +78,6 @@ def _outcome(verdict: Verdict) -> str:
     return "correct" if verdict.label else "incorrect"
 
 
-class _Parsing:
-    """One large body at a time is parsed, since that blocks the event loop, with a pause for all others after each."""
-
-    def __init__(self) -> None:
-        self._lock = asyncio.Lock()
-
-    async def turn(self) -> None:
-        """Wait for a turn, which covers the work from here to the caller's next wait."""
-        await self._lock.acquire()
-        loop = asyncio.get_running_loop()
-        start = loop.time()
-        # The loop calls this once that work is done: only then is its length known.
-        loop.call_soon(lambda: loop.call_later(_PARSE_PAUSE * (loop.time() - start), self._lock.release))
-
-
 class RequestMiddleware:
     """The outermost part of the application: lets requests through or refuses them, then logs and counts them.
 
@@ -103,7 +88,7 @@ class RequestMiddleware:
         self, app: ASGIApp, options: ServerOptions, keys: Keys, metrics: ServerMetrics, paths: frozenset[str]
     ) -> None:
         self.options = options
-        self.parsing = _Parsing()
+        self._parsing = asyncio.Lock()
         self.held = 0  # bytes of all current requests and their answers
         self._app, self._keys, self._metrics, self._paths = app, keys, metrics, paths
         self._hosts = allowed_hosts(options.host, options.host_names, bool(keys))
@@ -133,6 +118,17 @@ class RequestMiddleware:
         finally:
             self.held -= exchange.size
             self._record(scope, exchange.status or 500, time.perf_counter() - start)
+
+    async def parsing_turn(self) -> None:
+        """Wait for a turn to parse a large body, up to the caller's next wait: parsing blocks the event loop.
+
+        After each turn there is a pause in which all other requests go on.
+        """
+        await self._parsing.acquire()
+        loop = asyncio.get_running_loop()
+        start = loop.time()
+        # The loop calls this once the body is parsed: only then is the time known.
+        loop.call_soon(lambda: loop.call_later(_PARSE_PAUSE * (loop.time() - start), self._parsing.release))
 
     def _client(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
         """The client among which turns are shared: the key's digest, or without keys the address."""
@@ -192,7 +188,7 @@ class _Exchange:
         self._hold(len(message.get("body", b"")))
         self._is_complete = not message.get("more_body", False)
         if self._is_complete and self.size > _LARGE:
-            await self._middleware.parsing.turn()
+            await self._middleware.parsing_turn()
         if self.size > options.max_body:
             raise _too_large(options)
         if self._middleware.held > options.max_bodies:

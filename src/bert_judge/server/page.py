@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import secrets
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from functools import partial
 from importlib.resources import files
@@ -60,26 +59,13 @@ def page_file(name: str) -> Response:
     return Response(content, media_type=f"{media_type}; charset=utf-8", headers=HEADERS)
 
 
-class _Reports:
-    """The latest reports, by addresses that can't be guessed."""
-
-    def __init__(self) -> None:
-        self._pages: OrderedDict[str, bytes] = OrderedDict()
-
-    def add(self, html: bytes) -> str:
-        """Keep a report and drop the oldest beyond 16, or beyond 64 MB; returns its address."""
-        token = secrets.token_urlsafe(16)
-        self._pages[token] = html
-        while len(self._pages) > _REPORTS or (len(self._pages) > 1 and self._size() > _REPORT_BYTES):
-            self._pages.popitem(last=False)
-        return f"/pages/{token}"
-
-    def _size(self) -> int:
-        return sum(map(len, self._pages.values()))
-
-    def get(self, token: str) -> bytes | None:
-        """The report, if it is still kept."""
-        return self._pages.get(token)
+def _keep(reports: dict[str, bytes], html: bytes) -> str:
+    """Keep a report and drop the oldest beyond 16, or beyond 64 MB; returns an address that can't be guessed."""
+    token = secrets.token_urlsafe(16)
+    reports[token] = html
+    while len(reports) > 1 and (len(reports) > _REPORTS or sum(map(len, reports.values())) > _REPORT_BYTES):
+        del reports[next(iter(reports))]
+    return f"/pages/{token}"
 
 
 class _QueuedJudge(StandIn):
@@ -97,7 +83,8 @@ class _QueuedJudge(StandIn):
 
 def add_page(app: FastAPI, service: Service, labelling_page: str | None) -> None:
     """Add the page and its routes to an application; `labelling_page` is the address of the page to label answers."""
-    reports, reporting = _Reports(), Reporting(service.options)
+    reports: dict[str, bytes] = {}
+    reporting = Reporting(service.options)
 
     async def file(request: Request) -> Response:
         return page_file(_FILES[request.url.path])
@@ -150,5 +137,5 @@ def add_page(app: FastAPI, service: Service, labelling_page: str | None) -> None
         notes = request.scope["state"]["log"]
         result = await reporting.make(body, name, queue, partial(service.judge_derived, request, queue))
         notes |= {"judge": queue.name, "rows": result.rows}
-        page = reports.add(result.html)
+        page = _keep(reports, result.html)
         return SafeJSONResponse({"page": page, "rows": result.rows, "set_aside": result.set_aside})

@@ -152,8 +152,8 @@ class _BatchRun:
         self.verdicts.append(verdict)
         self.seconds.append(now - self._last)
         self._last = now
-        # A complete portion need not wait for the others. Only a sequential judge shows which verdict belongs to which
-        # row before the end: another one may still raise, and its whole batch is judged again.
+        # A complete portion need not wait for the others. With a judge that is not sequential it has to: until the end
+        # the number of its verdicts may turn out wrong, and then none can be assigned to a row.
         if self.sequential and self.delivered < len(self._batch) - 1 and self._ends[self.delivered] == self._asked:
             submission, rows = self._batch[self.delivered]
             self.delivered += 1

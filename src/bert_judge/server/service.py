@@ -119,11 +119,8 @@ class Service:
         """The verdicts on a request's rows; if its client goes away, the rows are dropped.
 
         `times` says how often each row will be judged in all, for the limit on characters. Raises RefusedError for too
-        many rows or characters, QueueFullError if there is no room, and what the judge raises.
+        many characters, QueueFullError if there is no room, and what the judge raises.
         """
-        if len(samples) > self.options.max_rows:
-            excess = f"{len(samples):,} rows were sent; up to {self.options.max_rows:,} are allowed."
-            raise RefusedError(413, excess, "rows")
         characters, most = times * sum(map(characters_read, samples)), self.options.max_characters
         if characters > most:
             repeated = f", as each row is judged up to {times} times" if times > 1 else ""
