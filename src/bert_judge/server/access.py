@@ -10,13 +10,14 @@ import hashlib
 import hmac
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from fastapi import Request
 
 from bert_judge.errors import InputError
+from bert_judge.server.options import ServerOptions
 from bert_judge.server.refusing import RefusedError
 
 KEYS_VARIABLE: Final = "BERT_JUDGE_API_KEYS"
@@ -71,14 +72,15 @@ def host_name(header: str) -> str:
     return f"[{name}]" if name.count(":") > 1 and not name.startswith("[") else _PORT.sub("", name)
 
 
-def allowed_hosts(host: str, names: Collection[str] | None, has_keys: bool) -> frozenset[str] | None:
-    """The host names that a server listening on `host` answers to, None for any.
+def allowed_hosts(options: ServerOptions, has_keys: bool) -> frozenset[str] | None:
+    """The host names that a server answers to, None for any.
 
-    With keys and without `names` it answers to any: a page that reaches it does not have a key.
+    With keys and without `allowed_hosts` it answers to any: a page that reaches it does not have a key.
     """
-    if names is None and has_keys:
+    if options.allowed_hosts is None and has_keys:
         return None
-    return _LOOPBACK | {host_name(name) for name in (host, *(names or ()))}
+    names = [options.host, *(options.allowed_hosts or "").split(",")]
+    return _LOOPBACK | {host_name(name) for name in names if name.strip()}
 
 
 def is_allowed_host(allowed: frozenset[str] | None, headers: Sequence[bytes]) -> bool:

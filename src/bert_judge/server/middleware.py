@@ -91,7 +91,7 @@ class RequestMiddleware:
         self._parsing = asyncio.Lock()
         self.held = 0  # bytes of all current requests and their answers
         self._app, self._keys, self._metrics, self._paths = app, keys, metrics, paths
-        self._hosts = allowed_hosts(options.host, options.host_names, bool(keys))
+        self._hosts = allowed_hosts(options, bool(keys))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""

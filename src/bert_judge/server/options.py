@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Final
 
 from bert_judge.errors import InputError
-from bert_judge.inputs.limits import Limits
 
 _COUNTS: Final = (
     *("batch_rows", "batch_characters", "queue_rows", "max_rows", "max_file_rows", "max_text", "max_row"),
@@ -77,20 +76,3 @@ class ServerOptions:
     def limits(self) -> dict[str, int]:
         """The limits that clients must keep to."""
         return {option.name: getattr(self, option.name) for option in fields(self) if option.name.startswith("max_")}
-
-    @property
-    def file_limits(self) -> Limits:
-        """The limits on a file for a report."""
-        return Limits(
-            text=self.max_text,
-            characters=self.max_characters,
-            whole=self.max_body,
-            columns=self.max_columns,
-        )
-
-    @property
-    def host_names(self) -> frozenset[str] | None:
-        """The names in `allowed_hosts`, in lower case; None if it is not set."""
-        if self.allowed_hosts is None:
-            return None
-        return frozenset(name.strip().lower() for name in self.allowed_hosts.split(",") if name.strip())

@@ -33,9 +33,6 @@ _FORGIVEN = 0.1  # seconds of work that a second of waiting makes up for, so tha
 _HALF_LIFE = 20.0  # seconds after which half of a client's past work is forgotten
 _MOST_CLIENTS = 4096
 
-Observer = Callable[[Sequence[Verdict], float], None]
-"""Called after each batch with its verdicts and the seconds that they took."""
-
 
 class QueueFullError(RefusedError):
     """There is no room for so many rows now; Retry-After says when there should be."""
@@ -170,11 +167,17 @@ class JudgeQueue:
     judged together with short ones, and only one judge of the process at a time reads them, under the lock `long_rows`,
     so that the others have the processor for short rows. An idle judge waits `batch_wait` milliseconds for more rows.
     A row whose patterns and formulas take more than `row_seconds` fails. If the judge raises on a batch, each request
-    in it is judged alone, so that only the one at fault fails.
+    in it is judged alone, so that only the one at fault fails. `observe` is called after each batch with its verdicts
+    and the seconds that they took.
     """
 
     def __init__(
-        self, name: str, judge: Judge, options: ServerOptions, observe: Observer, long_rows: asyncio.Lock
+        self,
+        name: str,
+        judge: Judge,
+        options: ServerOptions,
+        observe: Callable[[Sequence[Verdict], float], None],
+        long_rows: asyncio.Lock,
     ) -> None:
         self.name, self.judge = name, judge
         self._options, self._observe, self._long_rows = options, observe, long_rows

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Final
 
 from bert_judge.errors import BertJudgeError, InputError
 from bert_judge.inputs import Source, open_source
-from bert_judge.inputs.limits import LimitError
+from bert_judge.inputs.limits import LimitError, Limits
 from bert_judge.inputs.streams import MAGIC_BYTES, PACKINGS
 from bert_judge.judges import Judge
 from bert_judge.judges.base import windows_of
@@ -93,7 +93,13 @@ def _opened(order: ReportOrder) -> Source:
         start = file.read(MAGIC_BYTES)
     if any(packing.magic.match(start) for packing in PACKINGS) or zipfile.is_zipfile(order.path):
         raise InputError(f"{name} is compressed, and could be of any size; unpack it first.")
-    source = open_source(order.path, skip_bad_rows=True, limit=rows + 1, limits=order.options.file_limits)
+    limits = Limits(
+        text=order.options.max_text,
+        characters=order.options.max_characters,
+        whole=order.options.max_body,
+        columns=order.options.max_columns,
+    )
+    source = open_source(order.path, skip_bad_rows=True, limit=rows + 1, limits=limits)
     if len(source) > rows:
         message = f"{name} has more than {rows:,} rows, the most allowed here"
         raise LimitError(f"{message}; bert-judge score {name} has no such limit.", "rows")
@@ -127,9 +133,8 @@ def main() -> None:
     order: ReportOrder = pickle.load(sys.stdin.buffer)
     try:
         source = _opened(order)
-        _send(output, kind="opened", rows=len(source), set_aside=_set_aside(source))
         _write_page(source, _PipedJudge(order.judge, output), order.folder)
-        _send(output, kind="made")
+        _send(output, kind="made", rows=len(source), set_aside=_set_aside(source))
     except BertJudgeError as error:
         status, reason = (413, error.limit) if isinstance(error, LimitError) else (422, "invalid")
         message = str(error).replace(f"{order.path.parent}/", "")

@@ -78,15 +78,13 @@ async def _made_by_process(order: ReportOrder, judge_rows: JudgeRows) -> FileRep
         process_group=0,  # Ctrl-C is for the server
     )
     assert process.stdin and process.stdout
-    rows, set_aside, seconds_left = 0, dict[str, int](), order.options.report_seconds
+    seconds_left = order.options.report_seconds
     try:
         process.stdin.write(pickle.dumps(order))
         while True:
             message, seconds = await _received(process.stdout, order, seconds_left)
             seconds_left -= seconds
             match message["kind"]:
-                case "opened":
-                    rows, set_aside = message["rows"], message["set_aside"]
                 case "rows":
                     samples = [
                         Sample(candidate, tuple(references), question)
@@ -94,7 +92,8 @@ async def _made_by_process(order: ReportOrder, judge_rows: JudgeRows) -> FileRep
                     ]
                     process.stdin.write(pickle.dumps(await judge_rows(samples)))
                 case "made":
-                    return FileReport((order.folder / REPORT).read_bytes(), rows, set_aside)
+                    html = (order.folder / REPORT).read_bytes()
+                    return FileReport(html, message["rows"], message["set_aside"])
                 case "refused":
                     raise RefusedError(message["status"], message["message"], message["reason"])
                 case _:
