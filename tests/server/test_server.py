@@ -180,10 +180,10 @@ def test_a_slow_body_is_given_up() -> None:
 
 def test_half_a_head_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bert_judge.server.connections.HEAD_SECONDS", 0.2)
-    with served({"slow": Slow()}) as url, connected(url) as half, connected(url) as silent:
+    with served({"slow": Slow(2.5)}) as url, connected(url) as half, connected(url) as silent:
         half.sendall(HEAD)
         assert (half.recv(1000), silent.recv(1000)) == (b"", b"")
-        assert ask(url, "/health")[0] == 200
+        assert ask(url, "/v1/judge", row())[0] == 200  # a request that waits for its verdict is not given up
 
 
 def test_clients_are_never_mixed_up() -> None:
