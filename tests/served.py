@@ -65,14 +65,18 @@ def figure(url: str, name: str) -> float:
     return float(line[1]) if line else 0.0
 
 
-def started(folder: Path, *arguments: str) -> tuple[subprocess.Popen[str], str]:
-    """A process with `bert-judge serve`, and its address."""
+@contextmanager
+def started(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A process with `bert-judge serve`, and its address; ended in any case."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
     command = [sys.executable, "-m", "bert_judge.cli", "serve", "--port", "0", *arguments]
     pipe = subprocess.PIPE
-    process = subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, env=environment)
-    assert process.stdout
-    return process, process.stdout.readline().split(" at ")[1].split(";")[0]
+    with subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
+        assert process.stdout
+        try:
+            yield process, process.stdout.readline().split(" at ")[1].split(";")[0]
+        finally:
+            process.kill()
 
 
 class Slow(Judge):

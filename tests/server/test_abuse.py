@@ -264,15 +264,14 @@ def test_a_client_that_asked_for_less_comes_first() -> None:
 
 
 def test_a_judge_at_work_does_not_outlive_the_drain(tmp_path: Path) -> None:
-    process, url = started(tmp_path, "--judge", "served:Slow", "--drain_seconds", "1")
-    try:
-        with ThreadPoolExecutor(1) as pool:
-            pool.submit(ask_or_refused, url, "/v1/judge", ROW | {"candidate": "sleep"})
-            time.sleep(1)
-            process.terminate()
-            _, errors = process.communicate(timeout=PATIENCE / 2)
-    finally:
-        process.kill()
+    with (
+        started(tmp_path, "--judge", "served:Slow", "--drain_seconds", "1") as (process, url),
+        ThreadPoolExecutor(1) as pool,
+    ):
+        pool.submit(ask_or_refused, url, "/v1/judge", ROW | {"candidate": "sleep"})
+        time.sleep(1)
+        process.terminate()
+        _, errors = process.communicate(timeout=PATIENCE / 2)
     assert process.returncode == 0
     assert "after 1 s Slow had not judged all rows" in errors
 
@@ -288,8 +287,8 @@ def test_rouge_of_long_texts_takes_seconds() -> None:
 # connections
 
 
-def test_an_answer_that_nobody_takes_is_given_up() -> None:
-    samples = [{"candidate": "x" * 400_000, "reference": "r"}] * 18  # whose verdicts say what the answer was
+def test_an_unread_answer_is_given_up() -> None:
+    samples = [{"candidate": "x" * 400_000, "reference": "r"}] * 18  # whose verdicts repeat the candidate
     body = json.dumps({"samples": samples}).encode()
     fields = ["Host: localhost", "Content-Type: application/json", f"Content-Length: {len(body)}", "", ""]
     head = "\r\n".join(["POST /v1/judge HTTP/1.1", *fields])

@@ -325,8 +325,8 @@ def test_a_file_of_something_else_is_not_touched(
         ('{"label": 1}', "line 2 was not written by bert-judge label"),
         ("[]", "line 2 was not written by bert-judge label"),
         ("half", "line 2 was not written by bert-judge label"),
-        ({"probability": 0.5}, "line 2 is not what is drawn from this run; use the run, strategy and seed"),
-        ({"candidate": "another"}, "line 2 is not what is drawn from this run"),
+        ({"probability": 0.5}, "line 2 is not the answer drawn from this run; use the run, strategy and seed"),
+        ({"candidate": "another"}, "line 2 is not the answer drawn from this run"),
         ({"label": 3}, "line 2 has the label 3; 0, 1 or null was expected"),
     ]:
         changed = line if isinstance(line, str) else json.dumps(second | line)
@@ -351,7 +351,7 @@ def test_a_file_of_another_order_is_refused(run: Run, serve: Serve, tmp_path: Pa
     copy = tmp_path / "copy.jsonl"  # the file itself is locked
     copy.write_bytes((tmp_path / "labels.jsonl").read_bytes())
     for strategy, seed in (("uniform", 0), ("active", 1)):
-        with refused("not what is drawn from this run", strategy=strategy, seed=seed):
+        with refused("not the answer drawn from this run", strategy=strategy, seed=seed):
             Labelling(draw_order(run, strategy, seed), copy, 20)
 
 

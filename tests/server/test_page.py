@@ -94,7 +94,7 @@ def test_a_file_may_have_any_name(url: str, subtests: pytest.Subtests) -> None:
             assert "<i x>" not in ask(url, body["page"])[1]
 
 
-def test_a_report_ends_when_nobody_waits_for_it() -> None:
+def test_a_report_ends_when_its_client_is_gone() -> None:
     slow = Slow(held=True)
     rows = "".join(json.dumps({**ROW, "id": number}) + "\n" for number in range(640))
     with served({"slow": slow}, batch_rows=16) as url:

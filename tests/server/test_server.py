@@ -9,7 +9,6 @@ import random
 import signal
 import socket
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -220,7 +219,7 @@ def test_clients_are_never_mixed_up() -> None:
         assert figure(url, 'bert_judge_queue_rows{judge="slow"}') == 0
 
 
-def test_rows_that_nobody_waits_for_are_dropped() -> None:
+def test_rows_of_a_client_that_left_are_dropped() -> None:
     slow = Slow(held=True)
     with served({"slow": slow}) as url:
         rows = json.dumps({"samples": [{"candidate": "x", "reference": "r"}] * 1000})
@@ -347,7 +346,7 @@ def test_a_port_in_use_is_refused(refused: Refused) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM")
-def test_sigterm_under_load_answers_what_was_accepted(tmp_path: Path) -> None:
+def test_sigterm_under_load_answers_all_accepted_requests(tmp_path: Path) -> None:
     """A real process: clients ask without a pause, it is told to end, and no request that it took is lost."""
     answered, refused = [], []
 
@@ -361,18 +360,16 @@ def test_sigterm_under_load_answers_what_was_accepted(tmp_path: Path) -> None:
             assert (status, answer["explanation"]) == (200, f"of {number}.{turn}")
             answered.append((number, turn))
 
-    process, url = started(tmp_path, "--judge", "served:Slow", "--seconds", "0.05")
-    try:
-        threads = [threading.Thread(target=client, args=(url, number)) for number in range(16)]
-        for thread in threads:
-            thread.start()
+    with (
+        started(tmp_path, "--judge", "served:Slow", "--seconds", "0.05") as (process, url),
+        ThreadPoolExecutor(16) as pool,
+    ):
+        clients = [pool.submit(client, url, number) for number in range(16)]
         wait_until(lambda: len(answered) > 100, "clients are answered")
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=PATIENCE)
-        for thread in threads:
-            thread.join()
-    finally:
-        process.kill()
+    for future in clients:
+        future.result()
     logged = [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
     accepted = [line for line in logged if line["message"] == "request"]
     assert process.returncode == 0
@@ -383,8 +380,7 @@ def test_sigterm_under_load_answers_what_was_accepted(tmp_path: Path) -> None:
 
 
 def test_ready_says_when_the_end_is_near(tmp_path: Path) -> None:
-    process, url = started(tmp_path, "--judge", "containment", "--drain_delay", str(PATIENCE))
-    try:
+    with started(tmp_path, "--judge", "containment", "--drain_delay", str(PATIENCE)) as (process, url):
         assert ask(url, "/ready")[0] == 200
         process.send_signal(signal.SIGTERM)
         wait_until(lambda: ask(url, "/ready")[0] != 200, "it is about to end")
@@ -393,20 +389,13 @@ def test_ready_says_when_the_end_is_near(tmp_path: Path) -> None:
         assert ask(url, "/v1/judge", row())[0] == 200
         process.send_signal(signal.SIGTERM)  # which it does not wait for
         assert process.wait(PATIENCE) == 0
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def test_it_ends_when_the_drain_delay_is_over(tmp_path: Path) -> None:
-    process, url = started(tmp_path, "--judge", "containment", "--drain_delay", "0.1")
-    try:
+    with started(tmp_path, "--judge", "containment", "--drain_delay", "0.1") as (process, url):
         assert ask(url, "/ready")[0] == 200
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 0
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def test_what_serve_refuses(complaint: Callable[..., str], tmp_path: Path, subtests: pytest.Subtests) -> None:

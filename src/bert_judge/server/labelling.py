@@ -186,7 +186,7 @@ class Labelling:
         draw = self._draws[place] if place < len(self._draws) else None
         if draw is None or key != draw.row.key or not math.isclose(probability, draw.probability, rel_tol=1e-6):
             raise InputError(
-                f"{self.path} line {place + 1} is not what is drawn from this run; use the run, strategy and seed that "
+                f"{self.path} line {place + 1} is not the answer drawn from this run; use the run, strategy and seed that "
                 "the file was begun with, or choose another file."
             )
         if label not in (0, 1, None):

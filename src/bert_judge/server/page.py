@@ -76,7 +76,7 @@ class _QueuedJudge(StandIn):
         super().__init__(Description.of(queue.judge))
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
-        """One verdict for each sample, in order. Raises what the judge raises, and RefusedError if the client left."""
+        """One verdict for each sample, in order. Raises the judge's errors, and RefusedError if the client is gone."""
         for window in windows_of(samples, _WINDOW):
             yield from asyncio.run_coroutine_threadsafe(self._judge_rows(window), self._loop).result()
 

@@ -107,13 +107,13 @@ class _BatchRun:
         self.seconds: list[float] = []  # that each verdict took
         self.sequential = True  # whether each verdict came before the judge took the next row
         self.delivered = 0  # portions that got all their verdicts during the run
-        self.is_stuck = False  # whether one of several rows in work ran out of time: nobody knows which
+        self.is_stuck = False  # whether one of several rows in work ran out of time; it is unknown which
         self._asked = 0
         self._ends = list(accumulate(len(portion.rows) for portion in batch))
         self._last = 0.0  # when the last verdict came
 
     def run(self) -> None:
-        """Collect verdicts until the time of the batch is over. Raises what the judge raises."""
+        """Collect verdicts until the time of the batch is over. Raises the judge's errors."""
         self._last = time.monotonic()
         try:
             with time_limit(self._options.row_seconds) as restart:
@@ -216,7 +216,7 @@ class JudgeQueue:
         return submission
 
     def drop(self, submission: Submission) -> None:
-        """Withdraw the rows that the judge has not begun; nobody waits for them any more."""
+        """Withdraw the rows that the judge has not begun; their client is gone."""
         submission.result.cancel()
         self._remove(submission)
 
@@ -242,7 +242,7 @@ class JudgeQueue:
 
     def _next_batch(self) -> list[_Portion]:
         """A share of rows for each submission by priority, as far as they fit; the rest keeps waiting."""
-        self._first_arrival = 0.0  # what is left over has waited long enough
+        self._first_arrival = 0.0  # the rest has waited long enough
         now = time.monotonic()
         ready = [entry for entry in self._submissions if not (self._long_rows.locked() and entry.starts_long)]
         ready.sort(key=lambda entry: self._priority(entry, now))
@@ -289,7 +289,7 @@ class JudgeQueue:
         return portion
 
     def _put_back(self, submission: Submission, count: int) -> None:
-        """Queue the last rows taken from a submission again, unless nobody waits for them any more."""
+        """Queue the last rows taken from a submission again, unless its client is gone."""
         if not count or submission.result.done():
             return
         if not submission.waiting:

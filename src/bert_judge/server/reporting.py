@@ -51,7 +51,7 @@ class Reporting:
         """The report of a file, judged by the judge of a queue.
 
         Raises RefusedError for an unreadable file, one beyond the limits, and if too many reports wait; RuntimeError if
-        the process failed; and what `judge_rows` raises.
+        the process failed; and the errors of `judge_rows`.
         """
         if self._waiting >= _MOST_WAITING:
             message = f"{self._waiting} reports are waiting already; try again in 10 s."

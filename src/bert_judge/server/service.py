@@ -119,7 +119,7 @@ class Service:
         """The verdicts on a request's rows; if its client goes away, the rows are dropped.
 
         `times` says how often each row will be judged in all, for the limit on characters. Raises RefusedError for too
-        many characters, QueueFullError if there is no room, and what the judge raises.
+        many characters, QueueFullError if there is no room, and the errors of the judge.
         """
         characters, most = times * sum(map(characters_read, samples)), self.options.max_characters
         if characters > most:
