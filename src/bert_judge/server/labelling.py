@@ -175,22 +175,21 @@ class Labelling:
                 os.ftruncate(self._file, os.fstat(self._file).st_size - len(line))
 
     def _label(self, line: bytes, place: int) -> int | None:
+        where = f"{self.path} line {place + 1}"
         try:
             record = json.loads(line)
             key = (record["question"] or "", record["candidate"], *record["references"])
             label, probability = record["label"], float(record["probability"])
         except (ValueError, KeyError, TypeError) as error:
-            raise InputError(
-                f"{self.path} line {place + 1} was not written by bert-judge label; choose another file."
-            ) from error
+            raise InputError(f"{where} was not written by bert-judge label; choose another file.") from error
         draw = self._draws[place] if place < len(self._draws) else None
         if draw is None or key != draw.row.key or not math.isclose(probability, draw.probability, rel_tol=1e-6):
             raise InputError(
-                f"{self.path} line {place + 1} is not the answer drawn from this run; use the run, strategy and seed that "
-                "the file was begun with, or choose another file."
+                f"{where} is not the answer drawn from this run; use the run, strategy and seed that the file was begun "
+                "with, or choose another file."
             )
         if label not in (0, 1, None):
-            raise InputError(f"{self.path} line {place + 1} has the label {label!r}; 0, 1 or null was expected.")
+            raise InputError(f"{where} has the label {label!r}; 0, 1 or null was expected.")
         return None if label is None else int(label)
 
 

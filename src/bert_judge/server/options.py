@@ -32,7 +32,7 @@ class ServerOptions:
     port: Annotated[int, "0: any free port"] = 8000
     allowed_hosts: Annotated[
         str | None,
-        "host names that clients may use, with commas; * is any (default: any with keys, else this machine and its address)",
+        "host names that clients may use, with commas; * is any (default: any with keys, else this machine)",
     ] = None
     api_keys: Annotated[str | None, "file with one key a line (or BERT_JUDGE_API_KEYS=key,key); others get a 401"] = (
         None
