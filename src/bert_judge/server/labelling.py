@@ -185,8 +185,8 @@ class Labelling:
         draw = self._draws[place] if place < len(self._draws) else None
         if draw is None or key != draw.row.key or not math.isclose(probability, draw.probability, rel_tol=1e-6):
             raise InputError(
-                f"{where} is not the answer drawn from this run; use the run, strategy and seed that the file was begun "
-                "with, or choose another file."
+                f"{where} is not the answer drawn from this run; use the run, strategy and seed that began the file, "
+                "or choose another file."
             )
         if label not in (0, 1, None):
             raise InputError(f"{where} has the label {label!r}; 0, 1 or null was expected.")

@@ -133,8 +133,9 @@ def main() -> None:
     order: ReportOrder = pickle.load(sys.stdin.buffer)
     try:
         source = _opened(order)
+        rows, set_aside = len(source), _set_aside(source)  # judging uses the rows up
         _write_page(source, _PipedJudge(order.judge, output), order.folder)
-        _send(output, kind="made", rows=len(source), set_aside=_set_aside(source))
+        _send(output, kind="made", rows=rows, set_aside=set_aside)
     except BertJudgeError as error:
         status, reason = (413, error.limit) if isinstance(error, LimitError) else (422, "invalid")
         message = str(error).replace(f"{order.path.parent}/", "")
