@@ -35,8 +35,7 @@ from bert_judge import BERTJudge, Sample
 from bert_judge.inputs import open_source
 from bert_judge.judges import Judge, RegexJudge
 from bert_judge.judges.cascade import Counted, Stage
-from bert_judge.records import Signature
-from bert_judge.results.runs import Row
+from bert_judge.records import Row, Signature
 from bert_judge.studies.thresholds import GROUPS, CascadeSettings, find_thresholds, labelled
 from bert_judge.training.rows import is_held_out
 
@@ -127,7 +126,7 @@ def mixture(count: int) -> Rows:
         number += 1
         for _ in range(answers):
             gold = int(chance.random() < 0.5)
-            rows.append(Row(None, None, gold=gold, question=f"Question {number}?", meta={"source": source}))
+            rows.append(Row(None, gold=gold, question=f"Question {number}?", meta={"source": source}))
             for stage, worse in zip(scores, (1.5, 1.0), strict=True):
                 sure = chance.random()
                 agrees = chance.random() >= worse * 2 * wrong * (1 - sure)
@@ -150,7 +149,7 @@ def read(path: Path, count: int, most: int | None, held_out: float) -> Rows:
     questions: dict[str, list[Sample]] = {}
     for sample in open_source(path):
         if sample.gold is not None and is_held_out(sample, held_out):
-            questions.setdefault(Row.unjudged(sample).cluster, []).append(sample)
+            questions.setdefault(Row.of(sample).cluster, []).append(sample)
     chance, chosen = random.Random(0), list[Sample]()
     for question in chance.sample(list(questions), len(questions)):
         rows = questions[question]
@@ -161,7 +160,7 @@ def read(path: Path, count: int, most: int | None, held_out: float) -> Rows:
     parsed = [verdict.label if verdict.details.get("answer") else None for verdict in regex.assess(chosen)]
     fallback = [int((s or 0) >= 0.5) if label is None else label for label, s in zip(parsed, starter, strict=True)]
     name = path.name.split(".")[0]
-    judged = [replace(Row.unjudged(sample), meta={"source": name}) for sample in chosen]
+    judged = [replace(Row.of(sample), meta={"source": name}) for sample in chosen]
     return Rows.of(name, judged, (scores(RegexJudge("none", "containment"), chosen), starter), fallback)
 
 

@@ -22,9 +22,9 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from bert_judge.records import Sample, Verdict
+from bert_judge.records import Row, Sample, Signature, Verdict
 from bert_judge.report import find_runs, write_report
-from bert_judge.results import Identity, ResultFolder, verdict_record
+from bert_judge.results import Identity, ResultFolder
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "answers.jsonl"
 FILTERS = {
@@ -74,14 +74,12 @@ def read(folder: Path | None) -> Iterator[dict[str, Any]]:
 
 def write_result(folder: Path, rows: list[dict[str, Any]], chance: random.Random) -> None:
     """A result that is right most of the time."""
-    result = ResultFolder(folder, Identity(f"BERTJudge|model:{folder.name}", "0" * 64, {}))
+    result = ResultFolder(folder, Identity(Signature.make("BERTJudge", model=folder.name), "0" * 64, {}))
     with result.writing():
-        for _ in result.append(records(rows, chance)):
+        for _ in result.write(0, range(len(rows)), records(rows, chance)):
             pass
         run = {"input": {"path": "answers.jsonl", "format": "jsonl", "columns": {}}, "command": ["bert-judge", "score"]}
-        result.finish(
-            {**run, "summary": {}, "timings": {"started": "", "seconds": 1.0, "rows": len(rows)}, "versions": {}}
-        )
+        result.finish({**run, "timings": {"started": "", "seconds": 1.0, "rows": len(rows)}, "versions": {}})
 
 
 def records(rows: list[dict[str, Any]], chance: random.Random) -> Iterator[dict[str, Any]]:
@@ -91,7 +89,8 @@ def records(rows: list[dict[str, Any]], chance: random.Random) -> Iterator[dict[
         gold = row["label"] if row["label"] in (0, 1) else None
         sample = Sample(row["candidate"], references, row.get("question"), f"row-{number}", gold, meta)
         score = chance.betavariate(4, 1.2) if gold == (chance.random() < 0.9) else chance.betavariate(1, 4)
-        yield verdict_record(sample, Verdict(score, int(score >= 0.5), matched_reference=0, details={"logit": score}))
+        verdict = Verdict(score, int(score >= 0.5), matched_reference=0, details={"logit": score})
+        yield Row.of(sample, verdict).record()
 
 
 def browse(page: Path) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bert_judge.records import Sample, Scale, Signature, Verdict
-from bert_judge.results import Identity, ResultFolder, verdict_record
+from bert_judge.records import Row, Sample, Scale, Signature, Verdict
+from bert_judge.results import Identity, ResultFolder
 
 
 def saved_run(
@@ -22,9 +22,9 @@ def saved_run(
     """Write a finished result: a row has score, label, gold, and texts where they matter."""
     result = ResultFolder(folder, Identity(Signature.make(judge, version=1), "0" * 64, {}))
     with result.writing():
-        for _ in result.append(_record(number, row, texts) for number, row in enumerate(rows, 1)):
-            pass
-        result.finish({"rows": result.rows_done, "scale": scale})
+        records = [_record(number, row, texts) for number, row in enumerate(rows, 1)]
+        write_records(result, records)
+        result.finish({"scale": scale})
     return folder
 
 
@@ -50,4 +50,10 @@ def _record(number: int, row: Mapping[str, Any], texts: bool) -> dict[str, Any]:
         row.get("id", str(number)),
         row.get("gold"),
     )
-    return verdict_record(sample, Verdict(row["score"], row["label"]), texts)
+    return Row.of(sample, Verdict(row["score"], row["label"])).record(texts)
+
+
+def write_records(result: ResultFolder, records: Sequence[Mapping[str, Any]]) -> None:
+    """Write all records of a result that holds none."""
+    for _ in result.write(0, range(len(records)), records):
+        pass

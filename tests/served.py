@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bert_judge.judges import Judge
+from bert_judge.records import JudgeInfo
 from bert_judge.server.access import Keys
 from bert_judge.server.app import make_app
 from bert_judge.server.labelling import Labelling
@@ -85,7 +86,7 @@ class Slow(Judge):
     If it is `held`, it takes a batch and keeps it until `let_through`.
     """
 
-    variant, signature, scale = "slow", "Slow", "score"
+    info = JudgeInfo("slow", "Slow")
 
     def __init__(self, seconds: float = 0.01, held: bool = False) -> None:
         self.seconds = seconds

@@ -16,8 +16,9 @@ import bert_judge
 ROOT = Path(bert_judge.__file__).parent
 LADDER = [
     "errors",
-    "records wording",
-    "paths metrics measures",
+    "wording measures",
+    "records",
+    "paths metrics",
     "encoder reading",
     "results inputs",
     "generators bertscore tasks",
@@ -163,8 +164,9 @@ def test_nothing_heavy_is_imported_before_it_is_needed(code: str):
 
 
 def test_the_package_lists_what_it_offers() -> None:
-    import bert_judge.encoder.pickles
     import bert_judge.results.locks
+
+    import bert_judge.encoder.pickles
 
     listed = dir(bert_judge)
     assert {name for name in listed if not name.startswith("__")} == {*bert_judge.__all__} - {"__version__"}

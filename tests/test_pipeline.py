@@ -16,7 +16,7 @@ from bert_judge.errors import InputError
 from bert_judge.inputs import Source, open_source
 from bert_judge.judges import Judge
 from bert_judge.measures import rate_interval, wilson_interval
-from bert_judge.records import Sample, Signature, Verdict
+from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.results import Identity, ResultFolder
 from bert_judge.results.summary import Tally
 from bert_judge.studies.score import score_source
@@ -25,8 +25,7 @@ from bert_judge.studies.score import score_source
 class Steady(Judge):
     """Says right where the candidate is the reference; raises before row `fail_at`, counts what it judged."""
 
-    variant = "steady"
-    signature = "Steady|version:1"
+    info = JudgeInfo("steady", "Steady|version:1")
 
     def __init__(self, fail_at: int | None = None) -> None:
         self.fail_at = fail_at
@@ -60,14 +59,14 @@ def source(tmp_path: Path) -> Source:
 
 
 def folder_for(source: Source, path: Path) -> ResultFolder:
-    return ResultFolder(path, Identity(Signature.of(Steady.signature), source.sha256, {}))
+    return ResultFolder(path, Identity(Steady.info.signature, source.sha256, {}))
 
 
 def test_a_run_judges_every_row_in_order(source: Source, tmp_path: Path):
     judge, folder = Steady(), folder_for(source, tmp_path / "r")
     assert list(score_source(source, judge, folder, command=["x", "y"])) == list(range(1, 11))
     assert [record["id"] for record in folder.records()] == judge.judged == [str(n) for n in range(1, 11)]
-    run = folder.run()
+    run = folder.run
     assert run["command"] == ["x", "y"]
     assert run["summary"]["rows"] == run["timings"]["rows"] == 10
     assert run["input"]["columns"]["gold"] == "label"
@@ -81,11 +80,11 @@ def test_what_was_judged_before_a_failure_stays_and_is_not_judged_again(source: 
     assert folder.rows_done == 4
     assert list(score_source(source, judge, folder)) == [5, 6, 7, 8, 9, 10]
     assert judge.judged == ["5", "6", "7", "8", "9", "10"]
-    assert folder.run()["timings"]["rows"] == 6
+    assert folder.run["timings"]["rows"] == 6
     whole = folder_for(source, tmp_path / "whole")
     list(score_source(source, Steady(), whole))
     assert list(folder.records()) == list(whole.records())
-    assert folder.run()["summary"] == whole.run()["summary"]
+    assert folder.run["summary"] == whole.run["summary"]
 
 
 def test_a_closed_run_can_go_on(source: Source, tmp_path: Path):
@@ -239,13 +238,13 @@ def test_the_summary_is_by_question_however_verdicts_are_written(tmp_path: Path,
     source = open_source(tmp_path / "rows.jsonl", **options)
 
     def folder(name: str) -> ResultFolder:
-        return ResultFolder(tmp_path / name, Identity(Signature.of(Steady.signature), source.sha256, options))
+        return ResultFolder(tmp_path / name, Identity(Steady.info.signature, source.sha256, options))
 
     list(score_source(source, Steady(), folder("whole"), texts=texts))
     with pytest.raises(RuntimeError):
         list(score_source(source, Steady(fail_at=17), folder("stopped"), texts=texts))
     list(score_source(source, Steady(), folder("stopped"), texts=texts))
-    whole, resumed = (folder(name).run()["summary"] for name in ("whole", "stopped"))
+    whole, resumed = (folder(name).run["summary"] for name in ("whole", "stopped"))
     assert whole == resumed
     assert whole["questions"] == 5
     assert whole["accuracy_interval"] == pytest.approx(wilson_interval(3, 5))

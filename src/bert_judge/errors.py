@@ -52,8 +52,8 @@ def _requirement(package: str) -> str:
     """A package of one of our extras with the extras of its own that we need: `math-verify[antlr4_13_2]`."""
     with suppress(importlib.metadata.PackageNotFoundError):  # run from its source, never installed
         for line in importlib.metadata.requires("bert-judge") or ():
-            if (found := re.match(r"([\w.-]+)(\[[^]]*\])?", line)) and found[1] == package:
-                return found[0]
+            if (match := re.match(r"([\w.-]+)(\[[^]]*\])?", line)) and match[1] == package:
+                return match[0]
     return package
 
 
@@ -68,25 +68,25 @@ def import_extra(module: str, feature: str, extra: str | None, package: str | No
         raise MissingExtraError(feature, package or module, extra) from error
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, choices: Iterable[str]) -> str:
     """The hint for an unknown name: the nearest known one, whatever its case, or else all of them."""
     import difflib
 
     name = name[:_LONGEST_NAME]  # comparing takes time in proportion to the length
-    folded = {each.casefold(): each for each in known}
+    folded = {choice.casefold(): choice for choice in choices}
     near = difflib.get_close_matches(name.casefold(), folded, n=1)
     return f"did you mean {folded[near[0]]}?" if near else f"there is {', '.join(folded.values())}."
 
 
 @contextmanager
-def named_in_errors(what: str) -> Iterator[None]:
+def named_in_errors(name: str) -> Iterator[None]:
     """Name the judge, of several, in an error: before our own sentences, below the traceback of others."""
     try:
         yield
     except (InputError, ModelError, OutputError) as error:
-        raise type(error)(f"{what}: {error}") from error
+        raise type(error)(f"{name}: {error}") from error
     except Exception as error:  # a user's own judge can raise anything
-        error.add_note(f"({what})")
+        error.add_note(f"({name})")
         raise
 
 

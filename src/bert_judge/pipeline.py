@@ -7,7 +7,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +23,10 @@ from bert_judge.results import (
     RUN,
     SCORES,
     Identity,
-    candidates_written,
     circumstances,
     read_list,
-    write_candidates,
 )
+from bert_judge.results.files import json_list, write, write_json
 from bert_judge.wording import public_command
 
 if TYPE_CHECKING:
@@ -87,8 +86,8 @@ class CandidateRows:
             hint = f"there are those of {', '.join(there)}" if there else "run bert-judge generate first"
             raise InputError(f"there are no candidates of {model} for {task.name} at {path}; {hint}.")
         if task.as_in_paper is not None and not (path.parent / RUN).exists():
-            said = f"{path} has no {RUN} beside it: it is read with the rows and options of the paper's package."
-            warnings.warn(said, stacklevel=2)
+            sentence = f"{path} has no {RUN} beside it: it is read with the rows and options of the paper's package."
+            warnings.warn(sentence, stacklevel=2)
             task = task.as_in_paper()
         candidates = read_list(path, "candidates")
         if len(candidates) != len(task.questions):
@@ -151,7 +150,7 @@ def generate_candidates(
     """
     folder = output_dir / task.name / model_folder(model)
     identity = Identity(generator.signature, task.sha256, {"think_token": think_token})
-    if not overwrite and candidates_written(folder, identity):
+    if not overwrite and _are_written(folder, identity):
         return folder
     start, replies = time.time(), dict[int, Reply]()
     for index, reply in generator.replies(task.questions):
@@ -179,7 +178,7 @@ def generate_candidates(
         "command": public_command(command),
         **circumstances(start, time.time() - start, len(asked)),
     }
-    write_candidates(folder, (answer or "" for answer in answers), identity, run)
+    _write_candidates(folder, (answer or "" for answer in answers), identity, run)
     return folder
 
 
@@ -203,7 +202,9 @@ def build_training_data(
     data = {}
     for task in tasks:
         rows = {model: _labelled_rows(task, candidates_dir, scores_dir, model, label_source) for model in models}
-        data[task.name] = DatasetDict({model_folder(model): Dataset.from_list(own) for model, own in rows.items()})
+        data[task.name] = DatasetDict(
+            {model_folder(model): Dataset.from_list(records) for model, records in rows.items()}
+        )
     try:
         for name, splits in data.items():
             splits.save_to_disk(str(path / name))
@@ -238,17 +239,41 @@ def _find_scores(candidates_dir: Path, scores_dir: Path | None, task: str, model
     places = [scores_dir] if scores_dir else [candidates_dir, candidates_dir.parent / "scores"]
     folders = [find_folder(place / task, model) for place in places]
     there = {path.parent: path for folder in folders for path in sorted(folder.glob(f"*/*/{SCORES}"))}
-    ours = {folder: path for folder, path in there.items() if folder.parent.name == judge}
-    exact = [path for folder, path in ours.items() if model_folder(folder.name) == model_folder(variant)]
-    near = [path for folder, path in ours.items() if model_folder(folder.name).startswith(model_folder(variant))]
+    of_judge = {folder: path for folder, path in there.items() if folder.parent.name == judge}
+    exact = [path for folder, path in of_judge.items() if model_folder(folder.name) == model_folder(variant)]
+    near = [path for folder, path in of_judge.items() if model_folder(folder.name).startswith(model_folder(variant))]
     if exact or len(near) == 1:
         return (exact or near)[0]
-    found = ", ".join(f"{folder.parent.name}/{folder.name}" for folder in there)
+    names = ", ".join(f"{folder.parent.name}/{folder.name}" for folder in there)
     raise InputError(
         f"there are no scores of {label_source} for {task}, {model} in {' or '.join(map(str, folders))}; "
-        + (f"there is {found}." if found else "run bert-judge judge first.")
+        + (f"there is {names}." if names else "run bert-judge judge first.")
     )
 
 
 def _digest(values: Sequence[Any]) -> str:
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()
+
+
+def _are_written(folder: Path, identity: Identity) -> bool:
+    """Whether the candidates of this run are there. Raises OutputError where those of another run are."""
+    if not (folder / CANDIDATES).exists():
+        return False
+    try:
+        other = identity.difference(json.loads((folder / RUN).read_text(encoding="utf-8"))["identity"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        other = "an unknown run (it has no run.json that can be read)"
+    if other:
+        raise OutputError(f"{folder} holds candidates of {other}; choose another folder, or pass overwrite=True.")
+    return True
+
+
+def _write_candidates(folder: Path, candidates: Iterable[str], identity: Identity, run: Mapping[str, Any]) -> None:
+    """Write candidates and the record of their run, each in one step."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / RUN).unlink(missing_ok=True)
+        write(folder / CANDIDATES, json_list(json.dumps(text) for text in candidates))
+        write_json(folder / RUN, {"identity": asdict(identity), **run})
+    except OSError as error:
+        raise OutputError(f"{folder} can't be written ({error.strerror}); choose another folder.") from error

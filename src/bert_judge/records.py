@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from numbers import Real
-from types import NoneType
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from types import UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Self, get_args, get_origin, get_type_hints
 
 from bert_judge.errors import InputError
+from bert_judge.measures.questions import cluster, cluster_hash
 
 __version__ = "0.1.0"
 
@@ -46,8 +47,8 @@ class Signature:
     @classmethod
     def make(cls, name: str, settings: Mapping[str, object] | None = None, **more: object) -> Self:
         """A signature of values of any kind, without those that are None."""
-        given = {**(settings or {}), **more}
-        return cls(name, {key: _shortest(value) for key, value in given.items() if value is not None})
+        values = {**(settings or {}), **more}
+        return cls(name, {key: _shortest(value) for key, value in values.items() if value is not None})
 
     @classmethod
     def of(cls, value: Signature | Mapping[str, Any] | str) -> Signature:
@@ -65,12 +66,42 @@ class Signature:
         """The first three differences, in words: `dtype bfloat16, not float32`; empty where there are none."""
         if self.name != other.name:
             return f"{self.short}, not {other.short}"
-        ours, theirs = self.settings, other.settings
-        names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
-        return ", ".join(f"{name} {ours.get(name, '-')}, not {theirs.get(name, '-')}" for name in names[:3])
+        settings, other_settings = self.settings, other.settings
+        names = [name for name in {**settings, **other_settings} if settings.get(name) != other_settings.get(name)]
+        return ", ".join(f"{name} {settings.get(name, '-')}, not {other_settings.get(name, '-')}" for name in names[:3])
 
     def __str__(self) -> str:
         return "|".join([self.name, *(f"{key}:{value}" for key, value in self.settings.items())])
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeInfo:
+    """What a judge is.
+
+    `name` is for paths: the model, and what distinguishes it from others of its kind. `signature` is everything that
+    changes a score, and is written beside every result (a text is a name without settings). `scale` says what scores
+    mean: "probability" (of being correct, in [0, 1]: it has a Brier score and a calibration), "decision" (1 correct, 0
+    incorrect) or "score" (a scale of their own). Candidates are labelled correct from `threshold` on: one half, unless
+    another one is given, and none on a scale of its own. `reads_references`: references change its scores. `paid`: a
+    verdict costs money, or a large model's time.
+    """
+
+    name: str
+    signature: Signature
+    scale: Scale = "score"
+    threshold: float | None = math.nan
+    reads_references: bool = True
+    paid: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "signature", Signature.of(self.signature))
+        if self.threshold is not None and math.isnan(self.threshold):
+            object.__setattr__(self, "threshold", None if self.scale == "score" else 0.5)
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> JudgeInfo:
+        """What `asdict` made of it, with anything besides. Raises KeyError for something else."""
+        return cls(**{attribute.name: record[attribute.name] for attribute in fields(cls)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,53 +145,163 @@ class Sample:
             )
 
 
+_EMPTY: Mapping[str, Any] = {}  # one for all records, which nobody changes
+
+
+def _empty() -> Mapping[str, Any]:
+    return _EMPTY
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What a judge says of one sample.
 
-    `score` is higher for better candidates; for judges of correctness it is the probability, in [0, 1], of being
-    correct. `label` is 1 (correct) or 0 (incorrect). Both are `None` where the judge could not decide; such rows are
-    counted and shown, never taken as incorrect. `matched_reference` is the index of the best-matching reference.
-    `truncated` maps each part that did not fit the judge's input to the number of characters cut. `left_out` maps what
-    is not part of the answer to its number of characters: `reasoning`, `run-on` text, `remarks`, and the `solution`
-    that precedes a reference's value (see `bert_judge.reading`). `outside` says why
-    the sample is outside of what the judge knows, where it says what that is ("in German", "with a reference of over
-    150 words"); such a score is less reliable. `failed` says that the judge itself failed on this row (its endpoint
-    gave no reply, say; `explanation` has the cause): the row is undecided, and the next run judges it again.
+    A field that is added here is written to every file, read back, and part of the server's answers: `record`, the
+    parquet columns and the server's schema are made from these fields. Score and label are both `None` where the judge
+    could not decide; such rows are counted and shown, never taken as incorrect. A row that `failed` is judged again by
+    the next run; a score that is `outside` is less reliable.
     """
 
-    score: float | None
-    label: int | None = None
-    explanation: str | None = None
-    matched_reference: int | None = None
-    truncated: Mapping[str, int] = field(default_factory=dict, hash=False)
-    details: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    failed: bool = False
-    outside: str | None = None
-    left_out: Mapping[str, int] = field(default_factory=dict, hash=False)
+    score: Annotated[
+        float | None, "higher is better; for judges of correctness the probability, in [0, 1], of being correct"
+    ]
+    label: Annotated[int | None, "1 correct, 0 incorrect; null: undecided, or a judge without labels"] = None
+    explanation: Annotated[str | None, "why, or why the judge could not decide"] = None
+    matched_reference: Annotated[int | None, "the place of the best-matching reference, from 0"] = None
+    truncated: Annotated[Mapping[str, int], "characters cut from each part that did not fit the judge's input"] = field(
+        default_factory=_empty, hash=False
+    )
+    details: Annotated[Mapping[str, Any], "figures of this judge alone"] = field(default_factory=_empty, hash=False)
+    failed: Annotated[bool, "the judge itself failed on this row: its endpoint gave no reply, say"] = False
+    outside: Annotated[str | None, "why the row is out of scope for the judge: 'in German', say"] = None
+    left_out: Annotated[
+        Mapping[str, int],
+        "characters that are not part of the answer: reasoning, run-on text, remarks, the solution before a value",
+    ] = field(default_factory=_empty, hash=False)
+
+    def record(self) -> dict[str, Any]:
+        """The verdict as JSON: score and label, and each other field that has a value."""
+        record: dict[str, Any] = {"score": self.score, "label": self.label}
+        for name in _OPTIONAL:
+            value = getattr(self, name)
+            if value is not None and value is not False and value != _EMPTY:
+                record[name] = dict(value) if isinstance(value, Mapping) else value
+        return record
 
     @classmethod
     def read(cls, record: Mapping[str, Any]) -> Verdict:
-        """A verdict that was written as JSON, by itself or among other fields. Raises ValueError for what is none."""
-        values = {each.name: record[each.name] for each in fields(cls) if each.name in record}
-        wrong = [name for name, value in values.items() if not isinstance(value, _TYPES_OF_VERDICT[name])]
+        """The verdict in a record, by itself or among other fields. Raises ValueError where there is none."""
+        values = {name: record[name] for name in VERDICT_TYPES if name in record}
+        wrong = [name for name, value in values.items() if not isinstance(value, VERDICT_TYPES[name])]
         score = values.get("score")
         if "score" not in values or wrong or not math.isfinite(score or 0) or values.get("label") not in (None, 0, 1):
             raise ValueError(f"not a verdict: {values!r:.80}")
         return cls(**values)
 
 
-_TYPES_OF_VERDICT: Mapping[str, Any] = {
-    "score": (int, float, NoneType),
-    "label": (int, NoneType),
-    "explanation": (str, NoneType),
-    "matched_reference": (int, NoneType),
-    "truncated": Mapping,
-    "details": Mapping,
-    "failed": bool,
-    "outside": (str, NoneType),
-    "left_out": Mapping,
+def _accepted(hint: Any) -> tuple[type, ...]:
+    """The classes of values that a type hint accepts; whole numbers are numbers, too."""
+    options = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    classes = tuple(get_origin(option) or option for option in options)
+    return (*classes, int) if float in classes else classes
+
+
+VERDICT_TYPES: Mapping[str, tuple[type, ...]] = {
+    name: _accepted(hint) for name, hint in get_type_hints(Verdict).items()
 }
+"""The fields of a verdict, in order, and the classes of their values."""
+
+_OPTIONAL = tuple(name for name in VERDICT_TYPES if name not in ("score", "label"))
+_UNDECIDED = Verdict(None)
+_ROW_FIELDS = frozenset((*VERDICT_TYPES, "id", "gold", "question", "question_hash", "references", "candidate"))
+
+KIND_COLUMNS = (
+    *("task", "source", "dataset", "subset", "category", "model", "candidate_model", "language", "split"),
+    *("label_by", "label_source"),
+)
+"""The columns of the input that say what kind of row it is; a result without texts keeps these texts, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An answer with one judge's verdict: a line of a result.
+
+    `gold` is the human label, None where there is none; `meta` has the input's other columns. A row of a result that
+    was written without texts has `question_hash` in their place. `why` is there where the row was explained.
+    """
+
+    id: str | None
+    verdict: Verdict = _UNDECIDED
+    gold: int | None = None
+    question: str | None = None
+    references: tuple[str, ...] = ()
+    candidate: str | None = None
+    meta: Mapping[str, Any] = field(default_factory=_empty, hash=False)
+    question_hash: str | None = None
+    why: Explanation | None = None
+
+    @classmethod
+    def of(cls, sample: Sample, verdict: Verdict = _UNDECIDED) -> Row:
+        """The row of a sample with its verdict; without one it is undecided."""
+        gold = None if sample.gold is None else int(sample.gold)
+        return cls(sample.id, verdict, gold, sample.question, sample.references, sample.candidate, sample.meta)
+
+    @property
+    def score(self) -> float | None:
+        """The verdict's score."""
+        return self.verdict.score
+
+    @property
+    def label(self) -> int | None:
+        """The verdict's label."""
+        return self.verdict.label
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What rows of the same answer have in common: the texts up to white space, or the id where there are none."""
+        if self.candidate is None:
+            return ("id", str(self.id))
+        question, *references = (" ".join(text.split()) for text in (self.question or "", *self.references))
+        return (question, self.candidate.strip(), *references)
+
+    @property
+    def cluster(self) -> str:
+        """The question as a cluster of rows (`questions.cluster`)."""
+        return self.question_hash or cluster(self.question, self.id)
+
+    def record(self, texts: bool = True) -> dict[str, Any]:
+        """The row as JSON: a line of `verdicts.jsonl`. Fields without a value are left out, but for score and label.
+
+        Without texts a hash tells which rows have the same question. A column of the input that is called as one of our
+        fields becomes `input_NAME`.
+        """
+        verdict = self.verdict.record()
+        record = {"id": self.id, "score": verdict.pop("score"), "label": verdict.pop("label")}
+        if self.gold is not None:
+            record["gold"] = self.gold
+        record |= verdict
+        for name, value in self.meta.items():
+            if value is not None and (texts or name in (*KIND_COLUMNS, "file") or not isinstance(value, str)):
+                record[f"input_{name}" if name in _ROW_FIELDS else name] = value
+        if not texts:
+            return record | {"question_hash": cluster_hash(self.question, self.id)}
+        question = {} if self.question is None else {"question": self.question}
+        return record | question | {"references": list(self.references), "candidate": self.candidate}
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> Row:
+        """The row of a record. Raises ValueError where it holds no verdict, KeyError where it has no id."""
+        verdict = Verdict.read({name: once(record[name]) for name in VERDICT_TYPES if name in record})
+        meta = {name: once(value) for name, value in record.items() if name not in _ROW_FIELDS}
+        references = tuple(map(once, record.get("references", ())))
+        texts = {name: once(record.get(name)) for name in ("question", "candidate", "question_hash")}
+        return cls(record["id"], verdict, record.get("gold"), references=references, meta=meta or _EMPTY, **texts)
+
+
+def record_cluster(record: Mapping[str, Any]) -> str:
+    """The hash of a record's question, the same whether its texts are there or were left out."""
+    written: str | None = record.get("question_hash")
+    return written or cluster_hash(record.get("question"), record["id"])
 
 
 LEAST_EFFECT = 0.05
@@ -252,7 +393,7 @@ class Sampling:
     def settings(self) -> dict[str, object]:
         """The settings that can change a reply."""
         greedy = ("temperature", "presence_penalty", "max_tokens")
-        names = [each.name for each in fields(self) if self.temperature > 0 or each.name in greedy]
+        names = [setting.name for setting in fields(self) if self.temperature > 0 or setting.name in greedy]
         return {name: getattr(self, name) for name in names}
 
 
@@ -293,13 +434,13 @@ def versions(*packages: str) -> dict[str, str]:
     import platform
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {"bert-judge": __version__, "python": platform.python_version()}
+    installed = {"bert-judge": __version__, "python": platform.python_version()}
     for package in packages:
         try:
-            found[package] = version(package)
+            installed[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def once(value: Any) -> Any:

@@ -76,10 +76,10 @@ def rows_outside(reasons: Mapping[str, int]) -> str:
     if not reasons:
         return "-"
     ranked = sorted(reasons.items(), key=lambda item: -item[1])
-    said = [f"{rows:,} {reason}" for reason, rows in ranked[:MOST_REASONS]]
+    parts = [f"{rows:,} {reason}" for reason, rows in ranked[:MOST_REASONS]]
     others = sum(rows for _, rows in ranked[MOST_REASONS:])
-    said += [f"{others:,} for other reasons"] if others else []
-    return f"{sum(reasons.values()):,}, beyond what the judge knows: {', '.join(said)}"
+    parts += [f"{others:,} for other reasons"] if others else []
+    return f"{sum(reasons.values()):,}, beyond what the judge knows: {', '.join(parts)}"
 
 
 def not_judged(left_out: Mapping[str, int]) -> str:
@@ -127,7 +127,7 @@ def harmless(text: str) -> str:
 
     Line feeds, tabs and the colours that we print ourselves stay.
     """
-    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def csv_text(text: str) -> str:
@@ -154,7 +154,7 @@ _ADDRESS = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]+:/{1,2})(?P<rest>[^\s'\"<>
 
 def public_text(text: str) -> str:
     """The text with every address in it cut to scheme, host, port and path."""
-    return _ADDRESS.sub(lambda found: found["scheme"] + _public(found["rest"]), text)
+    return _ADDRESS.sub(lambda match: match["scheme"] + _public(match["rest"]), text)
 
 
 def public_command(command: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ from bert_judge.cli.cascade import main
 from bert_judge.errors import BertJudgeError, ModelError
 from bert_judge.judges.cascade import Cascade
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.records import Sample, Verdict
+from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.server.running import warm_up
 from conftest import Refused
 from failing_judges import EndpointJudge
@@ -37,8 +37,7 @@ TOWNS = "Paris Rome Berlin Madrid Vienna Lisbon Athens Dublin Oslo Prague".split
 class Oracle(EndpointJudge):
     """Knows that a candidate with an exclamation mark is wrong."""
 
-    variant = "oracle"
-    signature = "Oracle|version:1"
+    info = JudgeInfo("oracle", "Oracle|version:1")
     fail_at = 5
 
     def verdict(self, number: int, sample: Sample) -> Verdict:
@@ -77,7 +76,7 @@ def write(name: str, count: int, seed: int, labels: bool = True) -> str:
 
 
 def stages(*names: str) -> list[str]:
-    return ["--stages", ",".join(names), "--calibration", "labelled.jsonl"]
+    return ["--judge", ",".join(names), "--calibration", "labelled.jsonl"]
 
 
 def test_calibrate_and_score(run) -> None:
@@ -136,7 +135,7 @@ def test_the_file_names_the_judge(run) -> None:
     )
     assert {path.name for path in Path("both").iterdir() if path.is_dir()} == {"cascade", "containment"}
     assert "cascade" in run(
-        evaluate.main, answers, "--judges", "cascade.json", "--figure", "none", "--trust_remote_code"
+        evaluate.main, answers, "--judge", "cascade.json", "--figure", "none", "--trust_remote_code"
     )
     Path("suite.yaml").write_text("mine: cascade.json\n")
     assert (
@@ -253,11 +252,11 @@ def test_an_encoder_as_a_stage(run, make_judge) -> None:
 def test_bad_input_is_told_in_a_sentence(refused: Refused) -> None:
     write("labelled.jsonl", 700, 1)
     for arguments, said in [
-        ("--stages containment", "1 stage was named; two or more were expected"),
-        ("--stages containment,nobody_knows", "nobody_knows"),
-        ("--stages containment,startr", "did you mean starter?"),
-        ("--stages containment,nowhere.yaml", "nowhere.yaml can't be read"),
-        ("--stages ,", "no stages were named"),
+        ("--judge containment", "1 stage was named; two or more were expected"),
+        ("--judge containment,nobody_knows", "nobody_knows"),
+        ("--judge containment,startr", "did you mean starter?"),
+        ("--judge containment,nowhere.yaml", "nowhere.yaml can't be read"),
+        ("--judge ,", "no stages were named"),
         ("--limit 20", "there are 20 labelled questions"),
         ("--target_agreement 0.999", "needs at least 2995"),
         ("--target_agreement 95", "the target is 95.0"),
@@ -277,7 +276,7 @@ def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--help"])
     out = capsys.readouterr().out
     for flag in (
-        "--stages",
+        "--judge",
         "--calibration",
         "--target_agreement",
         "--delta",

@@ -25,7 +25,7 @@ class Own(RegexJudge):
     """A judge from outside the package."""
 
 
-QUICK = ["--judges", "containment", "--resamples", "100", "--figure", "none"]
+QUICK = ["--judge", "containment", "--resamples", "100", "--figure", "none"]
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def found(folder: str = "bert-judge-evaluation") -> dict:
 
 
 def test_judges_side_by_side(run):
-    printed = run(EXAMPLES, "--judges", "starter,containment,token_f1", "--resamples", "100", "--output_dir", "out")
+    printed = run(EXAMPLES, "--judge", "starter,containment,token_f1", "--resamples", "100", "--output_dir", "out")
     record = found("out")
     assert [judge["name"] for judge in record["judges"]] == ["starter", "containment", "token_f1"]
     assert record["rows"] == sum("label" in row for row in ROWS)
@@ -168,10 +168,10 @@ def test_rows_without_a_label_are_left_out_and_told(run):
 def test_figures_are_the_same_each_time(run, subtests: pytest.Subtests):
     for suffix in ["svg", "png", "pdf"]:
         with subtests.test(suffix=suffix):
-            run(EXAMPLES, "--judges", "containment", "--resamples", "100", "--figure", suffix)
+            run(EXAMPLES, "--judge", "containment", "--resamples", "100", "--figure", suffix)
             path = Path(f"bert-judge-evaluation/evaluation.{suffix}")
             first = path.read_bytes()
-            run(EXAMPLES, "--judges", "containment", "--resamples", "100", "--figure", suffix)
+            run(EXAMPLES, "--judge", "containment", "--resamples", "100", "--figure", suffix)
             assert path.read_bytes() == first and len(first) > 3000
 
 
@@ -188,10 +188,10 @@ def test_mistakes_are_told_in_a_sentence(refused: Refused):
         write_rows(name, [{"reference": "r", "candidate": f"c{i}", "label": label} for i in range(3)])
     for arguments, said in [
         (["none.jsonl"], "none.jsonl"),
-        ([str(EXAMPLES), "--judges", "contaiment"], "there is no judge 'contaiment'; did you mean containment"),
+        ([str(EXAMPLES), "--judge", "contaiment"], "there is no judge 'contaiment'; did you mean containment"),
         ([str(EXAMPLES), "--by", "taks"], "no row has a column 'taks' for --by"),
         ([str(EXAMPLES), "--teacher", "gpt"], "neither a saved run nor a column"),
-        ([str(EXAMPLES), "--judges", "containment", "--threshold", "7"], "on another scale"),
+        ([str(EXAMPLES), "--judge", "containment", "--threshold", "7"], "on another scale"),
         ([str(EXAMPLES), "--min_precision", "2"], "min_precision is 2"),
         (["-"], "not standard input"),
         (["empty"], "no result"),
@@ -207,7 +207,7 @@ def test_a_folder_of_labelled_files_is_one_input(run):
     for part in (0, 1):
         rows = [row for row in ROWS if "label" in row][part::2]
         write_rows(f"data/{part}.jsonl", [{**row, "level": n % 3, "note": f"{n}"} for n, row in enumerate(rows)])
-    printed = run("data", "--judges", "containment", "--by", "file,level", "--resamples", "100", "--output_dir", "out")
+    printed = run("data", "--judge", "containment", "--by", "file,level", "--resamples", "100", "--output_dir", "out")
     assert "By file" in printed and "1.jsonl" in printed and "By level" in printed and "By note" not in printed
     assert Path("out/data/containment/run.json").exists()
 
@@ -215,7 +215,7 @@ def test_a_folder_of_labelled_files_is_one_input(run):
 def test_judges_without_a_file_to_judge_are_told():
     score.main([str(EXAMPLES), "--judge_type", "RegexJudge", "--output_dir", "one", "--quiet"])
     with pytest.raises(InputError, match="only saved results were given"):
-        command.main(["one", "--judges", "starter"])
+        command.main(["one", "--judge", "starter"])
 
 
 def test_judges_have_short_names():

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bert_judge.judges import Judge
-from bert_judge.records import Sample, Verdict
+from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.results.runs import load_run
 from json_lines import EXAMPLES, read_rows, write_rows
 
@@ -26,14 +26,12 @@ Command = Callable[..., tuple[int, str, str]]
 class Lengthy(Judge):
     """A judge of a user's own, with a scale and a threshold of its own: long answers are right."""
 
-    variant = signature = "lengthy"
-
     def __init__(self, threshold: float) -> None:
-        self.threshold = threshold
+        self.info = JudgeInfo("lengthy", "lengthy", threshold=threshold)
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         for sample in samples:
-            yield Verdict(len(sample.candidate), int(len(sample.candidate) >= self.threshold))
+            yield Verdict(len(sample.candidate), int(len(sample.candidate) >= self.info.threshold))
 
 
 @pytest.fixture

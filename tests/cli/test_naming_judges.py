@@ -15,7 +15,7 @@ import pytest
 
 from bert_judge.cli import main
 from bert_judge.judges import Judge
-from bert_judge.records import Sample, Verdict
+from bert_judge.records import JudgeInfo, Sample, Verdict
 from json_lines import EXAMPLES, read_rows, write_rows
 from scripted_endpoint import Answer, endpoint
 
@@ -27,8 +27,7 @@ Score = Callable[..., tuple[int, str, str]]
 class Flaky(Judge):
     """Right where a reference stands in the candidate; fails on every third row while there is a file `broken`."""
 
-    variant = "flaky"
-    signature = "Flaky|version:1"
+    info = JudgeInfo("flaky", "Flaky|version:1")
     asked = 0
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
@@ -254,7 +253,7 @@ def test_an_endpoint_that_comes_back(score: Score) -> None:
 
 def test_evaluate_and_judge_say_it_too(capsys) -> None:
     Path("broken").touch()
-    assert main(["evaluate", str(EXAMPLES), "--judges", "test_naming_judges:Flaky", "--resamples", "100"]) == 5
+    assert main(["evaluate", str(EXAMPLES), "--judge", "test_naming_judges:Flaky", "--resamples", "100"]) == 5
     assert "the judge failed on" in capsys.readouterr().err
     write_rows("rows.jsonl", [{"question": f"{n}?", "reference": str(n)} for n in range(9)])
     Path("c/rows/m").mkdir(parents=True)

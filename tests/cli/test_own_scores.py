@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bert_judge.judges import Judge
-from bert_judge.records import Sample, Verdict
+from bert_judge.records import JudgeInfo, Sample, Verdict
 from json_lines import read_rows
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -23,9 +23,7 @@ BY_WORDS = ("--judge", "containment")
 class Unlabelled(Judge):
     """Gives scores that mean nothing more."""
 
-    scale = "score"
-    variant = "unlabelled"
-    signature = "Unlabelled"
+    info = JudgeInfo("unlabelled", "Unlabelled")
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         return (Verdict(0.5) for _ in samples)

@@ -20,7 +20,7 @@ import pytest
 from bert_judge.cli import main
 from bert_judge.judges import Judge
 from bert_judge.metrics import containment
-from bert_judge.records import Sample, Verdict
+from bert_judge.records import JudgeInfo, Sample, Verdict
 from conftest import one_sentence
 from json_lines import EXAMPLES, read_rows
 
@@ -34,14 +34,12 @@ STEADY = ["--judge_type", "test_score:Steady"]
 class Steady(Judge):
     """Says right where the reference stands in the candidate, and so is quick and always the same."""
 
-    variant = "steady"
-
     def __init__(self, wait: float = 0.0, fail_at: int | None = None) -> None:
         self.wait, self.fail_at = wait, fail_at
 
     @property
-    def signature(self) -> str:
-        return f"{type(self).__name__}|version:1"
+    def info(self) -> JudgeInfo:
+        return JudgeInfo("steady", f"{type(self).__name__}|version:1")
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         for number, sample in enumerate(samples, 1):
@@ -524,7 +522,7 @@ def test_several_columns_of_models_are_noticed(complaint: Complaint, subtests: p
                 f"{columns}\n" + "v," * (len(columns.split(",")) - 1 - columns.count('"') // 2) + "v\n"
             )
             assert complaint("score", "x.csv").endswith(said)
-            assert "--candidates" not in complaint("evaluate", "x.csv", "--judges", "containment")
+            assert "--candidates" not in complaint("evaluate", "x.csv", "--judge", "containment")
     Path("x.csv").write_text("question,answer,topic,split\nq,a,t,s\n")
     assert "--candidates" not in complaint("score", "x.csv")
     said = complaint("score", "x.csv", "--candidates", "topci,split")
@@ -546,7 +544,7 @@ def test_several_references_in_a_cell_are_split_or_noticed(command: Callable[...
     assert command(*given, "split", "--reference_separator", "; ", "--quiet") == (0, "", "")
     assert [row["score"] for row in read_rows("split/verdicts.jsonl")] == [1.0] * 4
     assert [row["matched_reference"] for row in read_rows("split/verdicts.jsonl")][:3] == [1, 1, 1]
-    assert command("export", "split", "--to", "rows", "--output_dir", "given")[0] == 0
+    assert command("report", "split", "--to", "rows", "-o", "given")[0] == 0
 
 
 def test_rows_of_several_models_lead_to_their_comparison(score, subtests: pytest.Subtests):

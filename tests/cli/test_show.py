@@ -11,7 +11,7 @@ import pytest
 
 from bert_judge.cli import main
 from bert_judge.judges import Judge
-from bert_judge.records import Sample, Verdict, __version__
+from bert_judge.records import JudgeInfo, Sample, Verdict, __version__
 from json_lines import write_rows
 
 ROWS = [
@@ -75,7 +75,7 @@ def test_a_row_has_its_texts_and_the_reason(show) -> None:
 class Wise(Judge):
     """Knows that the City of Light is Paris, and what "not" means."""
 
-    variant = signature = "wise"
+    info = JudgeInfo("wise", "wise")
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         for sample in samples:

@@ -11,7 +11,7 @@ import pytest
 from bert_judge.cli.score import main
 from bert_judge.errors import BertJudgeError, InputError, ModelError, OutputError
 from bert_judge.inputs import open_source
-from bert_judge.records import Sample, Verdict
+from bert_judge.records import JudgeInfo, Sample, Verdict
 from conftest import Refused
 from failing_judges import EndpointJudge
 from json_lines import EXAMPLES, read_rows, write_rows
@@ -29,8 +29,7 @@ short:
 class Overlap(EndpointJudge):
     """A similarity: a score without a label; undecided on the second row."""
 
-    variant = "overlap"
-    signature = "Overlap|version:1"
+    info = JudgeInfo("overlap", "Overlap|version:1")
     fail_at = 7
 
     def verdict(self, number: int, sample: Sample) -> Verdict:
@@ -142,7 +141,7 @@ def test_a_cascade_in_a_suite_tells_of_its_stages(score) -> None:
         Stage(
             metric,
             {"judge_type": "RegexJudge", "pattern": "none", "metric": metric},
-            RegexJudge("none", metric).signature,
+            RegexJudge("none", metric).info.signature,
             high,
         )
         for metric, high in (("exact_match", Certificate(1.0, 80, 80, 0.95)), ("containment", None))

@@ -122,7 +122,7 @@ def test_a_processor_without_bfloat16_says_that_it_ran_float32(monkeypatch: pyte
     exact = BERTJudge(dtype="float32", runtime="openvino")
     for dtype in ("auto", "bfloat16"):
         judge = BERTJudge(dtype=dtype, runtime="openvino")
-        assert judge.signature == exact.signature
+        assert judge.info.signature == exact.info.signature
         assert judge.predict(*question) == exact.predict(*question)
 
 

@@ -39,7 +39,7 @@ def refusal(path: Path | str, **options: object) -> str:
     sentences = set()
     for runtime in ("torch", "openvino"):
         with pytest.raises(ModelError) as error:
-            _ = BERTJudge(str(path), runtime=runtime, **options).signature
+            _ = BERTJudge(str(path), runtime=runtime, **options).info.signature
         sentences.add(str(error.value))
     assert len(sentences) == 1
     [sentence] = sentences
@@ -253,7 +253,7 @@ def test_local_models_dir(folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_pat
     folder.rename(models / place)
     monkeypatch.setenv("LOCAL_MODELS_DIR", str(models))
     assert find_model("org/name") == models / place
-    assert BERTJudge("org/name", runtime="torch", dtype="float32").variant == "name"
+    assert BERTJudge("org/name", runtime="torch", dtype="float32").info.name == "name"
     assert find_model(STARTER) == STARTER_FOLDER
 
 

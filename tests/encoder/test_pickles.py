@@ -47,7 +47,7 @@ def test_a_pickle_is_refused_then_converted_once(pickled: Path, tmp_path: Path, 
     expected = BERTJudge(str(tmp_path / "plain")).predict(*ANSWERS)
     judge = BERTJudge(str(pickled), allow_pickle=True)
     assert judge.predict(*ANSWERS) == expected
-    assert judge.variant == "pickled"
+    assert judge.info.name == "pickled"
     assert BERTJudge(str(pickled)).predict(*ANSWERS) == expected  # what was converted is a model like any other
     assert len(list((cache / "converted").iterdir())) == 1
     assert not list((cache / "converted").glob("*/*.bin"))

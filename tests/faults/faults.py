@@ -125,7 +125,7 @@ def outcome(seen: str, folder: str = "out", expected: str = "whole") -> Outcome:
     by_id = {record["id"]: record for record in ours}
     lost = sum(by_id.get(record["id"]) != record for record in theirs)
     judged = Counter(Path(JUDGED).read_text().split()) if Path(JUDGED).exists() else Counter[str]()
-    assert ran("verify", folder, "--input", "rows.jsonl").returncode == 0
+    assert ran("doctor", folder, "--input", "rows.jsonl").returncode == 0
     return Outcome(seen, lost, ids.total() - len(ids), judged.total() - len(judged))
 
 
@@ -178,7 +178,7 @@ def released(run: subprocess.Popen[str]) -> str:
 _FORKING = """
 import json, os, sys
 import pyarrow.parquet
-import bert_judge.cli.score, bert_judge.cli.verify
+import bert_judge.cli.score, bert_judge.cli.doctor
 from bert_judge.cli import main
 for line in sys.stdin:
     words, variables = json.loads(line)
@@ -223,14 +223,14 @@ def _killed_at_each_step(*flags: str) -> Outcome:
             if done.returncode == 0:
                 break
             assert done.returncode == -signal.SIGKILL, done.stderr
-            assert not Path("out/run.json").exists() or run("verify", "out").returncode == 0
+            assert not Path("out/run.json").exists() or run("doctor", "out").returncode == 0
             done = run(*words)
             assert done.returncode == 0, done.stderr
             ours, judged = list(read_verdicts(Path("out"))), Path(JUDGED).read_text().split()
             lost += sum(record not in ours for record in expected)
             twice += len(ours) - len({record["id"] for record in ours})
             again = max(again, len(judged) - len(set(judged)))
-            assert run("verify", "out", "--input", "rows.jsonl").returncode == 0
+            assert run("doctor", "out", "--input", "rows.jsonl").returncode == 0
     assert step > 10
     return Outcome(f"Killed ({step - 1} steps); the same command goes on", lost, twice, again)
 
@@ -288,7 +288,7 @@ def disk_full_at_the_page() -> Outcome:
     done = ran("score", "rows.jsonl", *JUDGE, "--output_dir", "out", "--quiet",
                before=limit + "resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))")  # fmt: skip
     assert done.returncode == 1
-    assert ran("verify", "out").returncode == 0
+    assert ran("doctor", "out").returncode == 0
     assert ran("report", "out", "--output", "page.html").returncode == 0
     finished()
     return outcome(said(done))
@@ -443,7 +443,7 @@ def edited_record() -> Outcome:
     record = json.loads(Path("out/run.json").read_text())
     record["summary"]["accuracy"] = 0.99
     Path("out/run.json").write_text(json.dumps(record))
-    done = ran("verify", "out")
+    done = ran("doctor", "out")
     assert done.returncode == 1
     shutil.rmtree("out")
     finished()

@@ -19,7 +19,6 @@ from bert_judge.inputs import open_source
 from bert_judge.integrations.distributed import LOSSES, RayJudge
 from bert_judge.judges.cascade import CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.records import Signature
 from bert_judge.results import read_verdicts
 from bert_judge.studies.score import open_result, score_source
 from waiting import wait_until
@@ -67,7 +66,7 @@ def test_parts_signature_and_table_are_those_of_one_machine(command: Command, an
     assert parts_of(folder / "far") == parts_of(folder / "here")
     assert signature(folder / "far") == signature(folder / "here")
     assert (folder / "far/explanations.jsonl").read_bytes() == (folder / "here/explanations.jsonl").read_bytes()
-    assert command("verify", "far", "--input", answers)[0] == 0
+    assert command("doctor", "far", "--input", answers)[0] == 0
 
 
 def test_judges_that_depend_on_the_whole_input_or_have_several_kinds(
@@ -75,15 +74,14 @@ def test_judges_that_depend_on_the_whole_input_or_have_several_kinds(
 ) -> None:
     (folder / "own.py").write_text(
         "from bert_judge.judges import Judge\n"
-        "from bert_judge.records import Verdict\n"
+        "from bert_judge.records import JudgeInfo, Verdict\n"
         "class Share(Judge):\n"
-        "    variant = 'share'\n"
-        "    signature = 'Share'\n"
+        "    info = JudgeInfo('share', 'Share')\n"
         "    longest = 1\n"
         "    def fitted(self, samples):\n"
         "        new = Share()\n"
         "        new.longest = max(len(sample.candidate) for sample in samples)\n"
-        "        new.signature = f'Share {new.longest}'\n"
+        "        new.info = JudgeInfo('share', f'Share {new.longest}')\n"
         "        return new\n"
         "    def assess(self, samples):\n"
         "        for sample in samples:\n"
@@ -102,7 +100,7 @@ def test_the_stages_of_a_cascade_are_those_of_one_machine(command: Command, answ
     specs = [JudgeSpec.of(name) for name in names]
     high = (Certificate(1.0, 100, 99, 0.95), None)
     made = [
-        Stage(name, {"judge_type": "RegexJudge", **spec.settings}, Signature.of(spec.make().signature), side)
+        Stage(name, {"judge_type": "RegexJudge", **spec.settings}, spec.make().info.signature, side)
         for name, spec, side in zip(names, specs, high, strict=True)
     ]
     CascadePlan(tuple(made), 0.95, 0.1).save(folder / "cascade.json")
@@ -136,9 +134,9 @@ def test_what_a_judge_raises_and_what_it_warns_of_is_said(
         "import warnings\n"
         "from bert_judge.errors import InputError\n"
         "from bert_judge.judges import Judge\n"
-        "from bert_judge.records import Verdict\n"
+        "from bert_judge.records import JudgeInfo, Verdict\n"
         "class Bad(Judge):\n"
-        "    variant = signature = 'bad'\n"
+        "    info = JudgeInfo('bad', 'bad')\n"
         "    def assess(self, samples):\n"
         "        warnings.warn('this judge guesses')\n"
         "        for sample in samples:\n"
@@ -223,7 +221,7 @@ def test_a_row_that_kills_its_process_costs_its_part_alone(command: Command, ans
     assert (folder / "judged").read_text().split() == [record["id"] for record in records[98:147]]
     assert command(*common, "here", "--output_format", "parquet")[0] == 0
     assert parts_of(folder / "far") == parts_of(folder / "here")
-    assert command("verify", "far", "--input", answers)[0] == 0
+    assert command("doctor", "far", "--input", answers)[0] == 0
 
 
 def test_a_judge_that_no_process_can_start_ends_the_run(command: Command, answers: Path, folder: Path) -> None:
@@ -279,7 +277,7 @@ def test_workers_write_to_an_address_and_a_killed_command_goes_on(
     assert parts_of(far) == parts_of(folder / "here")
     assert {path.name for path in far.glob("verdicts/*")} == {*parts_of(far), "_parts.jsonl"}
     assert {path.name for path in far.iterdir()} == {"verdicts", "run.json", "scores.json"}
-    assert command("verify", far, "--input", answers)[0] == 0
+    assert command("doctor", far, "--input", answers)[0] == 0
 
 
 def test_a_cluster_that_is_not_there_is_said(answers: Path) -> None:

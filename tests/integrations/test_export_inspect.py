@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bert_judge.judges import Judge
-from bert_judge.records import Sample, Verdict
+from bert_judge.records import JudgeInfo, Sample, Verdict
 from json_lines import read_rows
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -25,8 +25,7 @@ Command = Callable[..., tuple[int, str, str]]
 class Hesitant(Judge):
     """Decides nothing."""
 
-    variant = "hesitant"
-    signature = "Hesitant"
+    info = JudgeInfo("hesitant", "Hesitant")
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         return (Verdict(None, explanation="who knows") for _ in samples)

@@ -15,7 +15,7 @@ import yaml
 from bert_judge.inputs import open_source
 from bert_judge.judges import Judge
 from bert_judge.measures import rate_interval
-from bert_judge.records import Sample, Verdict
+from bert_judge.records import JudgeInfo, Sample, Verdict
 from json_lines import read_rows, write_rows
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -27,8 +27,7 @@ Command = Callable[..., tuple[int, str, str]]
 class OddOnes(Judge):
     """Decides each second row."""
 
-    variant = "odd"
-    signature = "OddOnes"
+    info = JudgeInfo("odd", "OddOnes")
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         return (Verdict(None) if number % 2 else Verdict(0.75, 1) for number, _ in enumerate(samples))
@@ -37,9 +36,7 @@ class OddOnes(Judge):
 class Unlabelled(Judge):
     """Gives scores that mean nothing more."""
 
-    scale = "score"
-    variant = "unlabelled"
-    signature = "Unlabelled"
+    info = JudgeInfo("unlabelled", "Unlabelled")
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         return (Verdict(0.5) for _ in samples)

@@ -22,6 +22,7 @@ from bert_judge.errors import InputError, ModelError
 from bert_judge.integrations.rewards import compute_score, compute_scores, correctness, format_match, reward_func
 from bert_judge.judges import Judge, RegexJudge
 from bert_judge.judges.shared import SharedJudge, shared_judge
+from bert_judge.records import JudgeInfo
 from conftest import Refused
 from served import served
 
@@ -37,8 +38,7 @@ def messages(*texts: str, role: str = "assistant") -> list[dict[str, str]]:
 class Seen(Judge):
     """Keeps what it was asked; gives each answer its length in tenths, and is undecided on a question mark."""
 
-    variant = signature = "seen"
-    scale = "probability"
+    info = JudgeInfo("seen", "seen", "probability")
 
     def __init__(self) -> None:
         self.calls: list[list[Sample]] = []

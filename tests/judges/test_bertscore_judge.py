@@ -40,8 +40,8 @@ def test_a_threshold_makes_labels() -> None:
     labels = [verdict.label for verdict in judge.assess([Sample("The cat sat.", ("The cat sat.",)), SAMPLES[3]])]
     assert scores[0] == pytest.approx(1, abs=1e-3)
     assert labels == [1, 0]
-    assert judge.signature.settings["threshold"] == "0.6"
-    assert judge.signature != BERTScore().signature
+    assert judge.info.signature.settings["threshold"] == "0.6"
+    assert judge.info.signature != BERTScore().info.signature
 
 
 def test_idf_reads_the_whole_input_first_and_keeps_it(tmp_path: Path) -> None:
@@ -53,8 +53,8 @@ def test_idf_reads_the_whole_input_first_and_keeps_it(tmp_path: Path) -> None:
     expected = [verdict.score for verdict in fitted.assess(SAMPLES)]
     again = BERTScore(idf_path=str(path), dtype="float32")  # the file is there now
     assert [verdict.score for verdict in again.fitted(SAMPLES[:1]).assess(SAMPLES)] == expected
-    assert again.signature == fitted.signature
-    assert fitted.signature.settings["idf"] != "none"
+    assert again.info.signature == fitted.info.signature
+    assert fitted.info.signature.settings["idf"] != "none"
     assert BERTScore(idf=True, dtype="float32").predict(
         None, [sample.candidate for sample in SAMPLES], [sample.references for sample in SAMPLES]
     ) == pytest.approx(expected, abs=1e-6)

@@ -15,8 +15,7 @@ from bert_judge.errors import InputError, ModelError, OutputError
 from bert_judge.judges import Judge
 from bert_judge.judges.cascade import Cascade, CascadePlan, Certificate, Stage
 from bert_judge.judges.naming import read_judges
-from bert_judge.records import Sample, Signature, Verdict
-from bert_judge.results.runs import Row
+from bert_judge.records import JudgeInfo, Row, Sample, Signature, Verdict
 from bert_judge.studies.calibrate import CascadeResult, calibrate_cascade, early_agreement, stage_counts
 from bert_judge.studies.thresholds import CascadeSettings, Labelled, find_thresholds, labelled
 from conftest import Refused
@@ -30,12 +29,9 @@ class Reader(Judge):
         self.column, self.revision, self.fail_at = column, revision, fail_at
 
     @property
-    def variant(self) -> str:
-        return f"reader{self.column}"
-
-    @property
-    def signature(self) -> Signature:
-        return Signature.make("Reader", column=self.column, revision=self.revision)
+    def info(self) -> JudgeInfo:
+        signature = Signature.make("Reader", column=self.column, revision=self.revision)
+        return JudgeInfo(f"reader{self.column}", signature)
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         for sample in samples:
@@ -80,13 +76,13 @@ def plan(*thresholds: tuple[float | None, float | None], abstain: bool = False, 
         Stage(
             f"s{column}",
             judge(column, **more),
-            Reader(column).signature,
+            Reader(column).info.signature,
             None if high is None else side(high),
             None if low is None else side(low),
         )
         for column, (low, high) in enumerate(thresholds)
     ]
-    last = [] if abstain else [Stage("end", judge(len(stages), **more), Reader(len(stages)).signature)]
+    last = [] if abstain else [Stage("end", judge(len(stages), **more), Reader(len(stages)).info.signature)]
     return CascadePlan((*stages, *last), 0.95, 0.1, abstain=abstain)
 
 
@@ -199,11 +195,11 @@ def test_a_file_from_before_says_that_it_certifies_questions(tmp_path: Path) -> 
 def test_the_signature_changes_with_what_decides(load) -> None:
     base = plan((0.1, 0.9))
     first = load(base)
-    assert load(replace(base, calibration={"file": "another"})).signature == first.signature
+    assert load(replace(base, calibration={"file": "another"})).info.signature == first.info.signature
     others = [plan((0.1, 0.8)), plan((0.2, 0.9)), plan((None, 0.9)), plan((0.1, 0.9), abstain=True)]
-    signatures = {load(each).signature for each in [base, *others]}
+    signatures = {load(each).info.signature for each in [base, *others]}
     assert len(signatures) == 5
-    assert first.variant == "s0-end-0.95"
+    assert first.info.name == "s0-end-0.95"
 
 
 def test_a_judge_that_is_another_now_is_refused(load) -> None:
@@ -372,7 +368,7 @@ def unequal(questions: int, seed: int) -> tuple[list[Row], list[float]]:
             gold, sure = int(chance.random() < 0.5), chance.random()
             agrees = chance.random() >= 2 * wrong * (1 - sure)
             source = "long" if answers == 8 else "short"
-            rows.append(Row(None, None, gold=gold, question=f"Question {question}?", meta={"dataset": source}))
+            rows.append(Row(None, gold=gold, question=f"Question {question}?", meta={"dataset": source}))
             scores.append(0.5 + sure / 2 if agrees == gold else 0.5 - sure / 2)
     return rows, scores
 
@@ -400,7 +396,7 @@ def test_a_promise_holds_for_what_it_counts_where_sources_differ_in_answers_a_qu
 
 def test_what_counts_alike(subtests: pytest.Subtests) -> None:
     rows = [
-        Row(None, None, question=question, meta={"source": source})
+        Row(None, question=question, meta={"source": source})
         for question, source in [("a?", "one"), ("a?", "one"), ("b?", "one"), ("c?", "two"), ("d?", None)]
     ]
     for certify, weights in [

@@ -35,7 +35,9 @@ from served import served
 def cascade() -> Judge:
     """Two stages without a model."""
     stages = [
-        Stage(m, {"judge_type": "RegexJudge", "pattern": "none", "metric": m}, RegexJudge("none", m).signature, high)
+        Stage(
+            m, {"judge_type": "RegexJudge", "pattern": "none", "metric": m}, RegexJudge("none", m).info.signature, high
+        )
         for m, high in (("containment", Certificate(1.0, 100, 100, 0.97)), ("token_f1", None))
     ]
     with tempfile.TemporaryDirectory() as folder:
@@ -195,9 +197,9 @@ def test_bad_arguments_are_told_in_a_sentence(judge: Judge, refused: Refused) ->
 
 
 def test_the_signature_is_stable(judge: Judge, name: str) -> None:
-    assert judge.signature == MAKERS[name]().signature
-    assert judge.variant
-    assert "/" not in judge.variant  # it is a folder's name
+    assert judge.info.signature == MAKERS[name]().info.signature
+    assert judge.info.name
+    assert "/" not in judge.info.name  # it is a folder's name
 
 
 @pytest.mark.parametrize(
@@ -214,16 +216,16 @@ def test_the_signature_is_stable(judge: Judge, name: str) -> None:
     ],
 )
 def test_the_signature_changes_when_a_number_can(arguments: dict, changes: bool) -> None:
-    assert (BERTJudge(**arguments).signature != BERTJudge().signature) == changes
+    assert (BERTJudge(**arguments).info.signature != BERTJudge().info.signature) == changes
 
 
 @pytest.mark.parametrize("runtime", ["torch", "openvino"])
 def test_the_signature_says_which_dtype_ran(samples: list[Sample], runtime: RuntimeName) -> None:
     """Not every processor computes bfloat16; what it computes instead is float32, by its name, too."""
     exact, fast, auto = (BERTJudge(dtype=dtype, runtime=runtime) for dtype in ("float32", "bfloat16", "auto"))
-    assert (scores(fast, samples) != scores(exact, samples)) == (fast.signature != exact.signature)
-    assert exact.signature.settings["dtype"] == "float32"
-    assert auto.signature in (exact.signature, fast.signature)
+    assert (scores(fast, samples) != scores(exact, samples)) == (fast.info.signature != exact.info.signature)
+    assert exact.info.signature.settings["dtype"] == "float32"
+    assert auto.info.signature in (exact.info.signature, fast.info.signature)
 
 
 def test_threads_can_share_a_judge(judge: Judge, name: str, samples: list[Sample]) -> None:

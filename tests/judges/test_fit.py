@@ -48,10 +48,10 @@ def test_an_encoder_is_made_a_judge(encoder: Path, tmp_path: Path) -> None:
     untrained = BERTJudge(str(encoder), dtype="float32", runtime="torch")
     judge = untrained.fit(nested(), str(tmp_path / "mine"), **SHORT, config=CONFIG)
     assert isinstance(judge, BERTJudge)
-    assert judge.variant == "mine"
+    assert judge.info.name == "mine"
     [score] = judge.predict(["What is the capital of 3?"], ["It is Wien."], ["Wien"])
     assert 0 < score < 1
-    assert judge.signature.settings["dtype"] == "float32"
+    assert judge.info.signature.settings["dtype"] == "float32"
     assert JudgeConfig.load(tmp_path / "mine").form.forms == ("qcr",)
     found = record(tmp_path / "mine")
     assert (found["data"]["train"] + found["data"]["dev"], found["settings"]["num_train_epochs"]) == (300, 0.5)
@@ -65,7 +65,7 @@ def test_an_encoder_is_made_a_judge(encoder: Path, tmp_path: Path) -> None:
     "use",
     [
         lambda judge: judge.predict(["q"], ["c"], ["r"]),
-        lambda judge: judge.signature,
+        lambda judge: judge.info.signature,
         lambda judge: list(judge.assess([])),
     ],
     ids=["predict", "signature", "assess"],
@@ -100,7 +100,7 @@ def test_without_references(encoder: Path, tmp_path: Path) -> None:
         judge.fit(rows, tmp_path / "nothing", False, include_reference=False, **SHORT, config=CONFIG)
     trained = judge.fit(rows, tmp_path / "without", include_reference=False, **SHORT, config=CONFIG)
     assert JudgeConfig.load(tmp_path / "without").form.forms == ("qc",)
-    assert not trained.reads_references
+    assert not trained.info.reads_references
     assert trained.predict(["1?"] * 2, ["yes"] * 2, ["", "no"])[0] == trained.predict(["1?"], ["yes"], ["x"])[0]
 
 
@@ -123,7 +123,7 @@ def test_the_starter_can_be_trained_on(tmp_path: Path, starter: BERTJudge) -> No
     texts = (["What is the capital of France?"], ["I'd say Paris."], ["Paris"])
     logits = [next(iter(j.assess(samples_of(*texts)))).details["logit"] for j in (judge, starter)]
     assert logits[0] == pytest.approx(logits[1], abs=0.1)  # hardly moved
-    assert judge.signature.settings["form"] == starter.signature.settings["form"]
+    assert judge.info.signature.settings["form"] == starter.info.signature.settings["form"]
 
 
 def samples_of(questions: list[str], candidates: list[str], references: list[str]) -> list:

@@ -68,7 +68,7 @@ def test_a_causal_model_scores_the_candidate_alone(plain_model: Path) -> None:
     assert len({round(score, 3) for score in expected}) == 5
     assert [verdict.label for verdict in verdicts] == [None] * len(ROWS)
     assert verdicts[-1].details == {"tokens": 1}
-    assert (judge.scale, judge.threshold, judge.reads_references) == ("score", None, False)
+    assert (judge.info.scale, judge.info.threshold, judge.info.reads_references) == ("score", None, False)
 
 
 def test_a_causal_model_reads_a_question_before(plain_model: Path) -> None:
@@ -83,8 +83,8 @@ def test_a_sequence_model_writes_the_candidate_after_the_question(sequence_model
 
 def test_the_reference_after_which_the_candidate_is_likeliest_counts(sequence_model: Path) -> None:
     judge = FluencyJudge(str(sequence_model), dtype="float32", source="reference")
-    assert judge.reads_references
-    assert judge.variant == f"{sequence_model.name}-reference"
+    assert judge.info.reads_references
+    assert judge.info.name == f"{sequence_model.name}-reference"
     for verdict, row in zip(judge.assess(ROWS), ROWS, strict=True):
         each = [sequence_loop(sequence_model, reference, row.candidate) for reference in row.references]
         assert verdict.score == pytest.approx(max(each), abs=1e-4)
@@ -103,9 +103,11 @@ def test_a_threshold_labels(plain_model: Path) -> None:
     low, *_, high = sorted({score for score in scores(FluencyJudge(str(plain_model), "float32")) if score})
     judge = FluencyJudge(str(plain_model), dtype="float32", threshold=(low + high) / 2)
     verdicts = list(judge.assess(ROWS))
-    assert [verdict.label for verdict in verdicts] == [int(verdict.score >= judge.threshold) for verdict in verdicts]
+    assert [verdict.label for verdict in verdicts] == [
+        int(verdict.score >= judge.info.threshold) for verdict in verdicts
+    ]
     assert {verdict.label for verdict in verdicts} == {0, 1}
-    assert judge.signature != FluencyJudge(str(plain_model), dtype="float32").signature
+    assert judge.info.signature != FluencyJudge(str(plain_model), dtype="float32").info.signature
 
 
 def test_long_texts_lose_their_end_and_say_so(plain_model: Path, sequence_model: Path) -> None:

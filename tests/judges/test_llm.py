@@ -467,9 +467,9 @@ def test_a_killed_run_asks_for_no_reply_that_had_arrived(tmp_path: Path):
 def test_the_signature_changes_when_a_number_can(arguments: dict, changes: bool):
     given = {"base_url": "http://127.0.0.1:1/v1", "store": "off"}
     plain, other = LLMJudge("org/m", "openai", **given), LLMJudge("org/m", "openai", **(given | arguments))
-    assert (plain.signature != other.signature) == changes
-    assert other.variant == other.signature.settings["variant"]
-    assert plain.variant == "m-soft"
+    assert (plain.info.signature != other.info.signature) == changes
+    assert other.info.name == other.info.signature.settings["variant"]
+    assert plain.info.name == "m-soft"
 
 
 def test_bad_arguments_are_told_in_a_sentence(refused: Refused):

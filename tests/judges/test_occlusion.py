@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Literal
 
 import pytest
 
 from bert_judge import BERTJudge, Sample, Verdict
 from bert_judge.judges import Judge, RegexJudge, RuleJudge
-from bert_judge.records import Explanation, Occlusion
+from bert_judge.records import Explanation, JudgeInfo, Occlusion
 
 SHELLEY = Sample(
     "It was written by the poet Percy Bysshe Shelley.",
@@ -108,8 +107,7 @@ def test_sentences_and_words_of_scripts_and_lists() -> None:
 class Moody(Judge):
     """Undecided without "please", else surer with every "yes"."""
 
-    variant = signature = "moody"
-    scale: Literal["score"] = "score"
+    info = JudgeInfo("moody", "moody")
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         for sample in samples:

@@ -27,7 +27,7 @@ NOBODY_KNOWS = [Sample(f"It is {n} or so.", (f"{n + n % 2}",), f"What is the num
 @pytest.fixture(scope="module")
 def int8(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("judges") / "starter-int8"
-    assert main(["quantize", str(EXAMPLES), "--output_dir", str(folder), "--json"]) == 0
+    quantize("starter", open_source(EXAMPLES), folder)
     return folder
 
 
@@ -39,9 +39,9 @@ def test_an_int8_judge_says_what_its_judge_says(int8: Path) -> None:
     assert len(drifts) == len(samples)
     assert 0 < sum(drifts) / len(drifts) < 0.02
     assert sum((a >= 0.5) != (b >= 0.5) for a, b in pairs if a is not None and b is not None) <= 2
-    assert judge.signature.settings["dtype"] == "int8"
-    assert judge.signature.settings["model"] == "starter-int8"
-    assert judge.signature != exact.signature
+    assert judge.info.signature.settings["dtype"] == "int8"
+    assert judge.info.signature.settings["model"] == "starter-int8"
+    assert judge.info.signature != exact.info.signature
 
 
 def test_it_is_a_judge_by_its_folder(int8: Path, tmp_path: Path) -> None:
@@ -49,18 +49,16 @@ def test_it_is_a_judge_by_its_folder(int8: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert main(["score", str(EXAMPLES), "--judge", str(moved), "--dtype", "int8", "--output_dir", str(out)]) == 0
     assert len(json.loads((out / "scores.json").read_text())) == 98
-    assert main(["verify", str(out)]) == 0
+    assert main(["doctor", str(out)]) == 0
 
 
-def test_what_is_said_of_it(tmp_path: Path, command: Callable[..., tuple[int, str, str]]) -> None:
+def test_it_is_compared_with_its_judge(tmp_path: Path) -> None:
     folder = tmp_path / "int8"
-    status, out, _ = command("quantize", EXAMPLES, "--output_dir", folder, "--json", "--calibration_rows", "45")
-    found = json.loads(out)
-    assert status == 0
-    assert (found["calibration_rows"], found["rows"]) == (45, 43)
-    assert found["agreement"] == pytest.approx(found["exact_agreement"], abs=0.05)
-    assert found["size"] == sum(path.stat().st_size for path in folder.glob("int8.*"))
-    assert found["size"] < 0.6 * (STARTER_FOLDER / "model.safetensors").stat().st_size
+    made = quantize("starter", open_source(EXAMPLES), folder, calibration_rows=45)
+    assert (made.calibration_rows, made.rows) == (45, 43)
+    assert made.agreement == pytest.approx(made.exact_agreement, abs=0.05)
+    assert made.size == sum(path.stat().st_size for path in folder.glob("int8.*"))
+    assert made.size < 0.6 * (STARTER_FOLDER / "model.safetensors").stat().st_size
 
 
 @pytest.mark.parametrize("architecture", ["bert", "roberta", "xlm-roberta", "deberta-v2", "modernbert", "eurobert"])
@@ -100,7 +98,7 @@ def test_what_it_can_not_do_is_said(int8: Path, tmp_path: Path, refused: Callabl
     for option in ({"device": "cuda"}, {"runtime": "torch"}, {"dtype": "bfloat16"}):
         with refused("leave them out, or name the judge it was made of", option=option):
             BERTJudge(name, **option)
-    with refused("make one of this judge with `bert-judge quantize`"):
+    with refused("make one with bert_judge.judges.quantize"):
         BERTJudge(dtype="int8")
     with refused("without hidden states to compare", error=ModelError):
         BERTScorer(model_type=name, num_layers=1)
@@ -108,7 +106,7 @@ def test_what_it_can_not_do_is_said(int8: Path, tmp_path: Path, refused: Callabl
         train(name, samples, tmp_path / "trained", config=TrainConfig(dev_share=0.3))
     with refused("is an int8 judge already", error=ModelError):
         quantize(name, samples, tmp_path / "again")
-    with refused("holds an int8 judge; pass --overwrite", error=OutputError):
+    with refused("holds an int8 judge; pass overwrite=True", error=OutputError):
         quantize("starter", samples, int8)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("mine")

@@ -269,19 +269,19 @@ def test_a_missing_package_is_named_at_once(
 def test_the_signature_changes_when_a_number_can(
     base: dict[str, Any], arguments: dict[str, Any], changes: bool
 ) -> None:
-    assert (RegexJudge(**base).signature != RegexJudge(**(base | arguments)).signature) == changes
+    assert (RegexJudge(**base).info.signature != RegexJudge(**(base | arguments)).info.signature) == changes
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_signature_holds_the_versions(metric: str) -> None:
     judge = RegexJudge("(a|b)", metric)
-    signature = judge.signature
+    signature = judge.info.signature
     assert signature.name == "RegexJudge"
     assert all(signature.settings.values())
-    assert signature.settings["variant"] == judge.variant
+    assert signature.settings["variant"] == judge.info.name
     packages = {"ROUGE": "rouge-score", "bleu": "sacrebleu", "chrf": "sacrebleu", "Math-Verify": "sympy"}
     assert metric not in packages or packages[metric] in signature.settings
-    assert judge.scale == ("score" if metric in ("ROUGE", "token_f1", "bleu", "chrf") else "decision")
+    assert judge.info.scale == ("score" if metric in ("ROUGE", "token_f1", "bleu", "chrf") else "decision")
 
 
 def test_the_variant_is_the_papers_folder(subtests: pytest.Subtests) -> None:
@@ -291,9 +291,9 @@ def test_the_variant_is_the_papers_folder(subtests: pytest.Subtests) -> None:
         ({"metric": "Math-Verify", "pattern": "boxed"}, "Math-Verify-boxed"),
     ]:
         with subtests.test(arguments=arguments, variant=variant):
-            assert RegexJudge(**arguments).variant == variant
-            assert RegexJudge("/(.+)").variant != RegexJudge("//(.+)").variant
-            assert RegexJudge("/(.+)").variant.replace("-", "").isalnum()
+            assert RegexJudge(**arguments).info.name == variant
+            assert RegexJudge("/(.+)").info.name != RegexJudge("//(.+)").info.name
+            assert RegexJudge("/(.+)").info.name.replace("-", "").isalnum()
 
 
 def test_verdicts_come_as_a_stream() -> None:

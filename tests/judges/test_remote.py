@@ -47,7 +47,11 @@ def test_verdicts_are_those_of_the_served_judge(url: str, starter: BERTJudge, sa
     assert [each.truncated for each in found] == [each.truncated for each in own]
     assert [each.outside for each in found] == [each.outside for each in own]
     assert found[0].details.keys() == own[0].details.keys()
-    assert (remote.signature, remote.scale, remote.threshold) == (starter.signature, "probability", 0.5)
+    assert (remote.info.signature, remote.info.scale, remote.info.threshold) == (
+        starter.info.signature,
+        "probability",
+        0.5,
+    )
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -106,7 +110,7 @@ def test_a_call_that_is_cancelled_takes_its_rows_back() -> None:
 
 def test_one_of_several_is_named(url: str, refused: Refused) -> None:
     assert RemoteJudge(url, "containment").predict(None, ["so Paris"], ["Paris"]) == [1.0]
-    assert RemoteJudge(url, "slow").threshold is None
+    assert RemoteJudge(url, "slow").info.threshold is None
     with refused("has no judge 'containmint'; did you mean containment?"):
         RemoteJudge(url, "containmint")
 
@@ -211,8 +215,8 @@ def test_a_key_is_sent(monkeypatch: pytest.MonkeyPatch, refused: Refused) -> Non
                 RemoteJudge(url, api_key=key)
         given = RemoteJudge(url, api_key="secret")
         assert given.predict(None, ["xyz"], ["r"]) == [3.0]
-        assert "secret" not in repr(given.signature)
-        assert JudgeSpec.of({"judge_type": "RemoteJudge", "server": url, "api_key": "secret"}).make().variant
+        assert "secret" not in repr(given.info.signature)
+        assert JudgeSpec.of({"judge_type": "RemoteJudge", "server": url, "api_key": "secret"}).make().info.name
         monkeypatch.setenv("BERT_JUDGE_API_KEY", "secret")
         assert RemoteJudge(url).predict(None, ["xyz"], ["r"]) == [3.0]
         monkeypatch.setenv("BERT_JUDGE_API_KEY", "another")
@@ -226,4 +230,4 @@ def test_a_key_is_no_flag(complaint: Callable[..., str]) -> None:
 
 def test_it_is_named_like_any_other(url: str) -> None:
     spec = JudgeSpec.of({"judge_type": "RemoteJudge", "server": url, "served": "containment"})
-    assert spec.make().variant == RegexJudge("none", "containment").variant
+    assert spec.make().info.name == RegexJudge("none", "containment").info.name

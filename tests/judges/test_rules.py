@@ -90,7 +90,7 @@ def test_a_file_of_rules(tmp_path: Path) -> None:
         """,
     )
     judge = RuleJudge(path, ends_with=".")
-    assert judge.variant.startswith("safety-")
+    assert judge.info.name.startswith("safety-")
     assert verdict("It is Paris.", judge).label == 1
     found = verdict("I can't help you with paris", judge)
     assert found.details["rules"] == {
@@ -126,13 +126,13 @@ def test_a_reasoning_trace_is_not_judged() -> None:
 def test_the_signature_changes_with_the_rules_alone(tmp_path: Path) -> None:
     first = write(tmp_path / "a.yaml", "- max_words: 4\n")
     same = write(tmp_path / "sub-a.yaml", "# a comment\n- {max_words: 4}\n")
-    base = RuleJudge(first).signature
-    assert RuleJudge(first).signature == base
-    assert RuleJudge(same).signature.settings["rules"] == base.settings["rules"]
+    base = RuleJudge(first).info.signature
+    assert RuleJudge(first).info.signature == base
+    assert RuleJudge(same).info.signature.settings["rules"] == base.settings["rules"]
     others = [{"max_words": 5}, {"min_words": 4}, {"max_words": 4, "case_sensitive": True}, {"max_words": 4}]
-    signatures = {RuleJudge(**each).signature for each in others}
+    signatures = {RuleJudge(**each).info.signature for each in others}
     assert len(signatures) == len(others)
-    assert RuleJudge(first, timeout=2).signature != base
+    assert RuleJudge(first, timeout=2).info.signature != base
 
 
 def test_wrong_arguments_are_told_in_a_sentence(refused: Refused) -> None:

@@ -91,12 +91,12 @@ def test_a_scope_changes_no_score_and_no_signature(make_judge: Callable[..., Pat
     folder, rows = Path(shutil.copytree(make_judge("bert"), tmp_path / "judge")), [Sample(GERMAN, ("Hamburg",), "Wo?")]
     JudgeConfig().save(folder)
     silent = BERTJudge(str(folder))
-    before, signature = list(silent.assess(rows)), silent.signature
+    before, signature = list(silent.assess(rows)), silent.info.signature
     assert before[0].outside is None
     JudgeConfig(scope=ENGLISH).save(folder)
     assert JudgeConfig.load(folder).scope == ENGLISH
     after = BERTJudge(str(folder))
-    assert after.signature == signature
+    assert after.info.signature == signature
     assert list(after.assess(rows)) == [replace(before[0], outside="in German")]
 
 
@@ -105,7 +105,7 @@ def test_the_starter_s_signature_does_not_know_its_scope(tmp_path: Path, starter
     saved = json.loads((folder / "judge.json").read_text())
     assert saved.pop("scope") == {"languages": ["en"], "reference_words": 150}
     (folder / "judge.json").write_text(json.dumps(saved))
-    assert BERTJudge(str(folder)).signature == starter.signature
+    assert BERTJudge(str(folder)).info.signature == starter.info.signature
 
 
 def test_rows_outside_are_counted_with_the_accuracy_of_the_others() -> None:

@@ -79,18 +79,18 @@ def test_whole_candidates_are_judged_where_that_is_asked_for() -> None:
     answer, whole = RegexJudge("none", "containment"), RegexJudge("none", "containment", whole_candidate=True)
     assert [next(iter(judge.assess([run_on]))).label for judge in (answer, whole)] == [0, 1]
     assert next(iter(answer.assess([run_on]))).left_out == {"run-on": 40}
-    assert str(answer.signature) != str(whole.signature)
+    assert str(answer.info.signature) != str(whole.info.signature)
     starter = BERTJudge(dtype="float32", whole_candidate=True)
     [verdict] = starter.assess([Sample("<think>It is Lima", ("Lima",), PERU)])
     assert not verdict.left_out
     assert verdict.explanation is None
-    assert starter.signature.settings["reading"] == "whole"
+    assert starter.info.signature.settings["reading"] == "whole"
 
 
 def test_a_judge_without_a_head_of_ours_reads_whole_candidates(make_judge: Any) -> None:
     judge = BERTJudge(str(make_judge("bert")), dtype="float32")
     [verdict] = judge.assess([Sample("Paris", ("Paris",), "What is the capital of France?")])
-    assert judge.signature.settings["reading"] == "whole"
+    assert judge.info.signature.settings["reading"] == "whole"
     assert 0 < (verdict.score or 0) < 1
 
 

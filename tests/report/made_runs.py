@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from bert_judge import Sample
-from bert_judge.records import Signature, Verdict
-from bert_judge.results import Identity, ResultFolder, verdict_record
+from bert_judge.records import Row, Signature, Verdict
+from bert_judge.results import Identity, ResultFolder
 from bert_judge.results.runs import Run, load_run
+from saved_runs import write_records
 
 STARTER = Signature.make("BERTJudge", model="starter", weights="12ab", threshold=0.5)
 LARGE = Signature.make("BERTJudge", model="large", weights="34cd", threshold=0.5)
@@ -30,8 +31,7 @@ def make_run(
     result = ResultFolder(folder, Identity(signature, sha, {}))
     pairs = zip(samples, verdicts, strict=True)
     with result.writing():
-        for _ in result.append(verdict_record(sample, verdict, texts) for sample, verdict in pairs):
-            pass
+        write_records(result, [Row.of(sample, verdict).record(texts) for sample, verdict in pairs])
         run = {
             "input": {"path": "data/answers.jsonl", "format": "jsonl"},
             "command": ["bert-judge", "score", "my answers.jsonl"],

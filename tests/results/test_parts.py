@@ -17,7 +17,7 @@ from bert_judge import BERTJudge
 from bert_judge.errors import InputError, OutputError
 from bert_judge.inputs import Source, open_source
 from bert_judge.judges import Judge
-from bert_judge.records import Sample, Signature, Verdict
+from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.results import Identity, ResultFolder, read_verdicts
 from bert_judge.studies.score import score_source
 
@@ -34,8 +34,7 @@ Command = Callable[..., tuple[int, str, str]]
 class Steady(Judge):
     """Says right where the candidate is a reference; breaks before row `fail_at`, fails on the rows of `failing`."""
 
-    variant = "steady"
-    signature = "Steady|version:1"
+    info = JudgeInfo("steady", "Steady|version:1")
 
     def __init__(self, fail_at: str | None = None, failing: Iterable[str] = ()) -> None:
         self.fail_at, self.failing = fail_at, set(failing)
@@ -69,7 +68,7 @@ def write_rows(path: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
 
 def folder_for(source: Source, path: Path) -> ResultFolder:
     options = {"part_rows": source.part_rows}
-    return ResultFolder(path, Identity(Signature.of(Steady.signature), source.sha256, options))
+    return ResultFolder(path, Identity(Steady.info.signature, source.sha256, options))
 
 
 def judged(source: Source, path: Path, judge: Judge | None = None) -> ResultFolder:
@@ -112,12 +111,12 @@ def test_parts_begin_after_bad_rows_and_in_later_files(tmp_path: Path) -> None:
 def test_parts_hold_what_lines_hold(source: Source, tmp_path: Path) -> None:
     folder = judged(source, tmp_path / "parts")
     assert folder.finished
-    lines = ResultFolder(tmp_path / "lines", Identity(Signature.of(Steady.signature), source.sha256, {}))
+    lines = ResultFolder(tmp_path / "lines", Identity(Steady.info.signature, source.sha256, {}))
     list(score_source(source, Steady(), lines))
     assert list(folder.records()) == list(lines.records())
     assert next(folder.records())["n"] == 0
     assert (tmp_path / "parts/scores.json").read_bytes() == (tmp_path / "lines/scores.json").read_bytes()
-    assert folder.run()["summary"] == lines.run()["summary"]
+    assert folder.run["summary"] == lines.run["summary"]
     table = pq.read_table(tmp_path / "parts/verdicts")  # what other tools see
     assert table.column("score").to_pylist() == [record["score"] for record in lines.records()]
     assert json.loads(table.column("columns").to_pylist()[3]) == {"task": "t", "n": 3}
@@ -165,7 +164,7 @@ def test_rows_on_which_the_judge_failed_are_judged_again_alone(source: Source, t
     assert folder_for(source, tmp_path / "r").failed == 1
     records = list(again.records())
     assert [record["id"] for record in records if record.get("failed")] == ["22"]
-    assert again.run()["summary"]["rows"] == 23 == len(records)
+    assert again.run["summary"]["rows"] == 23 == len(records)
     assert not first.finished or not folder_for(source, tmp_path / "r").finished
 
 
@@ -174,7 +173,7 @@ def test_another_input_or_size_of_parts_is_refused_unless_it_may_be_overwritten(
     other = open_source(write_rows(tmp_path / "other.jsonl", ROWS[:9]), part_rows=4)
     with pytest.raises(OutputError, match=r"another input and other options .part_rows: 5, not 4"):
         folder_for(other, tmp_path / "r")
-    identity = Identity(Signature.of(Steady.signature), other.sha256, {})
+    identity = Identity(Steady.info.signature, other.sha256, {})
     lines = ResultFolder(tmp_path / "r", identity, overwrite=True)
     list(score_source(other, Steady(), lines))
     assert len(list(read_verdicts(tmp_path / "r"))) == 9
@@ -191,12 +190,12 @@ def test_values_that_have_no_place_are_refused_and_half_characters_are_replaced(
     with folder.writing():
         for value in (float("nan"), float("inf")):
             with pytest.raises(OutputError, match="the verdict of row 1 can't be written"):
-                folder.write_part(0, [{"id": "1", "score": value, "label": None}])
+                list(folder.write(0, range(1), [{"id": "1", "score": value, "label": None}]))
         with pytest.raises(OutputError, match="the verdict of row 1 can't be written"):
-            folder.write_part(0, [{"id": "1", "score": 1.0, "label": 1, "details": {"a": object()}}])
-        folder.write_part(0, [{"id": "1", "score": 1.0, "label": 1, "explanation": "\ud83d!"}])
-    assert folder.parts is not None
-    assert folder.parts.records(0) == [{"id": "1", "score": 1.0, "label": 1, "explanation": "\ufffd!"}]
+            list(folder.write(0, range(1), [{"id": "1", "score": 1.0, "label": 1, "details": {"a": object()}}]))
+        list(folder.write(0, range(1), [{"id": "1", "score": 1.0, "label": 1, "explanation": "\ud83d!"}]))
+        folder.finish({})
+    assert list(folder.records()) == [{"id": "1", "score": 1.0, "label": 1, "explanation": "\ufffd!"}]
 
 
 def test_a_missing_list_of_parts_is_said(source: Source, tmp_path: Path) -> None:
@@ -215,17 +214,17 @@ def test_every_command_reads_parts(command: Command, folder: Path) -> None:
         assert f"files  {name}/: verdicts/, scores.json, run.json, report.html" in out
         command("score", answers, "--judge", judge, "--output_dir", f"{name}-lines")
     assert len(list(Path("a/verdicts").glob("*.parquet"))) == 4
-    for words in ("compare a b", "show a", "correct a", "export a --to rows --output_dir x"):
+    for words in ("compare a b", "show a", "correct a", "report a --to rows -o x"):
         status, out, _ = command(*words.split())
         lines = " ".join(f"{word}-lines" if word in ("a", "b") else word for word in words.split())
-        expected = command(*lines.split(), *(["--overwrite"] if "export" in words else []))
+        expected = command(*lines.split(), *(["--overwrite"] if "--to" in words else []))
         assert status == expected[0] == 0, (words, out)
         assert out.split() == expected[1].replace("-lines", "").split()
-    status, out, _ = command("verify", "a", "--input", answers)
+    status, out, _ = command("doctor", "a", "--input", answers)
     assert status == 0
     part = Path("a/verdicts/part-00002.parquet")
     part.write_bytes(part.read_bytes()[:-1])
-    status, out, error = command("verify", "a")
+    status, out, error = command("doctor", "a")
     assert status == 1
     assert "part-00002.parquet has" in out + error
 
@@ -247,7 +246,7 @@ def test_the_bytes_of_a_part_do_not_depend_on_other_parts(tmp_path: Path, starte
     """The last bits of a score depend on the batch that it was computed in, so no part takes scores of another."""
     rows = [json.loads(line) for line in (EXAMPLES / "answers.jsonl").read_text().splitlines()]
     source = open_source(write_rows(tmp_path / "rows.jsonl", rows * 2), part_rows=37)
-    identity = Identity(Signature.of(starter.signature), source.sha256, {"part_rows": 37})
+    identity = Identity(starter.info.signature, source.sha256, {"part_rows": 37})
     list(score_source(source, starter, ResultFolder(tmp_path / "whole", identity)))
     next(islice(score_source(source, starter, ResultFolder(tmp_path / "stopped", identity)), 37 * 3, None))
     starter.forget()  # as a process that goes on with the other parts

@@ -66,8 +66,8 @@ def test_files_are_those_of_a_folder(source: Source, address: str, tmp_path: Pat
     there, here = judged(source, Counting(), address), judged(source, Counting(), tmp_path / "here")
     assert content(address) == content((tmp_path / "here").as_uri())
     assert list(there.records()) == list(here.records())
-    assert there.run()["summary"] == here.run()["summary"]
-    assert there.run()["files"] == here.run()["files"]
+    assert there.run["summary"] == here.run["summary"]
+    assert there.run["files"] == here.run["files"]
     assert ResultFolder(address, there._identity).finished
 
 
@@ -87,11 +87,11 @@ def test_a_run_that_broke_goes_on_and_a_damaged_part_is_judged_again(source: Sou
 
 
 def test_failed_rows_are_judged_again_alone(source: Source, address: str) -> None:
-    assert judged(source, Counting(fails_at=45), address).run()["summary"]["failed"] == 1
+    assert judged(source, Counting(fails_at=45), address).run["summary"]["failed"] == 1
     again = Counting()
     folder = judged(source, again, address)
     assert again.judged == 1
-    assert folder.run()["summary"]["failed"] == 0
+    assert folder.run["summary"]["failed"] == 0
     assert len(list(folder.records())) == 98
 
 
@@ -101,7 +101,7 @@ def test_another_judge_s_result_is_replaced_only_where_that_is_asked_for(source:
     with pytest.raises(OutputError, match="holds a result of another judge"):
         judged(source, other, address)
     folder = judged(source, other, address, overwrite=True)
-    assert folder.run()["identity"]["signature"] != Counting().signature
+    assert folder.run["identity"]["signature"] != Counting().info.signature
     assert len(content(address)) == 5 + 2
 
 

@@ -241,8 +241,8 @@ def test_kept_verdicts_are_not_computed_again() -> None:
     assert next(kept.assess([other])).failed
     assert next(kept.assess([other])).failed
     assert judge.judged[5:] == ["7", "7"]  # what failed is asked again
-    assert (kept.variant, str(kept.signature)) == (judge.variant, judge.signature)
-    assert (kept.scale, kept.threshold, kept.paid) == ("score", None, False)
+    assert (kept.info.name, str(kept.info.signature)) == (judge.info.name, str(judge.info.signature))
+    assert (kept.info.scale, kept.info.threshold, kept.info.paid) == ("score", None, False)
 
 
 CHANGED: list[dict[str, Any]] = [

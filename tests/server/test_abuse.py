@@ -24,6 +24,7 @@ from bert_judge import Sample
 from bert_judge.errors import InputError
 from bert_judge.judges import Judge, RegexJudge, RemoteJudge, RuleJudge
 from bert_judge.metrics import rouge_l
+from bert_judge.records import JudgeInfo
 from served import Slow, ask, figure, served, started
 from waiting import PATIENCE, wait_until
 
@@ -184,7 +185,7 @@ def test_a_report_has_a_deadline() -> None:
 class Windowed(Judge):
     """Asks another judge for all rows together, as cascades do."""
 
-    variant, signature, scale, threshold = "windowed", "Windowed", "decision", 0.5
+    info = JudgeInfo("windowed", "Windowed", "decision")
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge

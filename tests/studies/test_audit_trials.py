@@ -13,7 +13,7 @@ import pytest
 from bert_judge.errors import InputError
 from bert_judge.judges import Judge, RegexJudge
 from bert_judge.metrics import containment
-from bert_judge.records import Sample, Verdict
+from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.studies.audit.attacks import ATTACKS
 from bert_judge.studies.audit.items import AuditItem, Trial, items_of, load_items, neutral_sentences, spread
 from bert_judge.studies.audit.trials import FAMILIES, PLAIN, Audit, Gate, assess_trials, make_trials
@@ -34,7 +34,7 @@ def item_of(trial: Trial) -> AuditItem:
 class Always(Judge):
     """Says the same of every answer."""
 
-    variant = signature = "always"
+    info = JudgeInfo("always", "always")
 
     def __init__(self, label: int | None) -> None:
         self.label = label

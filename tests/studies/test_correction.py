@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from bert_judge.errors import InputError
-from bert_judge.records import Scale
+from bert_judge.records import Scale, Verdict
 from bert_judge.results.runs import Run, load_run
 from bert_judge.studies.correct import Corrected, correct, labelled_rows
 from bert_judge.studies.labels import Labels, read_labels
@@ -141,14 +142,10 @@ def estimates(run: Run, strategy: str, labels: int, seeds: int, pick: Callable[[
     found = []
     for seed in range(seeds):
         lines = [
-            draw.row.__class__(
-                draw.row.id,
-                None,
-                None,
-                TRUTH[str(draw.row.candidate)],
-                draw.row.question,
-                draw.row.references,
-                draw.row.candidate,
+            replace(
+                draw.row,
+                verdict=Verdict(None),
+                gold=TRUTH[str(draw.row.candidate)],
                 meta={"probability": draw.probability},
             )
             for draw in draw_order(run, strategy, seed)[:labels]

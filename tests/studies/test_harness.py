@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bert_judge.results.runs import Row
+from bert_judge.records import Row, Verdict
 from bert_judge.studies.harness import beside_harness, difference_record, harness_differences
 from bert_judge.studies.several import several_answers
 
@@ -12,7 +12,13 @@ from bert_judge.studies.several import several_answers
 def row(number: int, label: int | None, **meta: object) -> Row:
     meta = {"task": "t", "model": "m"} | {name.replace("__", ":"): value for name, value in meta.items()}
     return Row(
-        str(number), None if label is None else float(label), label, None, f"question {number}", ("r",), "c", meta=meta
+        str(number),
+        Verdict(None if label is None else float(label), label),
+        None,
+        f"question {number}",
+        ("r",),
+        "c",
+        meta=meta,
     )
 
 

@@ -14,8 +14,8 @@ from sklearn.metrics import cohen_kappa_score
 from bert_judge.errors import InputError
 from bert_judge.measures.labels import wilson_interval
 from bert_judge.measures.paired import mcnemar
-from bert_judge.records import Scale
-from bert_judge.results.runs import Row, Run
+from bert_judge.records import Row, Scale, Verdict
+from bert_judge.results.runs import Run
 from bert_judge.studies.agree import agree, disagreement_records
 from bert_judge.studies.compare import (
     ACCURACY,
@@ -35,7 +35,7 @@ QUICK = BootstrapSettings(resamples=200)
 
 def row(question: int, answer: str, label: int | None, gold: int | None = None, **more) -> Row:
     score = more.pop("score", None if label is None else 0.2 + 0.6 * label)
-    return Row(f"r{question}-{answer}", score, label, gold, f"Question {question}?", ("yes",), answer, **more)
+    return Row(f"r{question}-{answer}", Verdict(score, label), gold, f"Question {question}?", ("yes",), answer, **more)
 
 
 def rows(answer: str, labels: Iterable[int | None], golds: Iterable[int | None] | None = None) -> list[Row]:
@@ -83,8 +83,8 @@ def test_repeated_answers_match_in_their_order():
 
 
 def test_rows_without_a_question_match_by_their_id():
-    first = [Row(str(i), 1.0, 1, references=("4",), candidate="4") for i in range(3)]
-    second = [Row(str(i), 0.0, 0, references=("4",), candidate="5") for i in (2, 1)]
+    first = [Row(str(i), Verdict(1.0, 1), references=("4",), candidate="4") for i in range(3)]
+    second = [Row(str(i), Verdict(0.0, 0), references=("4",), candidate="5") for i in (2, 1)]
     assert [(a.id, b.id) for a, b in pairs_of(first, second)] == [("1", "1"), ("2", "2")]
 
 
@@ -191,7 +191,7 @@ def test_runs_that_can_not_be_compared(refused: Refused):
         ([run("a", rows("a", [1]))], "model", "no row has a column 'model'"),
         ([run("a", [row(1, "a", 1, meta={"model": "m"})])], "model", "holds a single model, m"),
         (
-            [run("a", [Row(str(i), 1.0, 1, meta={"model": str(i)}) for i in range(2)])],
+            [run("a", [Row(str(i), Verdict(1.0, 1), meta={"model": str(i)}) for i in range(2)])],
             "model",
             "a has no texts",
         ),
@@ -296,7 +296,7 @@ def test_people_are_one_more_judge_and_rankings_are_compared():
     ("second", "message"),
     [
         ([row(i + 50, "b", 1) for i in range(3)], "of the 3 rows of a and the 3 of b, none match; runs on the same"),
-        ([Row(str(i), 1.0, 1) for i in range(3)], r"none match \(one of them has no texts"),
+        ([Row(str(i), Verdict(1.0, 1)) for i in range(3)], r"none match \(one of them has no texts"),
         ([row(i, "b", None) for i in range(3)], "j gave the answers of b no labels and no scores"),
         ([row(i, "b", None, score=0.5) for i in range(3)], "scores of j and k can't be compared"),
     ],
@@ -379,7 +379,7 @@ def test_answers_of_which_one_judge_lacks_some():
 
 def test_rows_without_texts_are_matched_within_their_model():
     def bare(labels: list[int]) -> list[Row]:
-        return [Row(str(i), float(label), label) for i, label in enumerate(labels)]
+        return [Row(str(i), Verdict(float(label), label)) for i, label in enumerate(labels)]
 
     entries = [
         *(made("x", "x", "a", bare([1, 1])), made("x", "x", "b", bare([0, 0]))),

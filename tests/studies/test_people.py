@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,8 +24,8 @@ from sklearn.metrics import (
 from bert_judge.errors import InputError
 from bert_judge.measures import Rate, bootstrap_interval, expected_calibration_error
 from bert_judge.measures.paired import Differences
-from bert_judge.records import Scale
-from bert_judge.results.runs import Row, Run
+from bert_judge.records import Row, Scale, Verdict
+from bert_judge.results.runs import Run
 from bert_judge.studies.evaluate import Evaluation, EvaluationSettings, evaluate, labelled_part
 from bert_judge.studies.labels import read_labels, relabelled
 from bert_judge.studies.measures import ECE_BINS, BootstrapSettings, measure
@@ -37,14 +38,16 @@ from json_lines import write_rows
 SETTINGS = EvaluationSettings(resamples=200)
 
 
+def judged_as(row: Row, **verdict: Any) -> Row:
+    return replace(row, verdict=replace(row.verdict, **verdict))
+
+
 def labelled(count: int = 240, seed: int = 0) -> list[Row]:
     """Rows of people: several candidates a question, two models, now and then another script."""
     chance = np.random.default_rng(seed)
     return [
         Row(
             str(i),
-            None,
-            None,
             gold=int(chance.random() < 0.6),
             question="сколько их" if i % 12 == 0 else f"how many {i // 3}?",
             references=("two",),
@@ -59,7 +62,7 @@ def judged(rows: Sequence[Row], name: str = "judge", noise: float = 0.3, scale: 
     """A judge of probabilities that is wrong at times."""
     chance = np.random.default_rng(int(noise * 100))
     scores = [float(np.clip(0.25 + 0.5 * row.gold + chance.normal(0, noise), 0, 1)) for row in rows]
-    said = [replace(row, score=s, label=int(s >= 0.5)) for row, s in zip(rows, scores, strict=True)]
+    said = [judged_as(row, score=s, label=int(s >= 0.5)) for row, s in zip(rows, scores, strict=True)]
     return saying(said, name, scale)
 
 
@@ -129,7 +132,7 @@ def test_rates_have_the_interval_of_a_rate_over_questions_and_others_that_of_the
 
 
 def test_rows_of_one_question_make_an_interval_wider():
-    rows = [replace(row, label=int(len(row.candidate) % 3 > 0)) for row in labelled(40) for _ in range(6)]
+    rows = [judged_as(row, label=int(len(row.candidate) % 3 > 0)) for row in labelled(40) for _ in range(6)]
     apart, together = (
         measure(side_by_side(saying(each)), BootstrapSettings(resamples=400))[0]["accuracy"]
         for each in (
@@ -143,7 +146,7 @@ def test_rows_of_one_question_make_an_interval_wider():
 def test_undecided_rows_are_counted_and_not_wrong():
     rows = labelled()
     judge = judged(rows)
-    doubts = [replace(row, score=None, label=None) if i < 60 else row for i, row in enumerate(judge.rows)]
+    doubts = [judged_as(row, score=None, label=None) if i < 60 else row for i, row in enumerate(judge.rows)]
     found = found_of(replace(judge, rows=doubts))
     decided = np.mean([row.label == gold.gold for row, gold in zip(doubts[60:], rows[60:], strict=True)])
     assert found.judges[0].undecided == 60
@@ -154,7 +157,7 @@ def test_undecided_rows_are_counted_and_not_wrong():
 
 def test_judges_that_decide_nothing_have_no_measures():
     rows = labelled(60)
-    nothing = saying([replace(row, score=None, label=None) for row in rows], "mute")
+    nothing = saying([judged_as(row, score=None, label=None) for row in rows], "mute")
     found = found_of(judged(rows), nothing)
     assert values(found, 1) == {"accuracy_all": 0.0}
     assert found.judges[1].curve is None and found.comparisons[0].only_this == 0
@@ -163,7 +166,7 @@ def test_judges_that_decide_nothing_have_no_measures():
 def test_a_similarity_has_no_calibration_and_gets_labels_from_other_rows():
     rows = labelled()
     judge = judged(rows, scale="score")
-    unlabelled = replace(judge, rows=[replace(row, label=None) for row in judge.rows])
+    unlabelled = replace(judge, rows=[judged_as(row, label=None) for row in judge.rows])
     found = found_of(unlabelled)
     assert not {"brier", "ece"} & values(found).keys() and not found.judges[0].bins
     assert "chosen on other rows" in found.judges[0].labels
@@ -177,7 +180,7 @@ def test_a_threshold_replaces_labels_and_has_to_be_on_the_scale():
     found = found_of(judge, settings=replace(SETTINGS, threshold=0.8))
     expected = np.mean([int(said.score >= 0.8) == row.gold for said, row in zip(judge.rows, rows, strict=True)])
     assert values(found)["accuracy"] == pytest.approx(expected)
-    grades = replace(judge, rows=[replace(row, score=row.score * 4 + 1) for row in judge.rows])
+    grades = replace(judge, rows=[judged_as(row, score=row.score * 4 + 1) for row in judge.rows])
     with pytest.raises(
         InputError, match=r"the threshold 0.5 is outside the scores of judge, which are on another scale"
     ):
@@ -225,7 +228,7 @@ def test_the_script_tells_the_language(subtests: pytest.Subtests):
         ("القاهرة", "Arabic"),
     ]:
         with subtests.test(text=text, script=script):
-            pair = [Row("1", None, None, references=(text,), candidate=text), Row("2", None, None, candidate="42")]
+            pair = [Row("1", references=(text,), candidate=text), Row("2", candidate="42")]
             assert {part.level for part in slices(pair) if part.kind == "language"} == {
                 f"{script} script",
                 "no letters",
@@ -233,7 +236,7 @@ def test_the_script_tells_the_language(subtests: pytest.Subtests):
 
 
 def test_too_many_levels_become_one_and_an_unknown_column_is_told():
-    rows = [Row(str(i), None, None, meta={"tag": i % 25}) for i in range(100)]
+    rows = [Row(str(i), meta={"tag": i % 25}) for i in range(100)]
     levels = list(slices(rows, ["tag"]))
     assert len(levels) == MOST_LEVELS + 1 and levels[-1].level == "(others, 5)" and len(levels[-1].rows) == 20
     with pytest.raises(InputError, match="no row has a column 'tga' for --by; there is tag"):
@@ -257,7 +260,7 @@ def test_where_a_student_repeats_its_teachers_errors():
     taught = [1 - row.gold if i % 4 == 0 else row.gold for i, row in enumerate(rows)]  # wrong in topic b alone
     rows = [replace(row, meta={**row.meta, "llm": label}) for row, label in zip(rows, taught, strict=True)]
     labels = [label if i % 8 else 1 - label for i, label in enumerate(taught)]  # a half of those are mended
-    student = saying([replace(r, score=float(v), label=v) for r, v in zip(rows, labels, strict=True)], "s")
+    student = saying([judged_as(r, score=float(v), label=v) for r, v in zip(rows, labels, strict=True)], "s")
     errors = found_of(
         student, settings=replace(SETTINGS, by=("topic",)), teacher=teacher_in_column(rows, "llm")
     ).teacher
@@ -265,7 +268,7 @@ def test_where_a_student_repeats_its_teachers_errors():
     whole, a, b = found["all", "all rows"], found["topic", "a"], found["topic", "b"]
     assert (whole.teacher_wrong, whole.teacher_right, whole.repeated.value, whole.broken.value) == (60, 180, 0.5, 0.0)
     assert (a.teacher_wrong, a.repeated, b.teacher_right, b.broken) == (0, None, 0, None)
-    run = saying([replace(row, label=label) for row, label in zip(rows, taught, strict=True)][:200], "t")
+    run = saying([judged_as(row, label=label) for row, label in zip(rows, taught, strict=True)][:200], "t")
     assert teacher_of_run(rows, run).labels == [*taught[:200], *[None] * 40]
 
 
@@ -285,7 +288,7 @@ def write(path: Path, records: list[dict]) -> Path:
 def test_labels_of_several_people_become_the_one_of_most(tmp_path: Path):
     votes = {"1": [1, 1, 0], "2": [0, 1], "3": [0]}
     path = write(tmp_path / "l.jsonl", [{"id": i, "label": v, "who": "p"} for i, each in votes.items() for v in each])
-    rows = [Row(i, 0.5, 1, gold=1, candidate="x") for i in "1234"]
+    rows = [Row(i, Verdict(0.5, 1), gold=1, candidate="x") for i in "1234"]
     found = relabelled(rows, read_labels(path), columns=True)
     assert [(row.id, row.gold, row.meta) for row in found] == [
         ("1", 1, {"who": "p"}),
@@ -301,11 +304,11 @@ def test_labels_are_matched_by_texts_before_ids(tmp_path: Path):
         for i, c, v in ((1, "b", 1), (2, "a", 0))
     ]
     labels = read_labels(write(tmp_path / "l.jsonl", given))
-    rows = [Row(i, 0.5, 1, question="q", references=("r",), candidate=c) for i, c in (("1", "a"), ("2", "b"))]
+    rows = [Row(i, Verdict(0.5, 1), question="q", references=("r",), candidate=c) for i, c in (("1", "a"), ("2", "b"))]
     assert [row.gold for row in relabelled(rows, labels)] == [0, 1]
-    without = [Row("1", 0.5, 1), Row("2", 0.5, 1)]
+    without = [Row("1", Verdict(0.5, 1)), Row("2", Verdict(0.5, 1))]
     assert [row.gold for row in relabelled(without, labels)] == [1, 0]
-    other = [Row("1", 0.5, 1, question="q", references=("r",), candidate="c")]
+    other = [Row("1", Verdict(0.5, 1), question="q", references=("r",), candidate="c")]
     with pytest.raises(InputError, match="belong to none of the 1 judged rows"):
         relabelled(other, labels)
 
@@ -330,7 +333,7 @@ def test_judges_are_compared_on_the_rows_that_all_have():
     assert sorted(row.id for row in table.rows) == sorted(row.id for row in rows[10:])
     assert all([said.id for said in judge.verdicts] == [row.id for row in table.rows] for judge in table.judges)
     assert table.notes == ["11 of 31 labelled rows were not judged by all and are left out."]
-    bare = saying([Row(row.id, row.score, row.label) for row in one.rows[:30]], "bare")
+    bare = saying([Row(row.id, Verdict(row.score, row.label)) for row in one.rows[:30]], "bare")
     assert len(labelled_part(side_by_side(judged(rows, "one"), bare)).rows) == 30  # a result without texts
     with pytest.raises(InputError, match="no labelled row was judged by all of one, other"):
         labelled_part(side_by_side(replace(one, rows=one.rows[:5]), other))
@@ -355,7 +358,7 @@ def test_results_of_one_judge_on_several_files_are_one_judge():
 
 
 def test_answers_that_an_earlier_run_of_the_judge_holds_count_once():
-    rows = [replace(row, score=1.0, label=1) for row in labelled(6)]
+    rows = [judged_as(row, score=1.0, label=1) for row in labelled(6)]
     half, whole = [rows[0], *rows[:3]], [*rows[::-1], rows[0], rows[0]]
 
     def rows_of(second: Sequence[Row], first: Sequence[Row] = half) -> list[Row | None]:
@@ -368,7 +371,10 @@ def test_answers_that_an_earlier_run_of_the_judge_holds_count_once():
     assert len(rows_of([replace(row, meta={**row.meta, "model": "another"}) for row in whole])) == 12
     same = [replace(row, meta={**row.meta, "file": "b.csv", "seconds": 2}) for row in whole]
     assert len(rows_of(same)) == 8  # what says nothing of the answer
-    assert len(rows_of([Row(row.id, 1.0, 1) for row in whole], [Row(row.id, 1.0, 1) for row in half])) == 12
+    assert (
+        len(rows_of([Row(row.id, Verdict(1.0, 1)) for row in whole], [Row(row.id, Verdict(1.0, 1)) for row in half]))
+        == 12
+    )
 
 
 def test_questions_that_make_no_sense_are_told(refused: Refused):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bert_judge.results.runs import Row
+from bert_judge.records import Row, Verdict
 from bert_judge.studies.references import doubted_record, doubted_references, final_answer, same_answer
 
 MOON = "Who was the first on the Moon?"
@@ -15,7 +15,7 @@ MOON = "Who was the first on the Moon?"
 def row(candidate: str | None, label: int | None = 0, reference: str = "Buzz Aldrin", **meta: object) -> Row:
     question = str(meta.pop("question", MOON))
     score = None if label is None else float(label)
-    return Row(str(meta.pop("id", 1)), score, label, None, question, (reference,), candidate, meta=meta)
+    return Row(str(meta.pop("id", 1)), Verdict(score, label), None, question, (reference,), candidate, meta=meta)
 
 
 def test_models_that_agree_against_the_reference_are_listed() -> None:

@@ -28,10 +28,8 @@ GROUPS = {
     },
     "see what came out": {
         "show": "print rows of a result: those judged incorrect, and why",
-        "report": "show results as a page: every answer, filters, figures",
+        "report": "show results as a page, or give them to other tools: inspect, every_eval_ever, the Hub, datasets",
         "compare": "compare saved results: two models, or two judges",
-        "verify": "check that saved results are whole, and as they were written",
-        "export": "give verdicts back to other tools: inspect, every_eval_ever, the Hub, datasets",
     },
     "trust it": {
         "evaluate": "compare judges with human labels",
@@ -46,14 +44,11 @@ GROUPS = {
         "judge": "judge the candidates of models for tasks",
         "train": "train a judge of your own",
     },
-    "a faster judge": {
-        "quantize": "an int8 copy of a judge: faster on many processors, and half as large",
-    },
     "BERTScore": {
         "bertscore": "BERTScore of two files of texts, as bert-score prints it; which tokens match; baselines",
     },
     "help": {
-        "doctor": "what is installed, what a judge would run on, what to install",
+        "doctor": "what is installed and what to install; whether saved results are whole and as they were written",
     },
 }
 """The commands, by what a person wants to do."""

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from typing import Annotated
 
 from bert_judge.cli import GATE_MISSED, log_shown, progress_bar, run, say, say_error
-from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import add_judges, chosen_judges
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.records import Signature, __version__
+from bert_judge.records import __version__
 from bert_judge.report.audit import audit_document, to_files
 from bert_judge.results import check_folder, write_files
 from bert_judge.studies.audit.items import items_of, load_items, spread
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
     trials = make_trials(spread(items, options.items), options.families)
     with log_shown(not options.quiet):
         judge = spec.make()
-    signature = Signature.of(judge.signature)
+    signature = judge.info.signature
     start = time.monotonic()
     with progress_bar(len(needed_samples(trials)), "judging", options.quiet) as bar:
         audit = assess_trials(trials, judge, progress=lambda done: bar.update(done - bar.n))
@@ -91,7 +91,7 @@ def _parse(arguments: Sequence[str]) -> tuple[JudgeSpec, AuditOptions, Gate]:
     if values["items"] < 1:
         parser.error(f"--items is {values['items']}; a number of questions, at least 1, was expected")
     (spec,) = read_judges(values).values()
-    return spec, made(AuditOptions, values), made(Gate, values)
+    return spec, options_from(AuditOptions, values), options_from(Gate, values)
 
 
 if __name__ == "__main__":

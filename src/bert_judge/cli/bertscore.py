@@ -101,9 +101,9 @@ def make_scorer(options: Mapping[str, Any], verbose: bool = True, **more: Any) -
     from bert_judge.bertscore import BERTScorer
 
     parameters = inspect.signature(BERTScorer).parameters
-    given = {name: value for name, value in options.items() if name in parameters and value is not None}
+    arguments = {name: value for name, value in options.items() if name in parameters and value is not None}
     with log_shown(verbose):
-        return BERTScorer(options["model"], **given, **more)
+        return BERTScorer(options["model"], **arguments, **more)
 
 
 def _drawn(options: Mapping[str, Any]) -> str:
@@ -189,10 +189,10 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
     if options["plot"] or options["baseline"]:
         _check_instead(parser, options)
         return options
-    given = [name for name in ("ref", "cand") if options[name] is not None]
-    if options["json"] not in (None, "-") and given:
+    files = [name for name in ("ref", "cand") if options[name] is not None]
+    if options["json"] not in (None, "-") and files:
         parser.error("the texts are in the file of --json, or those of -r and -c, not both")
-    if len(given) == 1 or not (given or options["json"]):
+    if len(files) == 1 or not (files or options["json"]):
         parser.error("references (-r) and candidates (-c) are needed, or --json")
     return options
 
@@ -261,13 +261,13 @@ def _lines(rows: Sequence[Sequence[float]], signature: str, options: Mapping[str
     means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
     pairs = rows if options["seg_level"] else []
     if options["json"]:
-        wanted = ("precision", "recall", "f1") if options["details"] else ("f1",)
+        measures = ("precision", "recall", "f1") if options["details"] else ("f1",)
         for row in (*pairs, means):
             values = {"precision": row[0], "recall": row[1], "f1": row[2]}
-            found: dict[str, Any] = {f"bertscore_{name}": round(values[name], 6) for name in wanted}
+            line: dict[str, Any] = {f"bertscore_{name}": round(values[name], 6) for name in measures}
             if options["details"] and row is means:
-                found["signature"] = signature
-            yield json.dumps(found)
+                line["signature"] = signature
+            yield json.dumps(line)
     else:
         yield "{} P: {:.6f} R: {:.6f} F1: {:.6f}".format(signature, *means)
         yield from ("\t".join(f"{value:.6f}" for value in row) for row in pairs)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from bert_judge.cli import log_shown, progress_bar, run, say
-from bert_judge.cli.flags import Parser, add_flags, made
+from bert_judge.cli.flags import Parser, add_flags, options_from
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import trusts_files
 from bert_judge.errors import InputError, OutputError
@@ -19,10 +19,10 @@ from bert_judge.studies.calibrate import Watch, calibrate_cascade
 from bert_judge.studies.thresholds import CascadeSettings
 
 _EXAMPLES = """examples:
-  bert-judge cascade --stages containment,starter,llm.yaml --calibration labelled.jsonl -o cascade.json
-  bert-judge cascade --stages containment,starter,llm.yaml --calibration labelled.jsonl --target_agreement 0.9
-  bert-judge cascade --stages starter,llm.yaml --calibration answers.jsonl --agree_with last
-  bert-judge cascade --stages containment,starter --calibration labelled.jsonl --abstain
+  bert-judge cascade --judge containment,starter,llm.yaml --calibration labelled.jsonl -o cascade.json
+  bert-judge cascade --judge containment,starter,llm.yaml --calibration labelled.jsonl --target_agreement 0.9
+  bert-judge cascade --judge starter,llm.yaml --calibration answers.jsonl --agree_with last
+  bert-judge cascade --judge containment,starter --calibration labelled.jsonl --abstain
   bert-judge score answers.jsonl --judge_type Cascade --model_path cascade.json
 
 A stage is a metric (containment, exact_match, ...), starter, a folder or a name on the Hub (a BERTJudge), a name of
@@ -34,7 +34,7 @@ A stage is a metric (containment, exact_match, ...), starter, a folder or a name
 class CascadeOptions(InputOptions):
     """What `cascade` takes besides its settings."""
 
-    stages: Annotated[tuple[str, ...], "the judges, cheapest first; the last one decides what is left"] = ()
+    judge: Annotated[tuple[str, ...], "the stages, cheapest first; the last judge decides what is left"] = ()
     calibration: Annotated[str, "file of labelled answers"]
     trust_remote_code: Annotated[bool, "import the classes that a file of judges names as module:Class"] = False
     quiet: Annotated[bool, "no progress bar and no table"] = False
@@ -43,10 +43,10 @@ class CascadeOptions(InputOptions):
 def main(arguments: Sequence[str]) -> int:
     """Parse the flags, check everything, ask the judges, write the cascade, and print what it promises."""
     options, settings, output = _parse(arguments)
-    if not options.stages:
-        raise InputError("no stages were named; judges were expected, such as --stages containment,starter,llm.yaml.")
+    if not options.judge:
+        raise InputError("no stages were named; judges were expected, such as --judge containment,starter,llm.yaml.")
     _check_place(output)
-    specs = read_judges(options.stages, trusts_files(arguments))
+    specs = read_judges(options.judge, trusts_files(arguments))
     source = open_input(options.calibration, options)
     origin = {"file": Path(source.path).name, "sha256": source.sha256}
     with log_shown(not options.quiet):
@@ -60,14 +60,14 @@ def main(arguments: Sequence[str]) -> int:
 
 def _parse(arguments: Sequence[str]) -> tuple[CascadeOptions, CascadeSettings, Path]:
     parser = Parser(
-        "bert-judge cascade", "--stages A,B,C --calibration FILE [flags]", "Calibrate a cascade of judges.", _EXAMPLES
+        "bert-judge cascade", "--judge A,B,C --calibration FILE [flags]", "Calibrate a cascade of judges.", _EXAMPLES
     )
     group = parser.add_argument_group("flags")
     group.add_argument("-o", "--output", metavar="FILE", default="cascade.json", help="(default: cascade.json)")
     add_flags(group, CascadeOptions)
     parser.flags("what is promised", CascadeSettings)
     values = parser.parse(arguments)
-    return made(CascadeOptions, values), made(CascadeSettings, values), Path(values["output"])
+    return options_from(CascadeOptions, values), options_from(CascadeSettings, values), Path(values["output"])
 
 
 def _check_place(output: Path) -> None:

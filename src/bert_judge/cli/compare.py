@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from bert_judge.cli import run, say
-from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.outputs import checked_sample
 from bert_judge.errors import InputError
 from bert_judge.records import __version__
@@ -56,13 +56,13 @@ def main(arguments: Sequence[str]) -> int:
     table = comparison_table(runs, options.what, options.by)
     several = len(table.judges) > 1
     models = compare_models(table, settings)
-    found = Compared(models, rankings(models), agree(table, settings) if several else None, table.notes)
+    compared = Compared(models, rankings(models), agree(table, settings) if several else None, table.notes)
     if folder:
         records = [*(disagreement_records(table) if several else ()), *differing(table)]
-        _write(folder, found, runs, records, paths, ["bert-judge", "compare", *arguments])
+        _write(folder, compared, runs, records, paths, ["bert-judge", "compare", *arguments])
     if not options.quiet:
         apart = disagreements(table) if several else []
-        say(comparison_document(found, "", apart, options.flips, every_pair=False).text())
+        say(comparison_document(compared, "", apart, options.flips, every_pair=False).text())
         if folder:
             say(f"\nfiles  {folder}/: compare.json, compare.md, disagreements.jsonl")
     return 0
@@ -74,12 +74,12 @@ def _parse(arguments: Sequence[str]) -> tuple[CompareOptions, BootstrapSettings,
     parser.flags("flags", CompareOptions)
     parser.flags("what is measured", BootstrapSettings)
     values = parser.parse(arguments)
-    return made(CompareOptions, values), made(BootstrapSettings, values), values["runs"]
+    return options_from(CompareOptions, values), options_from(BootstrapSettings, values), values["runs"]
 
 
 def _write(
     folder: Path,
-    found: Compared,
+    compared: Compared,
     runs: Sequence[Run],
     records: Iterable[dict[str, Any]],
     paths: Sequence[str],
@@ -92,33 +92,33 @@ def _write(
         "runs": [
             {"folder": str(run.folder), "rows": len(run.rows), "signature": asdict(run.signature)} for run in runs
         ],
-        "models": [_models_record(each) for each in found.models],
-        "rankings": [asdict(each) | {"tau": each.tau._asdict()} for each in found.rankings],
-        "judges": found.judges and asdict(found.judges),
-        "notes": list(found.notes),
+        "models": [_models_record(each) for each in compared.models],
+        "rankings": [asdict(each) | {"tau": each.tau._asdict()} for each in compared.rankings],
+        "judges": compared.judges and asdict(compared.judges),
+        "notes": list(compared.notes),
     }
     contents = {
         "compare.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
-        "compare.md": comparison_document(found, f"Comparison: {', '.join(paths)}").markdown(),
+        "compare.md": comparison_document(compared, f"Comparison: {', '.join(paths)}").markdown(),
         "disagreements.jsonl": "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records),
     }
     write_files(folder, contents)
 
 
-def _models_record(found: ModelsFound) -> dict[str, Any]:
+def _models_record(models: ModelsFound) -> dict[str, Any]:
     """A comparison of models as JSON has it; the flips are in a file of their own."""
     pairs = []
-    for pair in found.pairs:
+    for pair in models.pairs:
         told = {each.name: getattr(pair, each.name) for each in fields(pair) if each.name != "flips"}
         told |= {"difference": asdict(pair.difference), "significant": pair.significant}
         pairs.append(told)
     return {
-        "judge": found.judge,
-        "signature": found.signature and asdict(found.signature),
-        "measure": found.measure.title,
-        "models": [asdict(model) for model in found.models],
+        "judge": models.judge,
+        "signature": models.signature and asdict(models.signature),
+        "measure": models.measure.title,
+        "models": [asdict(model) for model in models.models],
         "pairs": pairs,
-        "notes": list(found.notes),
+        "notes": list(models.notes),
     }
 
 

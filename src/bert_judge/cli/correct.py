@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Annotated
 
 from bert_judge.cli import run, say
-from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.inputs import ColumnMap
 from bert_judge.report.correction import correction_document
 from bert_judge.results.runs import open_run
@@ -43,16 +43,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("run", metavar="FOLDER", help="a folder that score or judge wrote")
     parser.flags("flags", CorrectOptions)
     values = parser.parse(arguments)
-    options = made(CorrectOptions, values)
+    options = options_from(CorrectOptions, values)
     if options.map and not options.labels:
         parser.error("--map names columns of the file of --labels, which is missing")
     run = open_run(values["run"])
     labels = read_labels(options.labels, options.map) if options.labels else None
-    found = correct(run, labels, options.confidence)
+    corrected = correct(run, labels, options.confidence)
     if options.json:
-        say(json.dumps({**asdict(found), "signature": asdict(run.signature)}))
+        say(json.dumps({**asdict(corrected), "signature": asdict(run.signature)}))
     else:
-        say(correction_document(found, run.signature, options.confidence, labels is not None).text())
+        say(correction_document(corrected, run.signature, options.confidence, labels is not None).text())
     return 0
 
 

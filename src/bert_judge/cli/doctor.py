@@ -1,4 +1,4 @@
-"""`bert-judge doctor`: what is installed, what a judge would run on, and what could be installed."""
+"""`bert-judge doctor`: what is installed and what a judge would run on; or whether saved results are whole."""
 
 from __future__ import annotations
 
@@ -7,21 +7,29 @@ import os
 import platform
 import time
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from bert_judge.cli import run, say
+from bert_judge.cli import run, say, say_error
 from bert_judge.cli.flags import Parser
 from bert_judge.encoder.devices import fastest_dtype, has_int8_products, has_native_bf16, hides_amx
-from bert_judge.errors import BertJudgeError
+from bert_judge.errors import BertJudgeError, InputError
+from bert_judge.inputs.files import find_input
 from bert_judge.paths import cache_folder
-from bert_judge.records import __version__
+from bert_judge.records import Signature, __version__
+from bert_judge.results import damage, different_figures
+from bert_judge.results.runs import left_out, load_record, result_folders
 
 _EXAMPLES = """examples:
-  bert-judge doctor
+  bert-judge doctor                              # this installation; for reports of problems
+  bert-judge doctor out                          # whether a saved result is whole, and as it was written
+  bert-judge doctor out --input answers.jsonl    # also whether it is the result of this file, as it is now
+  bert-judge doctor artifacts/scores             # all results below a folder
 
-Put what it prints into a report of a problem. It exits with 1 where the starter judge does not work.
+It ends with status 1 where the starter judge does not work, or a result is incomplete or was changed. A result is not
+read into memory: its files are hashed, and the figures of run.json are counted again.
 """
 _PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "datasets", "numpy", "pyarrow")
 _FOLDERS = ("LOCAL_MODELS_DIR", "LOCAL_DATASETS_DIR", "HF_HOME")
@@ -29,8 +37,52 @@ _SWITCHES = ("HF_HUB_OFFLINE", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS")
 
 
 def main(arguments: Sequence[str]) -> int:
+    """Check this installation, or saved results."""
+    text = "Check this installation, or saved results."
+    parser = Parser("bert-judge doctor", "[FOLDER … [--input FILE …]]", text, _EXAMPLES)
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="what score or judge wrote, or a folder of such")
+    parser.add_argument("--input", nargs="+", metavar="FILE", help="the file, or files, that were judged")
+    values = parser.parse(arguments)
+    if values["input"] and not values["folders"]:
+        raise InputError("--input names what was judged, but no result was given; name its folder, too.")
+    return _check_results(values["folders"], values["input"]) if values["folders"] else _check_installation()
+
+
+def _check_results(folders: Sequence[str], inputs: Sequence[str] | None) -> int:
+    """Say of each result what is wrong, or that it is whole."""
+    digest = find_input(inputs, None).sha256() if inputs else None
+    wrong = left_out(folders)
+    for folder in dict.fromkeys(chain.from_iterable(result_folders(Path(path)) for path in folders)):
+        record = load_record(folder)
+        differences = damage(folder, record)
+        if not differences and "summary" in record:
+            differences = different_figures(folder, record["summary"])
+        if digest not in (None, record["identity"]["input_sha256"]):
+            judged = record.get("input", {}).get("path", "another file")
+            differences.append(
+                f"{folder} is of another input than {', '.join(inputs or ())}: of {judged}, as it was then."
+            )
+        if not differences:
+            say(f"{folder}: {_described(record)}")
+        wrong += differences
+    for sentence in wrong:
+        say_error(f"bert-judge doctor: {sentence}")
+    return 1 if wrong else 0
+
+
+def _described(record: dict[str, object]) -> str:
+    """A sound result in a few words."""
+    summary, identity = record.get("summary"), record["identity"]
+    assert isinstance(summary, dict)
+    assert isinstance(identity, dict)
+    judge = Signature.of(identity["signature"]).short
+    failed = f"; the judge failed on {summary['failed']:,}, which the next run judges" if summary.get("failed") else ""
+    hashed = "" if record.get("files") else "; rows counted only, as its version kept no hashes"
+    return f"{summary['rows']:,} rows, whole, by {judge}{failed}{hashed}"
+
+
+def _check_installation() -> int:
     """Print what there is, and judge a row with the starter."""
-    Parser("bert-judge doctor", "", "Say what is installed, and what a judge would run on.", _EXAMPLES).parse(arguments)
     for title, lines in (("versions", _versions()), ("extras", _extras()), ("devices", _devices())):
         say("\n".join([title, *(f"  {line}" for line in lines), ""]))
     say("\n".join(["folders", *(f"  {line}" for line in _folders()), ""]))
@@ -77,14 +129,14 @@ def _devices() -> Iterator[str]:
 
 
 def _int8() -> str:
-    """Whether `quantize` pays on this processor, with the figures of docs/quantize.md."""
+    """Whether an int8 judge pays on this processor, with the figures of docs/quantize.md."""
     import torch
 
     if fastest_dtype(torch.device("cpu")) == "bfloat16":
-        return "bert-judge quantize is for processors without fast bfloat16; this one has it"
+        return "an int8 judge is for processors without fast bfloat16; this one has it"
     if has_int8_products():
-        return "bert-judge quantize pays here: an int8 starter judged 289 rows/s where float32 judged 144 (with VNNI)"
-    return "bert-judge quantize does not pay here: without VNNI or AMX an int8 starter judged 70 rows/s, float32 105"
+        return "an int8 judge pays here: the starter in int8 judged 289 rows/s where float32 judged 144 (with VNNI)"
+    return "an int8 judge does not pay here: without VNNI or AMX the starter in int8 judged 70 rows/s, float32 105"
 
 
 def _folders() -> Iterator[str]:
@@ -107,7 +159,7 @@ def _starter() -> Iterator[str]:
 
     start = time.monotonic()
     judge = BERTJudge()
-    settings = judge.signature.settings
+    settings = judge.info.signature.settings
     runtime = ", ".join(settings[name] for name in ("runtime", "device", "dtype"))
     yield f"runs on {runtime}; loaded in {time.monotonic() - start:.1f} s"
     question, reference = "What is the capital of France?", "Paris"

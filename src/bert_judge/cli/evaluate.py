@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.inputs import InputOptions, open_input
 from bert_judge.cli.judging import judge_rows, say_failed, trusts_files
 from bert_judge.cli.outputs import OutputOptions, checked_sample
@@ -18,11 +18,11 @@ from bert_judge.errors import InputError
 from bert_judge.inputs import Source
 from bert_judge.inputs.files import holds_answers
 from bert_judge.judges.naming import JudgeSpec, distinct, read_judges
-from bert_judge.records import __version__
+from bert_judge.records import Row, __version__
 from bert_judge.report.evaluation import evaluation_document
 from bert_judge.report.paper_figure import can_draw, figure_bytes, require_matplotlib
 from bert_judge.results import ResultFolder, check_folder, write_files
-from bert_judge.results.runs import Row, Run, load_run
+from bert_judge.results.runs import Run, load_run
 from bert_judge.studies.evaluate import Evaluation, EvaluationSettings, check_labelled, evaluate, labelled_part
 from bert_judge.studies.labels import Labels, read_labels, relabelled
 from bert_judge.studies.pairing import file_stem
@@ -34,7 +34,7 @@ from bert_judge.wording import public_command
 
 _EXAMPLES = """examples:
   bert-judge evaluate labelled.jsonl                                      # the starter against the column label
-  bert-judge evaluate labelled.jsonl --judges starter,containment,my.yaml --output_dir out
+  bert-judge evaluate labelled.jsonl --judge starter,containment,my.yaml --output_dir out
   bert-judge evaluate out1 out2                                           # saved results of score; nothing is judged
   bert-judge evaluate out1 --labels human.jsonl --by topic,difficulty
   bert-judge evaluate student --labels human.jsonl --teacher llm-run      # whose errors does the student make?
@@ -49,7 +49,7 @@ Verdicts are kept in OUTPUT_DIR/FILE/JUDGE: a run that was stopped goes on, and 
 class EvaluateOptions(OutputOptions, InputOptions):
     """What `evaluate` takes besides what it evaluates, and how."""
 
-    judges: Annotated[tuple[str, ...] | None, f"judges for the labelled files (default: {STARTER})"] = None
+    judge: Annotated[tuple[str, ...] | None, f"judges for the labelled files (default: {STARTER})"] = None
     labels: Annotated[str | None, "file with human labels, of the same texts or the same ids"] = None
     teacher: Annotated[str | None, "column or saved result with the labels that the judges learnt from"] = None
     output_dir: Annotated[str, "folder for evaluation.json, .md and the figure"] = "bert-judge-evaluation"
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
     saved = [load_run(path, sample) for path in folders]
     teacher = load_run(options.teacher, sample) if options.teacher and Path(options.teacher).is_dir() else None
     trusted = trusts_files(arguments)
-    specs = read_judges(options.judges or ([STARTER] if files and not saved else []), trusted)
+    specs = read_judges(options.judge or ([STARTER] if files and not saved else []), trusted)
     sources = [open_input(path, options) for path in files]
     labels = read_labels(options.labels, options.map if files else None) if options.labels else None
     _check(sources, saved, labels, options, settings)
@@ -82,10 +82,10 @@ def main(arguments: Sequence[str]) -> int:
     if labels:
         table = replace(table, rows=list(relabelled(table.rows, labels, columns=True)), labels=labels.where)
     table = labelled_part(table)
-    found = evaluate(table, settings, _teacher(table.rows, options, teacher))
-    written = _write(found, folder, suffix, paths, command)
+    evaluation = evaluate(table, settings, _teacher(table.rows, options, teacher))
+    written = _write(evaluation, folder, suffix, paths, command)
     if not options.quiet:
-        say(evaluation_document(found, "").text())
+        say(evaluation_document(evaluation, "").text())
         say(f"\nfiles  {folder}/: {', '.join(written)}")
         if suffix is None and options.figure is None:
             say("no figure: that needs the package matplotlib, `pip install matplotlib`")
@@ -100,7 +100,7 @@ def _parse(arguments: Sequence[str]) -> tuple[EvaluateOptions, EvaluationSetting
     parser.flags("flags", EvaluateOptions)
     parser.flags("what is measured", EvaluationSettings)
     values = parser.parse(arguments)
-    return made(EvaluateOptions, values), made(EvaluationSettings, values), values["paths"]
+    return options_from(EvaluateOptions, values), options_from(EvaluationSettings, values), values["paths"]
 
 
 def _figure(options: EvaluateOptions) -> str | None:
@@ -119,8 +119,8 @@ def _sorted_out(paths: Sequence[str], options: EvaluateOptions) -> tuple[list[st
         raise InputError("evaluate reads its input more than once; a file was expected, not standard input.")
     folders = [path for path in paths if Path(path).is_dir() and not holds_answers(Path(path))]
     files = [path for path in paths if path not in folders]
-    if options.judges and not files:
-        raise InputError("--judges names judges, but only saved results were given; give a labelled file to judge.")
+    if options.judge and not files:
+        raise InputError("--judge names judges, but only saved results were given; give a labelled file to judge.")
     return files, folders
 
 
@@ -132,7 +132,7 @@ def _check(
     settings: EvaluationSettings,
 ) -> None:
     """Before a model loads: whether there are labels of both kinds, and the columns that were named."""
-    rows: Sequence[Row] = [Row.unjudged(sample) for source in sources for sample in source] or [*saved[0].rows]
+    rows: Sequence[Row] = [Row.of(sample) for source in sources for sample in source] or [*saved[0].rows]
     if labels:
         rows = list(relabelled(rows, labels, columns=True))
     check_labelled(rows)
@@ -151,7 +151,7 @@ def _judge_all(
     specs: Sequence[JudgeSpec], sources: Sequence[Source], options: EvaluateOptions, command: list[str]
 ) -> list[tuple[str, ResultFolder]]:
     """The results of each judge on all files, there already or made now; one judge is in memory at a time."""
-    asked = {each: getattr(options, each) for each in ("map", "limit", "skip_bad_rows", "numbers_as_text")}
+    asked = {name: getattr(options, name) for name in ("map", "limit", "skip_bad_rows", "numbers_as_text")}
     stems = distinct([file_stem(source.path) for source in sources])
     results = []
     for spec in specs:
@@ -165,25 +165,27 @@ def _judge_all(
     return results
 
 
-def _write(found: Evaluation, folder: Path, suffix: str | None, paths: Sequence[str], command: list[str]) -> list[str]:
+def _write(
+    evaluation: Evaluation, folder: Path, suffix: str | None, paths: Sequence[str], command: list[str]
+) -> list[str]:
     """Write the data, the tables and the figure; returns the files' names."""
     figure = f"evaluation.{suffix}" if suffix else ""
-    record = {"version": __version__, "command": public_command(command), **_record(found)}
+    record = {"version": __version__, "command": public_command(command), **_record(evaluation)}
     contents: dict[str, str | bytes] = {
         "evaluation.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
         "evaluation.md": evaluation_document(
-            found, f"Judges against human labels: {', '.join(paths)}", figure
+            evaluation, f"Judges against human labels: {', '.join(paths)}", figure
         ).markdown(),
-        **({figure: figure_bytes(found, suffix)} if suffix and figure else {}),
+        **({figure: figure_bytes(evaluation, suffix)} if suffix and figure else {}),
     }
     write_files(folder, contents)
     return list(contents)
 
 
-def _record(found: Evaluation) -> dict[str, Any]:
+def _record(evaluation: Evaluation) -> dict[str, Any]:
     """The evaluation as JSON has it: curves of few points, rows without what they have not."""
-    judges = [replace(judge, curve=judge.curve and judge.curve.thinned()) for judge in found.judges]
-    record = asdict(replace(found, judges=judges))
+    judges = [replace(judge, curve=judge.curve and judge.curve.thinned()) for judge in evaluation.judges]
+    record = asdict(replace(evaluation, judges=judges))
     for judge in record["judges"]:
         judge["worst"] = [
             {name: value for name, value in row.items() if value not in (None, {}, ())} for row in judge["worst"]

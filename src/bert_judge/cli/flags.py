@@ -82,11 +82,11 @@ def peek(arguments: Sequence[str], *names: str) -> dict[str, Any]:
     for name in {"config", *names}:
         first.add_argument(*spellings(name))
     try:
-        given = vars(first.parse_known_args(arguments)[0])
+        values = vars(first.parse_known_args(arguments)[0])
     except argparse.ArgumentError:
         return dict.fromkeys(names)
-    config = read_config(given["config"]) if given["config"] else {}
-    return {name: given[name] or config.get(name) for name in names}
+    config = read_config(values["config"]) if values["config"] else {}
+    return {name: values[name] or config.get(name) for name in names}
 
 
 class Parser(argparse.ArgumentParser):
@@ -112,8 +112,8 @@ class Parser(argparse.ArgumentParser):
             self.set_config(read_config(path), path)
         values, unknown = self.parse_known_args(arguments)
         if unknown:
-            known = [spelling for action in self._actions for spelling in action.option_strings]
-            near = difflib.get_close_matches(unknown[0].partition("=")[0], known, n=1)
+            spellings = [spelling for action in self._actions for spelling in action.option_strings]
+            near = difflib.get_close_matches(unknown[0].partition("=")[0], spellings, n=1)
             flag = unknown[0].startswith("-")
             if flag:
                 self.error(f"there is no flag {unknown[0]}" + (f", did you mean {near[0]}?" if near else ""))
@@ -123,14 +123,14 @@ class Parser(argparse.ArgumentParser):
     def set_config(self, values: Mapping[str, Any], path: str) -> None:
         """Take the values of a config file as defaults, each checked as its flag would be."""
         flags = [action for action in self._actions if action.option_strings]
-        known = {action.dest: action for action in flags if action.dest not in ("help", "config")}
+        actions = {action.dest: action for action in flags if action.dest not in ("help", "config")}
         for name in values:
-            if name not in known:
+            if name not in actions:
                 raise InputError(
-                    f"{path} sets {shown(name)}, which is not a flag of {self.prog}; there is {', '.join(known)}."
+                    f"{path} sets {shown(name)}, which is not a flag of {self.prog}; there is {', '.join(actions)}."
                 )
-        given = {name: value for name, value in values.items() if value is not None}
-        self.set_defaults(**{name: _checked(path, known[name], value) for name, value in given.items()})
+        settings = {name: value for name, value in values.items() if value is not None}
+        self.set_defaults(**{name: _checked(path, actions[name], value) for name, value in settings.items()})
 
 
 def joined_names(names: str) -> str:
@@ -143,22 +143,24 @@ def as_flags(message: str, of: str = "") -> str:
 
     `of`: the command that has those which not every command has; empty where this one does.
     """
-    message = _COLUMNS.sub(_as_map, message).replace("trust_remote_code=True", "--trust_remote_code")
-    return _SETTING.sub(lambda found: " ".join(part for part in (f"--{found[1]}", found[2], of) if part), message)
+    message = _COLUMNS.sub(_as_map, message)
+    message = _SETTING.sub(lambda setting: " ".join(filter(None, (f"--{setting[1]}", setting[2], of))), message)
+    return _SWITCH.sub(r"--\1", message)
 
 
 _COLUMNS = re.compile(r"\bcolumns=\{(.*?)\}")
 _SETTING = re.compile(
     r"""\b(skip_bad_rows|numbers_as_text|input_format|reference_separator)=(?:True|('[^']*'|"[^"]*"))"""
 )
+_SWITCH = re.compile(r"\b([a-z_]+)=True\b")
 
 
-def _as_map(found: re.Match[str]) -> str:
-    pairs = re.findall(r"'(\w+)': '([^']*)'", found[1])
+def _as_map(match: re.Match[str]) -> str:
+    pairs = re.findall(r"'(\w+)': '([^']*)'", match[1])
     return "--map " + ",".join(f"{role}={column}" for role, column in pairs)
 
 
-def made(kind: type[T], values: Mapping[str, Any]) -> T:
+def options_from(kind: type[T], values: Mapping[str, Any]) -> T:
     """An instance of a dataclass from the values of its flags."""
     return kind(**{field.name: values[field.name] for field in fields(kind)})  # type: ignore[arg-type]
 
@@ -232,9 +234,9 @@ def _checked(path: str, action: argparse.Action, value: Any) -> Any:
             raise InputError(f"{path} sets {action.dest} to {shown(value)}; true or false was expected.")
         return value
     if action.type is joined_names and isinstance(value, list):
-        return joined_names(",".join(each if isinstance(each, str) else shown(each) for each in value))
+        return joined_names(",".join(item if isinstance(item, str) else shown(item) for item in value))
     if action.type is named_columns and isinstance(value, dict):
-        return _together([{str(name): _columns_in(path, action.dest, own)} for name, own in value.items()])
+        return _together([{str(name): _columns_in(path, action.dest, paths)} for name, paths in value.items()])
     try:
         if isinstance(value, dict | list | bool):
             raise argparse.ArgumentTypeError(f"{shown(value)} is not a single value")
@@ -286,34 +288,34 @@ def _add_flag(
         )
 
 
-def _one_of(kind: Callable[[str], Any], what: str) -> Callable[[str], Any]:
+def _one_of(kind: Callable[[str], Any], expected: str) -> Callable[[str], Any]:
     """What reads a flag's text as a number."""
 
     def read(text: str) -> Any:
         try:
             return kind(text)
         except ValueError as error:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a {what}") from error
+            raise argparse.ArgumentTypeError(f"{text!r} is not a {expected}") from error
 
     return read
 
 
 def named_columns(text: str) -> dict[str, str | tuple[str, ...]]:
     """`a=b,c="d, e"` as a mapping; a name that is there several times has several columns. Empty ones are allowed."""
-    found, at = [], 0
+    pairs, at = [], 0
     while at < len(text):
         pair = _PAIR.match(text, at)
         if pair is None:
             break
         if pair["name"]:
-            found.append({pair["name"].strip(): [pair["plain"] or (pair["quoted"] or "").replace('""', '"')]})
+            pairs.append({pair["name"].strip(): [pair["plain"] or (pair["quoted"] or "").replace('""', '"')]})
         at = pair.end()
-    if at < len(text) or not found:
+    if at < len(text) or not pairs:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not of the form name=column,name=column (a column with a comma or a quote in its name stands "
             'in double quotes: reference="right, in short")'
         )
-    return _together(found)
+    return _together(pairs)
 
 
 _PAIR = re.compile(
@@ -324,9 +326,9 @@ _PAIR = re.compile(
 def _together(parts: Sequence[Mapping[str, str | Sequence[str]]]) -> dict[str, str | tuple[str, ...]]:
     """Mappings as one: each name with its column, or with all of its columns."""
     columns: dict[str, list[str]] = {}
-    for name, own in (pair for part in parts for pair in part.items()):
-        columns.setdefault(name, []).extend([own] if isinstance(own, str) else own)
-    return {name: own[0] if len(own) == 1 else tuple(own) for name, own in columns.items()}
+    for name, paths in (pair for part in parts for pair in part.items()):
+        columns.setdefault(name, []).extend([paths] if isinstance(paths, str) else paths)
+    return {name: paths[0] if len(paths) == 1 else tuple(paths) for name, paths in columns.items()}
 
 
 _KINDS: dict[Any, tuple[Callable[[str], Any], str]] = {

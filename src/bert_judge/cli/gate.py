@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from bert_judge.cli import GATE_MISSED, run, say, say_error
-from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.errors import InputError
 from bert_judge.results.runs import Run, find_runs
 from bert_judge.studies.gate import Limits, check_run
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.flags("limits", Limits)
     parser.flags("an earlier result", BaselineOptions)
     values = parser.parse(arguments)
-    limits, options = made(Limits, values), made(BaselineOptions, values)
+    limits, options = options_from(Limits, values), options_from(BaselineOptions, values)
     if not limits.given and options.baseline is None:
         parser.error("no limit was given; name one, such as --min_accuracy 0.8, or a --baseline")
     if options.max_drop and options.baseline is None:

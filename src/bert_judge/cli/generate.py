@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from bert_judge.cli import log_shown, note, progress_bar, run, say
-from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.tasking import TaskOptions, read_tasks
 from bert_judge.generators import KeptGenerator, Options, make_generator
 from bert_judge.paths import settings_suffix
@@ -46,15 +46,21 @@ class GenerateOptions:
 def main(arguments: Sequence[str]) -> int:
     """Check the tasks, load the model once, answer task by task."""
     values = _parse(arguments)
-    options, sampling, own = made(GenerateOptions, values), made(Sampling, values), made(Options, values)
+    options, sampling, generator_options = (
+        options_from(GenerateOptions, values),
+        options_from(Sampling, values),
+        options_from(Options, values),
+    )
     output_dir = check_folder(options.output_dir)
-    for name, backends in own.unused_by(options.backend).items():
+    for name, backends in generator_options.unused_by(options.backend).items():
         note(f"--{name} belongs to the backend {' and '.join(backends)} and is not used by {options.backend}.")
-    tasks = list(read_tasks(made(TaskOptions, values)))  # before the model: it takes longer to load
+    tasks = list(read_tasks(options_from(TaskOptions, values)))  # before the model: it takes longer to load
     with log_shown(not options.quiet):
-        generator = make_generator(options.backend, options.model_path, sampling, own)
+        generator = make_generator(options.backend, options.model_path, sampling, generator_options)
     kept = KeptGenerator(generator, open_store(options.store))
-    model = options.model_name or options.model_path.rstrip("/") + settings_suffix(sampling, own.enable_thinking)
+    model = options.model_name or options.model_path.rstrip("/") + settings_suffix(
+        sampling, generator_options.enable_thinking
+    )
     for task in tasks:
         with progress_bar(len(task.questions), task.name, options.quiet, unit="answer") as bar:
             folder = generate_candidates(
@@ -62,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
                 kept,
                 output_dir,
                 model,
-                think_token=own.think_token,
+                think_token=generator_options.think_token,
                 overwrite=options.overwrite,
                 command=["bert-judge", "generate", *arguments],
                 progress=partial(_one_more, bar),

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from bert_judge.records import __version__
+from bert_judge.records import Row, __version__
 from bert_judge.report.document import Document
 from bert_judge.report.saved_runs import harness_document
 from bert_judge.results import DIFFERENCES, DOUBTED, HARNESS, ResultFolder, write_files
-from bert_judge.results.runs import Row
+from bert_judge.results.runs import Run, open_run
 from bert_judge.studies.harness import (
     HarnessFound,
     beside_harness,
@@ -25,42 +25,48 @@ from bert_judge.studies.several import SeveralLine, several_answers
 _SHOWN = 5  # answers on which the tool and the judge differ
 
 
-def beside_own_scores(folder: ResultFolder) -> Document | None:
+def beside_own_scores(folder: ResultFolder, run: Run) -> Document | None:
     """The tool's scores and the judge's labels, which are written as `HARNESS_FILES`, too.
 
-    None, and no file, where the tool gave no scores between 0 and 1, or the judge no labels.
+    `run` has rows of the result; where it is a sample, all are read again. None, and no file, where the tool gave no
+    scores between 0 and 1, or the judge no labels.
     """
-    found = beside_harness(map(Row.of, folder.records()))
-    several = several_answers(map(Row.of, folder.records()))
-    if not (found.lines or (found.repeats and several)):
+    rows = open_run(folder.folder).rows if run.left else run.rows
+    comparison = beside_harness(rows)
+    several = several_answers(rows)
+    if not (comparison.lines or (comparison.repeats and several)):
         return None
-    doubted = doubted_references(lambda: map(Row.of, folder.records()))
-    _write(found, several, doubted, folder)
-    disagreements = first_disagreements(map(Row.of, folder.records()), _SHOWN)
+    doubted = doubted_references(lambda: rows)
+    _write(comparison, several, doubted, rows, folder)
+    disagreements = first_disagreements(rows, _SHOWN)
     more = f"{{:,}} more: bert-judge show {folder.folder} --theirs"
-    return harness_document(found, several, doubted, disagreements, more)
+    return harness_document(comparison, several, doubted, disagreements, more)
 
 
 def _write(
-    found: HarnessFound, several: Sequence[SeveralLine], doubted: Sequence[DoubtedReference], folder: ResultFolder
+    comparison: HarnessFound,
+    several: Sequence[SeveralLine],
+    doubted: Sequence[DoubtedReference],
+    rows: Collection[Row],
+    folder: ResultFolder,
 ) -> None:
     """Write the tables as data, the answers on which the tool and the judge differ, and the references in doubt."""
     lines: list[dict[str, Any]] = []
-    for line in found.lines:
+    for line in comparison.lines:
         record = asdict(line)
         lines.append({**line.metric._asdict(), **{name: value for name, value in record.items() if name != "metric"}})
     record = {
         "version": __version__,
         "lines": lines,
         "several": [asdict(line) for line in several],
-        "unscaled": list(found.unscaled),
-        "repeats": found.repeats,
+        "unscaled": list(comparison.unscaled),
+        "repeats": comparison.repeats,
         "doubted_references": {
             "by_several_models": sum(len(reference.models) > 1 for reference in doubted),
             "by_one_model": sum(len(reference.models) == 1 for reference in doubted),
         },
     }
-    differences = harness_differences(map(Row.of, folder.records()))
+    differences = harness_differences(rows)
     write_files(
         folder.folder,
         {

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.judging import add_judges, chosen_judges, explain_rows, judge_rows, made_judge, say_failed
 from bert_judge.cli.outputs import VerdictOptions
 from bert_judge.cli.rows import where_explained
@@ -69,10 +69,14 @@ def main(arguments: Sequence[str]) -> int:
         results += [
             _judge(judge, spec.kind.__name__, model, rows, output_dir, options, command) for model, rows in work
         ]
-        if judge.paid and judge.costs and not options.quiet:
+        if judge.info.paid and judge.costs and not options.quiet:
             say(_costs(judge.costs))
     if not options.quiet:
-        say(task_table([(each.rows.task.name, each.model, each.name, each.summary) for each in results]).text())
+        say(
+            task_table(
+                [(result.rows.task.name, result.model, result.name, result.summary) for result in results]
+            ).text()
+        )
         if options.explain:
             say(f"\n{where_explained(options.output_dir)}")
     if failed := say_failed([result.folder for result in results], "bert-judge judge"):
@@ -101,12 +105,12 @@ def _judge(
     options: JudgeOptions,
     command: Sequence[str],
 ) -> _Result:
-    path = scores_folder(output_dir, rows.task.name, model, name, judge.variant)
+    path = scores_folder(output_dir, rows.task.name, model, name, judge.info.name)
     fitted, folder = open_result(rows, judge, path, options.settings, options.overwrite)
     title = f"{name} {rows.task.name} {model}"
     judge_rows(rows, fitted, folder, title, texts=not options.no_texts, quiet=options.quiet, command=command)
     explain_rows(rows, fitted, folder, options.explain, options.quiet)
-    return _Result(rows, model, f"{name}/{path.name}", folder, Summary.of(folder))
+    return _Result(rows, model, f"{name}/{path.name}", folder, folder.summary)
 
 
 def _parse(arguments: Sequence[str]) -> tuple[list[JudgeSpec], JudgeOptions, TaskOptions]:
@@ -118,8 +122,8 @@ def _parse(arguments: Sequence[str]) -> tuple[list[JudgeSpec], JudgeOptions, Tas
     values = parser.parse(arguments)
     return (
         list(map(_as_in_the_paper, read_judges(values).values())),
-        made(JudgeOptions, values),
-        made(TaskOptions, values),
+        options_from(JudgeOptions, values),
+        options_from(TaskOptions, values),
     )
 
 

@@ -20,8 +20,7 @@ from bert_judge.judges import JUDGES
 from bert_judge.judges.base import SECRETS, Judge
 from bert_judge.judges.naming import JudgeSpec, check_no_class, read_name, read_values, renamed, with_flags
 from bert_judge.metrics import METRICS
-from bert_judge.results import ResultFolder
-from bert_judge.results.summary import Summary, different_figures
+from bert_judge.results import ResultFolder, different_figures
 from bert_judge.studies.score import Rows, explain_result, score_source, uncertain_rows
 
 _REMOTE = "RemoteJudge"
@@ -48,7 +47,7 @@ def chosen_judges(arguments: Sequence[str]) -> list[JudgeSpec]:
     if asked["server"] and names != (_REMOTE,) and not kinds:
         served = [{"served": name} for name in names] or [{}]
         named = zip(names or ["served"], served, strict=True)
-        return renamed(JudgeSpec(name, JUDGES[_REMOTE], own, frozenset(own)) for name, own in named)
+        return renamed(JudgeSpec(name, JUDGES[_REMOTE], settings, frozenset(settings)) for name, settings in named)
     if names and kinds:
         raise InputError(f"--judge {','.join(names)} and --judge_type {','.join(kinds)} both name the judge; give one.")
     for kind in kinds:
@@ -83,23 +82,23 @@ def add_judges(
         help="its class: one of these names, or module:Class",
     )
     kinds = {spec.judge_type: spec.kind for spec in chosen}
-    taken: set[str] = {*SECRETS}
+    added: set[str] = {*SECRETS}
     if _REMOTE not in kinds:
         help_text = "let the bert-judge serve at this address judge; --judge names one of its judges"
         group.add_argument(*spellings("server"), metavar="URL", help=help_text)
     for name, kind in kinds.items():
-        taken.update(parser.flags(f"what {name} takes", kind, given_only=True, without=taken))
-    if "store" not in taken:
+        added.update(parser.flags(f"what {name} takes", kind, given_only=True, without=added))
+    if "store" not in added:
         help_text = "file of kept verdicts, none of which is computed again; auto: in the cache folder (default: off)"
         group.add_argument(*spellings("store"), metavar="FILE", help=help_text)
-    if "trust_remote_code" not in taken:
+    if "trust_remote_code" not in added:
         add_trust(group)
-    owners = _add_flags_of_others(parser, {*taken, "server", "store", "trust_remote_code"}) if others else {}
+    owners = _add_flags_of_others(parser, {*added, "server", "store", "trust_remote_code"}) if others else {}
 
     def read(values: Mapping[str, Any]) -> dict[str, JudgeSpec]:
         for flag in (flag for flag in owners if flag in values):
             note(f"--{flag} belongs to {' and '.join(owners[flag])} and is not used by {', '.join(kinds)}.")
-        specs = with_flags(chosen, {name: values[name] for name in taken if name in values})
+        specs = with_flags(chosen, {name: values[name] for name in added if name in values})
         for spec in specs:
             for name in spec.lacking:
                 parser.error(f"{spec.judge_type} needs --{name}")
@@ -115,14 +114,14 @@ def add_trust(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(*spellings("trust_remote_code"), action="store_true", help=help_text)
 
 
-def _add_flags_of_others(parser: Parser, taken: Set[str]) -> dict[str, list[str]]:
+def _add_flags_of_others(parser: Parser, added: Set[str]) -> dict[str, list[str]]:
     """Accept the flags of judges that are not chosen; returns whose they are."""
     group = parser.add_argument_group()
     owners: dict[str, list[str]] = {}
     for name, kind in JUDGES.items():
-        add_flags(group, kind, given_only=True, without={*taken, *owners}, hidden=True)
+        add_flags(group, kind, given_only=True, without={*added, *owners}, hidden=True)
         for flag in inspect.signature(kind).parameters:
-            if flag not in taken:
+            if flag not in added:
                 owners.setdefault(flag, []).append(name)
     return owners
 
@@ -141,7 +140,7 @@ def judge_rows(
 ) -> None:
     """Judge what a result lacks, with a progress bar. KeyboardInterrupt says what is kept, and how to go on."""
     if folder.finished:
-        for sentence in different_figures(folder.folder, folder.run()["summary"]):
+        for sentence in different_figures(folder.folder, folder.run["summary"]):
             raise InputError(f"{sentence[:-1]}: it was changed after it was written; judge again with --overwrite.")
         return
     done, total = folder.rows_done, len(rows)
@@ -164,10 +163,10 @@ def explain_rows(rows: Rows, judge: Judge, folder: ResultFolder, most: int, quie
     """Explain so many rows of a finished result, those nearest the threshold, with a progress bar."""
     if not most:
         return
-    if judge.threshold is None:
+    if judge.info.threshold is None:
         note(f"{folder.folder} is of a judge without a threshold, so no row is near it, and none is explained.")
         return
-    chosen = uncertain_rows(folder, judge.threshold, most)
+    chosen = uncertain_rows(folder, judge.info.threshold, most)
     with progress_bar(len(chosen), "explaining", quiet) as bar:
         for _ in explain_result(rows, judge, folder, chosen):
             bar.update()
@@ -182,7 +181,7 @@ def _goes_on(folder: ResultFolder, total: int) -> str:
 def say_failed(results: Iterable[ResultFolder], command: str) -> int:
     """Say on standard error how many rows judges failed on, and why; the exit status for that."""
     status = 0
-    for result in (result for result in results if Summary.of(result).failed):
+    for result in (result for result in results if result.summary.failed):
         causes = Counter(record["explanation"] for record in result.records() if record.get("failed"))
         status = JUDGE_FAILED
         cause, times = causes.most_common(1)[0]

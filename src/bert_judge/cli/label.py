@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from bert_judge.cli import run, say
-from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.errors import InputError
 from bert_judge.results.runs import load_run
 from bert_judge.server import need_server
@@ -103,7 +103,7 @@ def _parse(arguments: Sequence[str]) -> tuple[str, LabelOptions]:
     parser.add_argument("run", metavar="FOLDER", help="a folder that score or judge wrote")
     parser.flags("flags", LabelOptions)
     values = parser.parse(arguments)
-    options = made(LabelOptions, values)
+    options = options_from(LabelOptions, values)
     if options.number is not None and options.number < 1:
         parser.error(f"-n is {options.number}; 1 or more was expected")
     if options.number is not None and options.width is not None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from bert_judge.cli import note
 from bert_judge.errors import InputError, OutputError, first_line
 from bert_judge.report import write_report
 from bert_judge.results import EXPLANATIONS, PART_ROWS, REPORT, RUN, ResultFolder, is_remote
 from bert_judge.results.runs import Run, load_run
-from bert_judge.results.summary import Summary
 
 PAGE_ROWS = 20_000
 NoReport = Annotated[bool, f"write no {REPORT} (it shows a sample of over {PAGE_ROWS:,} rows)"]
@@ -75,30 +75,34 @@ class VerdictOptions(OutputOptions):
         return {"no_texts": self.no_texts, **parts}
 
 
-def write_page(
-    results: Sequence[ResultFolder],
-    path: Path,
-    rows: int,
-    wanted: bool,
-    load: Callable[[Path], Run] = load_run,
-) -> str:
-    """Write the results as a page, unless it is there or not `wanted`; its name for the list of files, or nothing.
+Load: TypeAlias = Callable[[ResultFolder], Run]
+"""Gives the rows of a finished result, which it reads once."""
+
+
+def loader(results: Sequence[ResultFolder]) -> Load:
+    """Reads each of these results once: all of its rows, or a sample where they are too many for one page."""
+    share = PAGE_ROWS / max(sum(result.summary.rows for result in results), 1)
+
+    @cache
+    def load(result: ResultFolder) -> Run:
+        return load_run(result.folder, int(share * result.summary.rows) if share < 1 else None)
+
+    return load
+
+
+def write_page(results: Sequence[ResultFolder], path: Path, load: Load) -> str:
+    """Write the results as a page, unless it is there; its name for the list of files, or nothing.
 
     Verdicts are written as a stream, but a page holds its rows at once: it shows a sample of many.
     """
-    if wanted and any(is_remote(result.folder) for result in results):
+    if any(is_remote(result.folder) for result in results):
         note(f"{results[0].folder} is an address, where no page is written; `bert-judge report` makes one of a copy.")
-        wanted = False
-    if not wanted:
         return ""
     written = [result.folder / name for result in results for name in (RUN, EXPLANATIONS)]
     newest = max(path.stat().st_mtime for path in written if path.exists())
     if not path.exists() or path.stat().st_mtime < newest:
-        share = PAGE_ROWS / rows  # of each result, where there are too many rows for a page
-        samples = [int(share * Summary.of(result).rows) for result in results]
-        drawn = (load_run(result.folder, most) for result, most in zip(results, samples, strict=True))
         try:
-            write_report(list(drawn) if share < 1 else [load(result.folder) for result in results], path)
+            write_report([load(result) for result in results], path)
         except OutputError as error:
             cause = first_line(error).partition(";")[0]
             folders = " ".join(str(result.folder) for result in results)

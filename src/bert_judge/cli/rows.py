@@ -7,13 +7,11 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
-from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
+from bert_judge.records import Row
 from bert_judge.report.reasons import because, pieces, shared
-from bert_judge.results import ResultFolder, read_explanations
-from bert_judge.results.runs import Row
+from bert_judge.results.runs import Run
 from bert_judge.studies.harness import harness_scores
 from bert_judge.wording import SAID, not_judged
 
@@ -41,38 +39,40 @@ def row_lines(row: Row, clipped: int | None = CLIPPED) -> Iterator[str]:
     texts += [
         ("candidate", _candidate(row, clipped)),
         ("shares", shared(row)),
-        ("says", _clip(row.explanation, clipped)),
+        ("says", _clip(row.verdict.explanation, clipped)),
     ]
-    if theirs := harness_scores(row):
-        texts.append(("theirs", ", ".join(f"{name} {score:g}" for name, score in theirs.items())))
+    if own_scores := harness_scores(row):
+        texts.append(("theirs", ", ".join(f"{name} {score:g}" for name, score in own_scores.items())))
     texts += [("why", because(row.why) if row.why else None)]
-    if row.truncated:
-        texts.append(("cut", ", ".join(f"{count} characters of the {part}" for part, count in row.truncated.items())))
-    if row.left_out:
-        texts.append(("left out", not_judged(row.left_out)))
-    if row.outside:
-        texts.append(("outside", f"{row.outside}: beyond what the judge knows"))
+    if row.verdict.truncated:
+        texts.append(
+            ("cut", ", ".join(f"{count} characters of the {part}" for part, count in row.verdict.truncated.items()))
+        )
+    if row.verdict.left_out:
+        texts.append(("left out", not_judged(row.verdict.left_out)))
+    if row.verdict.outside:
+        texts.append(("outside", f"{row.verdict.outside}: beyond what the judge knows"))
     width = max(40, min(120, shutil.get_terminal_size().columns))
     colours = _COLOURED if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else _PLAIN
     for name, text in texts:
         if text is None:
             continue
         wrapped = [
-            line for each in text.splitlines() or ["(empty)"] for line in textwrap.wrap(each, width - 14) or [""]
+            line
+            for paragraph in text.splitlines() or ["(empty)"]
+            for line in textwrap.wrap(paragraph, width - 14) or [""]
         ]
         for number, line in enumerate(wrapped):
             yield f"  {name if number == 0 else '':12}{line}".rstrip().translate(colours)
 
 
-def first_explained(folder: ResultFolder) -> str:
+def first_explained(run: Run) -> str:
     """The first rows of a result that were explained, and how to see all; nothing where there are none."""
-    explained = read_explanations(folder.folder)
+    explained = [row for row in run.rows if row.why]
     if not explained:
-        return ""
-    first = list(explained)[:_FIRST]
-    records = {row: record for row, record in enumerate(islice(folder.records(), max(first) + 1)) if row in first}
-    shown = ["\n".join(row_lines(replace(Row.of(records[row]), why=explained[row]))) for row in first]
-    return "\n\n".join([*shown, LEGEND, *([where_explained(folder.folder)] if len(explained) > len(shown) else [])])
+        return where_explained(run.folder) if run.left else ""
+    shown = ["\n".join(row_lines(row)) for row in explained[:_FIRST]]
+    return "\n\n".join([*shown, LEGEND, *([where_explained(run.folder)] if len(explained) > len(shown) else [])])
 
 
 def where_explained(folder: Path | str) -> str:

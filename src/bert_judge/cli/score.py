@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
 from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.flags import Parser, columns_in, made, peek
+from bert_judge.cli.flags import Parser, columns_in, options_from, peek
 from bert_judge.cli.harness import beside_own_scores
 from bert_judge.cli.inputs import InputOptions, input_settings, open_input
 from bert_judge.cli.judging import (
@@ -26,7 +24,7 @@ from bert_judge.cli.judging import (
     say_failed,
     trusts_files,
 )
-from bert_judge.cli.outputs import NoReport, VerdictOptions, write_page
+from bert_judge.cli.outputs import PAGE_ROWS, Load, NoReport, VerdictOptions, loader, write_page
 from bert_judge.cli.rows import first_explained, where_explained
 from bert_judge.errors import InputError, did_you_mean, named_in_errors
 from bert_judge.inputs import HELD_BYTES, MissingColumnError, Source
@@ -41,14 +39,11 @@ from bert_judge.report.document import Block, Document
 from bert_judge.report.result_tables import result_facts, suite_table, write_columns
 from bert_judge.report.saved_runs import found_table
 from bert_judge.results import HARNESS_FILES, REPORT, RUN, SCORES, Identity, ResultFolder, is_remote, result_folder
-from bert_judge.results.runs import Row, Run, load_run
-from bert_judge.results.summary import Summary
 from bert_judge.studies.compare import compare_models, rankings
 from bert_judge.studies.pairing import question_of
 from bert_judge.studies.score import open_result
 from bert_judge.studies.table import Part, tabulate
 
-_COMPARED_ROWS = 100_000
 _MODEL_COLUMNS = frozenset(("model", "candidate_model"))
 _OF_A_MODEL = re.compile(
     r"model|system|agent|answer|response|output|prediction|completion|candidate|gpt|claude|gemini|gemma|llama|mistral|"
@@ -195,30 +190,31 @@ def _judge(job: _Job, judge: Judge, options: ScoreOptions, command: list[str]) -
 
 
 def _say_one(folder: ResultFolder, source: Source, spec: JudgeSpec, judge: Judge, options: ScoreOptions) -> None:
-    page = write_page([folder], folder.folder / REPORT, len(source), not options.no_report)
+    load = loader([folder])
+    page = "" if options.no_report else write_page([folder], folder.folder / REPORT, load)
     compares = source.found and not options.no_texts and not is_remote(folder.folder)
-    beside = beside_own_scores(folder) if compares else None
+    beside = beside_own_scores(folder, load(folder)) if compares else None
     if not options.quiet:
         written = page + "".join(f", {name}" for name in HARNESS_FILES if beside)
-        say(_report(folder, source, Signature.of(judge.signature), written, options))
+        say(_report(folder, source, judge.info.signature, written, options))
         if beside:
             say(f"\n{beside.text()}")
-        if by := _column_of_models(folder):
+        if by := _column_of_models(folder, load):
             say(f"\nbert-judge compare {folder.folder} --by {by} compares the models that the column {by} names")
-        if explained := first_explained(folder) if options.explain else "":
+        if explained := first_explained(load(folder)) if options.explain else "":
             say(f"\n{explained}")
         if stages := _stages(spec, judge, folder):
             say(f"\n{stages}")
 
 
-def _column_of_models(folder: ResultFolder) -> str:
+def _column_of_models(folder: ResultFolder, load: Load) -> str:
     """The column by which two models answered a question; empty where no rows say so, or `compare` can't read it."""
     if is_remote(folder.folder):
         return ""
     first: dict[tuple[str, Hashable], object] = {}
-    for record in islice(folder.records(), _COMPARED_ROWS):
-        for column in _MODEL_COLUMNS & record.keys():
-            if first.setdefault((column, question_of(Row.of(record))), record[column]) != record[column]:
+    for row in load(folder).rows:
+        for column in _MODEL_COLUMNS & row.meta.keys():
+            if first.setdefault((column, question_of(row)), row.meta[column]) != row.meta[column]:
                 return column
     return ""
 
@@ -228,7 +224,7 @@ def _stages(spec: JudgeSpec, judge: Judge, folder: ResultFolder) -> str:
     if not issubclass(spec.kind, Cascade) or judge.costs is None:
         return ""
     plan = CascadePlan.load(spec.settings["model_path"])
-    return stages_document(plan, Costs.of(folder.run()["costs"]).stages, folder.records).text()
+    return stages_document(plan, Costs.of(folder.run["costs"]).stages, folder.records).text()
 
 
 def _say_several(
@@ -236,24 +232,25 @@ def _say_several(
 ) -> None:
     """Write the table and the page of all results, and print how the judges, or the models, compare."""
     rows, models = len(jobs[0].source), len({job.candidates for job in jobs})
-    load = cache(load_run)  # the page and the comparison read the same results
+    load = loader(list(results.values()))
     table = ""
     if not is_remote(output_dir):
         path = write_columns(results, output_dir, candidate=models == 1)
-        place, wanted = path.with_name(f"{path.stem}.html"), not options.no_report
-        table = f"{path}{write_page(list(results.values()), place, rows * models, wanted, load)}, and "
+        page = path.with_name(f"{path.stem}.html")
+        written = "" if options.no_report else write_page(list(results.values()), page, load)
+        table = f"{path}{written}, and "
     if options.quiet:
         return
     sources = dict.fromkeys(job.source for job in jobs)
     say(Document("", _what_was_read(options, *sources)).text() + "\n")
-    if models > 1 and rows * len(jobs) <= _COMPARED_ROWS:
+    if models > 1 and rows * len(jobs) <= PAGE_ROWS:
         say(_comparison(jobs, results, load))
         say(f"\nbert-judge compare {jobs[0].folder} {jobs[1].folder} shows the answers in which they differ")
     else:
         say(suite_table(results, "judge" if models == 1 else "candidates").text())
     if options.explain and not is_remote(output_dir):
         say(f"\n{where_explained(output_dir)}")
-    if models == 1 and (by := _column_of_models(results[jobs[0].name])):
+    if models == 1 and (by := _column_of_models(results[jobs[0].name], load)):
         folders = " ".join(str(job.folder) for job in jobs)
         say(f"\nbert-judge compare {folders} --by {by} compares the models that the column {by} names")
     named_by_judge = jobs[0].name != jobs[0].candidates
@@ -262,9 +259,9 @@ def _say_several(
     say(f"\nfiles  {table}in {output_dir}/{below}: {verdicts}, {SCORES}, {RUN}")
 
 
-def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder], load: Callable[[Path], Run]) -> str:
+def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder], load: Load) -> str:
     """The models against each other, by each judge."""
-    table = tabulate([Part(job.judge, job.candidates, load(results[job.name].folder)) for job in jobs])
+    table = tabulate([Part(job.judge, job.candidates, load(results[job.name])) for job in jobs])
     models = compare_models(table)
     return comparison_document(Compared(models, rankings(models), None, ()), "", every_pair=False).text()
 
@@ -272,9 +269,9 @@ def _comparison(jobs: Sequence[_Job], results: Mapping[str, ResultFolder], load:
 def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ScoreOptions, list[str]]:
     """The judges by name, the options, and the files."""
     asked = peek(arguments, "suite", "judge", "judge_type")
-    suite, given = asked["suite"], asked["judge"] or asked["judge_type"]
-    if suite and given:
-        raise InputError(f"--suite {suite} names the judges; leave {given} out, or put it into that file.")
+    suite, named = asked["suite"], asked["judge"] or asked["judge_type"]
+    if suite and named:
+        raise InputError(f"--suite {suite} names the judges; leave {named} out, or put it into that file.")
     parser = Parser("bert-judge score", "FILE … [--output_dir FOLDER] [flags]", "Judge a file of answers.", _EXAMPLES)
     parser.add_argument(
         "files",
@@ -288,7 +285,7 @@ def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ScoreOptions
         add_trust(parser)
     values = parser.parse(arguments)
     judges = read_judges(values) if read_judges else read_suite(Path(suite), trusts_files(arguments))
-    return judges, made(ScoreOptions, values), values["files"]
+    return judges, options_from(ScoreOptions, values), values["files"]
 
 
 def _what_is_written(options: ScoreOptions, column: str, source: Source) -> dict[str, Any]:
@@ -301,16 +298,16 @@ def _what_is_written(options: ScoreOptions, column: str, source: Source) -> dict
 
 def _report(folder: ResultFolder, source: Source, signature: Signature, page: str, options: ScoreOptions) -> str:
     """The table that a person reads."""
-    facts = result_facts(Summary.of(folder), len(source.bad_rows))
+    facts = result_facts(folder.summary, len(source.bad_rows))
     files = f"files  {folder.folder}/: {folder.verdicts}, {SCORES}, {RUN}{page}"
     return Document("", [*_what_was_read(options, source), *facts], judges=[("", signature)]).text() + f"\n{files}"
 
 
 def _what_was_read(options: ScoreOptions, *sources: Source) -> list[Block]:
     """The columns that were read; of saved runs of other tools what was found, and columns where some were named."""
-    found: list[Block] = [found_table(sources[0].found, sources[0].unread)] if sources[0].found else []
-    named = options.map or options.candidates or not found
-    return [*found, *([_columns_read(*sources)] if named else [])]
+    found_runs: list[Block] = [found_table(sources[0].found, sources[0].unread)] if sources[0].found else []
+    named = options.map or options.candidates or not found_runs
+    return [*found_runs, *([_columns_read(*sources)] if named else [])]
 
 
 def _columns_read(*sources: Source) -> str:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from bert_judge.cli import log_shown, note, run, say
-from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.judging import add_judges, chosen_judges
 from bert_judge.errors import named_in_errors
 from bert_judge.judges.naming import JudgeSpec
@@ -83,7 +83,7 @@ def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ServerOption
     parser.add_argument("--labels", metavar="FILE", default="labels.jsonl", help="file for these labels (%(default)s)")
     read_judges = add_judges(parser, chosen_judges(arguments), several="several, by name")
     values = parser.parse(arguments)
-    return read_judges(values), made(ServerOptions, values), values["label"], values["labels"]
+    return read_judges(values), options_from(ServerOptions, values), values["label"], values["labels"]
 
 
 if __name__ == "__main__":

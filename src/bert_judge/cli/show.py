@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Annotated
 
 from bert_judge.cli import run, say
-from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.rows import CLIPPED, LEGEND, row_lines
 from bert_judge.errors import InputError
-from bert_judge.results.runs import Row, find_folders, open_run
+from bert_judge.records import Row
+from bert_judge.results.runs import find_folders, open_run
 from bert_judge.studies.harness import differences_of, harness_scores
 from bert_judge.studies.labels import read_labels, relabelled
 
@@ -48,9 +49,9 @@ _HOLDS: Mapping[str, Callable[[Row], bool]] = {
     "undecided": lambda row: row.score is None,
     "disagree": lambda row: None not in (row.label, row.gold) and row.label != row.gold,
     "theirs": lambda row: bool(differences_of(row)),
-    "truncated": lambda row: bool(row.truncated),
-    "left_out": lambda row: bool(row.left_out),
-    "outside": lambda row: row.outside is not None,
+    "truncated": lambda row: bool(row.verdict.truncated),
+    "left_out": lambda row: bool(row.verdict.left_out),
+    "outside": lambda row: row.verdict.outside is not None,
     "explained": lambda row: row.why is not None,
 }
 
@@ -72,15 +73,15 @@ def main(arguments: Sequence[str]) -> int:
     parser.flags("which rows", Wanted)
     parser.flags("flags", ShowOptions)
     values = parser.parse(arguments)
-    wanted, options = made(Wanted, values), made(ShowOptions, values)
+    filters, options = options_from(Wanted, values), options_from(ShowOptions, values)
     if options.limit < 0:
         raise InputError(f"limit is {options.limit}; a number of rows, or 0 for all, was expected.")
     labels = read_labels(options.labels, options.map) if options.labels else None
     for number, folder in enumerate(find_folders(values["results"])):
         rows = open_run(folder).rows
-        seen = _Seen.of(relabelled(rows, labels) if labels else rows, wanted, options.limit)
-        _check_answerable(folder, seen, wanted)
-        say(("\n" if number else "") + _headline(folder, seen, wanted))
+        seen = _Seen.of(relabelled(rows, labels) if labels else rows, filters, options.limit)
+        _check_answerable(folder, seen, filters)
+        say(("\n" if number else "") + _headline(folder, seen, filters))
         for row in seen.first:
             say("\n" + "\n".join(row_lines(row, None if options.full else CLIPPED)))
         if len(seen.first) < seen.chosen:
@@ -106,7 +107,7 @@ class _Seen:
     named: bool = False
 
     @classmethod
-    def of(cls, rows: Iterable[Row], wanted: Wanted, limit: int) -> _Seen:
+    def of(cls, rows: Iterable[Row], filters: Wanted, limit: int) -> _Seen:
         """Look at rows, and keep the first `limit` wanted ones; 0: all."""
         seen = cls()
         for row in rows:
@@ -115,39 +116,39 @@ class _Seen:
             seen.gold |= row.gold is not None
             seen.explained |= row.why is not None
             seen.theirs |= bool(harness_scores(row))
-            seen.named |= row.id == wanted.id
-            if _fits(row, wanted):
+            seen.named |= row.id == filters.id
+            if _fits(row, filters):
                 seen.chosen += 1
                 if not limit or seen.chosen <= limit:
                     seen.first.append(row)
         return seen
 
 
-def _fits(row: Row, wanted: Wanted) -> bool:
-    if wanted.id is not None and row.id != wanted.id:
+def _fits(row: Row, filters: Wanted) -> bool:
+    if filters.id is not None and row.id != filters.id:
         return False
-    return all(holds(row) for name, holds in _HOLDS.items() if getattr(wanted, name))
+    return all(holds(row) for name, holds in _HOLDS.items() if getattr(filters, name))
 
 
-def _check_answerable(folder: Path, seen: _Seen, wanted: Wanted) -> None:
+def _check_answerable(folder: Path, seen: _Seen, filters: Wanted) -> None:
     """Raise InputError where no row could be shown, whatever it says."""
-    if (wanted.wrong or wanted.right or wanted.disagree or wanted.theirs) and not seen.labelled:
+    if (filters.wrong or filters.right or filters.disagree or filters.theirs) and not seen.labelled:
         raise InputError(
             f"{folder} has scores without labels, so no candidate is judged correct or incorrect; run score with "
             "--threshold X."
         )
-    if wanted.disagree and not seen.gold:
+    if filters.disagree and not seen.gold:
         raise InputError(f"{folder} has no human labels to disagree with; give them with --labels FILE.")
-    if wanted.theirs and not seen.theirs:
+    if filters.theirs and not seen.theirs:
         raise InputError(f"{folder} has no scores of another tool to differ from; give the result of a saved run.")
-    if wanted.explained and not seen.explained:
+    if filters.explained and not seen.explained:
         raise InputError(f"{folder} has no row that was explained; run the command that made it with --explain N.")
-    if wanted.id is not None and not seen.named:
-        raise InputError(f"{folder} has no row with the id {wanted.id!r}.")
+    if filters.id is not None and not seen.named:
+        raise InputError(f"{folder} has no row with the id {filters.id!r}.")
 
 
-def _headline(folder: Path, seen: _Seen, wanted: Wanted) -> str:
-    asked = [each.name for each in fields(wanted) if getattr(wanted, each.name)]
+def _headline(folder: Path, seen: _Seen, filters: Wanted) -> str:
+    asked = [flag.name for flag in fields(filters) if getattr(filters, flag.name)]
     return f"{folder}: {seen.chosen} of {seen.rows} rows" + (f" ({', '.join(asked)})" if asked else "")
 
 

@@ -43,11 +43,11 @@ def read_tasks(options: TaskOptions) -> Iterator[Task]:
         name = Path(options.dataset).name.split(".")[0]
         makers: dict[str, TaskFunction] = {name: partial(from_file, options.dataset, options.map)}
     else:
-        known = discover(options.tasks_dir)
+        tasks = discover(options.tasks_dir)
         for name in options.tasks:
-            if name not in known:
-                raise unknown_task(name, known)
-        makers = {name: known[name] for name in options.tasks}
+            if name not in tasks:
+                raise unknown_task(name, tasks)
+        makers = {name: tasks[name] for name in options.tasks}
     return (_task(name, make, options.limit) for name, make in makers.items())
 
 

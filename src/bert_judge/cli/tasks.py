@@ -76,10 +76,10 @@ def _table(tasks: Mapping[str, TaskFunction], rows: Mapping[Benchmark, int | Non
         several = f"{len(source.config)} configurations" if isinstance(source.config, tuple) else source.config
         data = f"{source.dataset} ({several})" if several else source.dataset
         body.append([source.name, source.split, count, data, source.licence, source.family])
-    own = [[name, _file(task)] for name, task in tasks.items() if not isinstance(task, BenchmarkTask)]
+    user_tasks = [[name, _file(task)] for name, task in tasks.items() if not isinstance(task, BenchmarkTask)]
     tables = [Table("", _COLUMNS, body, f"\n{_FORMS}", left=(0, 1, 3, 4, 5))]
-    if own:
-        tables.append(Table("", ["task of your own", "file"], own, left=(0, 1)))
+    if user_tasks:
+        tables.append(Table("", ["task of your own", "file"], user_tasks, left=(0, 1)))
     return "\n\n".join(table.text() for table in tables)
 
 

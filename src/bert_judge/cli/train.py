@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from bert_judge.cli import log_shown, run, say
-from bert_judge.cli.flags import Parser, made
+from bert_judge.cli.flags import Parser, options_from
 from bert_judge.cli.tasking import TaskOptions, read_tasks
 from bert_judge.encoder.models import find_model
 from bert_judge.errors import InputError
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.flags("data and model", TrainOptions)
     parser.flags("the training", TrainConfig)
     values = parser.parse(arguments)
-    options, config = made(TrainOptions, values), made(TrainConfig, values)
+    options, config = options_from(TrainOptions, values), options_from(TrainConfig, values)
     check_folder(options.output_dir)
     mix = load_mix(options.training_mix) if options.training_mix else None
     examples = read_examples(_read_data(options))
@@ -123,7 +123,7 @@ def _read_data(options: TrainOptions) -> Any:
 
 def _report(result: TrainResult) -> str:
     """What a person wants to know of a new judge."""
-    measures = [("held-out", result.dev), *((f"  {name}", own) for name, own in result.tasks.items())]
+    measures = [("held-out", result.dev), *((f"  {name}", measured) for name, measured in result.tasks.items())]
     body: list[list[Content]] = [
         [name, m.rows, *map(number, (m.accuracy, m.f1, m.kappa, m.brier, m.ece))] for name, m in measures
     ]

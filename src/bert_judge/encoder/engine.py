@@ -239,7 +239,9 @@ def _load_runtime(
     make: Callable[[], Encoder], name: str, architecture: str | None, runtime: RuntimeName, device: str, dtype: str
 ) -> Runtime:
     if dtype == "int8":
-        raise InputError("the dtype int8 is of judges made for it: make one of this judge with `bert-judge quantize`.")
+        raise InputError(
+            "the dtype int8 is of judges made for it: make one of this judge with bert_judge.judges.quantize."
+        )
     if runtime == "openvino" and not _has_openvino():
         raise MissingExtraError("the runtime openvino", "openvino", "cpu")
     if _has_openvino() and runtime != "torch" and device in ("auto", "cpu"):

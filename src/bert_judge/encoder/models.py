@@ -315,7 +315,7 @@ def model_hashes(folder: Path) -> dict[str, str]:
 
 
 def is_int8(folder: Path) -> bool:
-    """Whether a folder holds a judge that `bert-judge quantize` made."""
+    """Whether a folder holds an int8 judge (`judges.quantize`)."""
     return (folder / INT8[0]).exists()
 
 

@@ -21,7 +21,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -30,11 +30,9 @@ from typing import TYPE_CHECKING, Any
 from bert_judge.errors import BertJudgeError, InputError, MissingExtraError, ModelError, first_line
 from bert_judge.judges.base import Costs, Judge
 from bert_judge.judges.naming import JudgeSpec, read_values
-from bert_judge.judges.stand_in import Description, StandIn
-from bert_judge.records import Sample, Signature, Verdict
-from bert_judge.results import verdict_record
-from bert_judge.results.parts import Desk, Part, encoded
-from bert_judge.studies.score import EncodedPart, Rows, Todo, judged_rows, rows_of_part
+from bert_judge.records import JudgeInfo, Row, Sample, Signature, Verdict
+from bert_judge.results.parts import Desk, VerdictPart, encoded
+from bert_judge.studies.score import EncodedPart, Rows, Todo, chosen_rows, judged_records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +49,6 @@ LOSSES = 3
 
 _LOST_PARTS = 10  # given up one after the other: it is not the rows
 _START = -1  # what the ledger calls the start of an actor
-_FIELDS = tuple(each.name for each in fields(Verdict))
 _WINDOW = 1 << 14  # samples that `assess` sends at a time
 
 
@@ -113,7 +110,7 @@ class _Maker:
 class _Made:
     """What an actor's judge is, for this process, which may lack its device."""
 
-    described: Description
+    info: JudgeInfo
     refits: bool
     costs: Costs | None
 
@@ -130,7 +127,7 @@ def _describe(maker: _Maker) -> _Made | bytes:
         judge = maker.make()
     except BertJudgeError as error:
         return pickle.dumps(error)
-    return _Made(Description.of(judge), type(judge).fitted is not Judge.fitted, judge.costs)
+    return _Made(judge.info, type(judge).fitted is not Judge.fitted, judge.costs)
 
 
 class _Ledger:
@@ -180,7 +177,7 @@ class _Actor:
         if ray.get(self._ledger.begun.remote(_START)) >= work.starts:
             raise ModelError("each process that starts a judge there is lost; see whether it has enough memory.")
         self._judge, self._rows = work.maker.make(), ray.get(work.rows)
-        self._different = Signature.of(self._judge.signature).difference(work.signature)
+        self._different = self._judge.info.signature.difference(work.signature)
         ray.get(self._ledger.ended.remote(_START))
 
     def __call__(self, batch: pa.Table) -> pa.Table:
@@ -208,11 +205,11 @@ class _Actor:
     def _judged(self, number: int, rows: Sequence[int]) -> tuple[dict[str, Any] | None, bytes, str]:
         """The facts of the part's file, its bytes, and its name once it is written; or records where none is due."""
         try:
-            samples = list(rows_of_part(self._rows, number, rows))
+            samples = list(chosen_rows(self._rows.part(number), rows))
         except InputError as error:
             raise InputError(f"on a machine of the cluster: {error}") from error
         self._judge.forget()
-        records = list(judged_rows(samples, self._judge, self._work.texts))
+        records = list(judged_records(samples, self._judge, self._work.texts))
         if self._work.desk is None or not isinstance(rows, range):
             return None, json.dumps(records).encode(), ""
         part, content = encoded(number, records)
@@ -227,7 +224,7 @@ class _Actor:
             )
 
 
-class RayJudge(StandIn):
+class RayJudge(Judge):
     """A judge that runs in the actors of a Ray cluster; its verdicts and its signature are those of the judge itself.
 
     `actors` is how many there are, or the least and the most ("1-8"); left out, one for each GPU of the cluster, or for
@@ -256,7 +253,7 @@ class RayJudge(StandIn):
             found: _Made | bytes = ray.get(task.remote(self._maker))
         if isinstance(found, bytes):
             raise pickle.loads(found)
-        super().__init__(found.described)
+        self.info = found.info
         self._refits, self._costs, self._said = found.refits, found.costs, set[str]()
 
     @property
@@ -283,7 +280,7 @@ class RayJudge(StandIn):
             for _, records in self._judged(_InMemory(window), {0: range(len(window))}, False, None):
                 assert isinstance(records, list)
                 for record in records:
-                    yield Verdict(**{name: record[name] for name in _FIELDS if name in record})
+                    yield Verdict.read(record)
 
     def judged_parts(
         self, source: Rows, todo: Todo, texts: bool, desk: Desk
@@ -306,7 +303,7 @@ class RayJudge(StandIn):
         logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # Ray has set it up by now; what fails is raised
         with _in_words():
             ledger = ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1)(_Ledger).remote()
-            work = _Work(self._maker, self.signature, texts, ray.put(source), ledger, desk, most + LOSSES)
+            work = _Work(self._maker, self.info.signature, texts, ray.put(source), ledger, desk, most + LOSSES)
             asked = [{"part": number, "rows": json.dumps(_brief(rows))} for number, rows in todo.items()]
             judged = ray.data.from_items(asked, override_num_blocks=len(asked)).map_batches(
                 _Actor,
@@ -331,7 +328,7 @@ class RayJudge(StandIn):
                     if given_up:
                         yield number, _given_up(source, number, todo[number], texts)
                     elif found["part"]:
-                        yield number, EncodedPart(Part(**found["part"]), found["name"] or content)
+                        yield number, EncodedPart(VerdictPart(**found["part"]), found["name"] or content)
                     else:
                         yield number, json.loads(content)
                     if 0 < found["losses"] < LOSSES:
@@ -368,11 +365,11 @@ class RayJudge(StandIn):
 
 def _given_up(source: Any, number: int, rows: Sequence[int], texts: bool) -> list[dict[str, Any]]:
     """The records of rows whose part was given up, which the next run judges again; a warning says which they are."""
-    samples = list(rows_of_part(source, number, rows))
+    samples = list(chosen_rows(source.part(number), rows))
     ids = " to ".join(dict.fromkeys(str(samples[at].id) for at in (0, -1)))
     warnings.warn(_lost(number, LOSSES, f"its {len(rows):,} rows ({ids}) have no verdict"), stacklevel=2)
     failed = Verdict(None, failed=True, explanation=_lost(number, LOSSES, f"rows {ids}"))
-    return [verdict_record(sample, failed, texts) for sample in samples]
+    return [Row.of(sample, failed).record(texts) for sample in samples]
 
 
 def _lost(number: int, losses: int, outcome: str) -> str:

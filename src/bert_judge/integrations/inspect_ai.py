@@ -10,7 +10,7 @@ from bert_judge.encoder.models import STARTER
 from bert_judge.errors import InputError, import_extra
 from bert_judge.judges.naming import JudgeSpec
 from bert_judge.judges.shared import JudgeName, shared_judge
-from bert_judge.records import Sample, Signature, Verdict
+from bert_judge.records import Sample, Verdict
 
 _FEATURE = "bert_judge.integrations.inspect_ai"
 _scorers = import_extra("inspect_ai.scorer", _FEATURE, None, "inspect_ai")
@@ -38,7 +38,7 @@ def _make_scorer(judge: JudgeName = STARTER, server: str | None = None) -> Calla
         shared = shared_judge(name)
         shared.needs_labels()
         (verdict,) = shared.assess([sample])
-        return verdict, Signature.of(shared.judge.signature).short
+        return verdict, shared.judge.info.signature.short
 
     async def score(state: Any, target: Any) -> Any:
         import anyio.to_thread

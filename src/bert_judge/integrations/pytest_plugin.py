@@ -64,7 +64,7 @@ def assert_correct(judge: Judge) -> AssertCorrect:
         question: str | None, candidate: str, references: str | Sequence[str], threshold: float | None = None
     ) -> Verdict:
         __tracebackhide__ = True
-        least = judge.threshold if threshold is None else threshold
+        least = judge.info.threshold if threshold is None else threshold
         if least is None:
             raise InputError(f"{_name(judge)} gives scores without labels; give assert_correct a threshold=.")
         samples = make_samples([question], [candidate], [references])
@@ -77,9 +77,8 @@ def assert_correct(judge: Judge) -> AssertCorrect:
 
 
 def _name(judge: Judge) -> str:
-    from bert_judge.records import Signature
 
-    return Signature.of(judge.signature).short
+    return judge.info.signature.short
 
 
 def _failure(sample: Sample, verdict: Verdict, least: float, name: str) -> str:

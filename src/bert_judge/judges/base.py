@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from bert_judge.errors import InputError
-from bert_judge.records import Explanation, Reply, Sample, Scale, Signature, Verdict
+from bert_judge.records import Explanation, JudgeInfo, Reply, Sample, Verdict
 
 if TYPE_CHECKING:
     from bert_judge.inputs import ColumnMap
@@ -83,7 +83,7 @@ class Costs:
         )
 
 
-_AMOUNTS = tuple(each.name for each in fields(Costs) if each.name != "stages")
+_AMOUNTS = tuple(amount.name for amount in fields(Costs) if amount.name != "stages")
 
 
 SECRETS: Final = frozenset(["api_key"])
@@ -91,45 +91,16 @@ SECRETS: Final = frozenset(["api_key"])
 
 
 class Judge(ABC):
-    """Scores the candidate of each sample. A judge of your own implements the three abstract members."""
+    """Scores the candidate of each sample. A judge of your own sets `info` and implements `assess`."""
 
-    @property
-    def scale(self) -> Scale:
-        """What its scores mean: "probability" (of being correct, in [0, 1]: it has a Brier score and a calibration),
-        "decision" (1 correct, 0 incorrect) or "score" (a scale of their own). A class may simply set it.
-        """
-        return "score"
-
-    @cached_property  # unlike a property, it can be assigned in a judge of one's own
-    def threshold(self) -> float | None:
-        """The score from which on a candidate is labelled correct, None where it does not say. Unless a judge sets it:
-        one half, but None on a scale of its own.
-        """
-        return None if self.scale == "score" else 0.5
-
-    @property
-    def reads_references(self) -> bool:
-        """Whether references change its scores. A class that reads none may simply set it to False."""
-        return True
-
-    @property
-    @abstractmethod
-    def variant(self) -> str:
-        """The judge's name in paths: the model, and what distinguishes it from others of its kind."""
-
-    @property
-    @abstractmethod
-    def signature(self) -> Signature | str:
-        """Everything that changes a score, written beside every result. A text is a name without settings."""
+    @cached_property  # unlike a property, it can be assigned
+    def info(self) -> JudgeInfo:
+        """What the judge is: its name, its signature, and what its scores mean."""
+        raise InputError(f"{type(self).__name__} does not say what it is; set its `info` to a JudgeInfo.")
 
     @abstractmethod
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in their order, as a stream: memory does not grow with the number of samples."""
-
-    @property
-    def paid(self) -> bool:
-        """Whether verdicts are paid for, so that none is asked for that nobody needs. A class may simply set it."""
-        return False
 
     @property
     def costs(self) -> Costs | None:
@@ -245,7 +216,7 @@ def _entries(name: str, values: Any) -> list[Any]:
 def _texts(value: Any, place: str) -> tuple[str, ...]:
     if not _is_list(value):
         return (_text(value, place, "a text, or a list of texts,"),)
-    texts = tuple(_text(each, f"{place}[{number}]") for number, each in enumerate(value))
+    texts = tuple(_text(amount, f"{place}[{number}]") for number, amount in enumerate(value))
     if not texts:
         raise InputError(f"{place} is empty; at least one correct answer was expected.")
     return texts

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,7 +17,7 @@ from bert_judge.errors import InputError, ModelError
 from bert_judge.judges.base import FIRST_WINDOW, WHOLE_CANDIDATE, Judge, make_samples, windows_of
 from bert_judge.judges.reader import Read, Reader, Workers, check_workers, texts_of, usable_cores
 from bert_judge.reading import InputForm, JudgeConfig, PromptEncoder
-from bert_judge.records import Sample, Scale, Signature, Verdict, __version__
+from bert_judge.records import JudgeInfo, Sample, Signature, Verdict, __version__
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,8 +40,6 @@ class BERTJudge(Judge):
 
     Raises ModelError where the model can't be found or is not a judge, InputError where an argument is wrong.
     """
-
-    scale: Scale = "probability"
 
     def __init__(
         self,
@@ -84,32 +83,21 @@ class BERTJudge(Judge):
             whole_candidate = form.whole_candidate or not (self._model.folder / JUDGE_CONFIG).exists()
         form = replace(form, whole_candidate=whole_candidate)
         self._config = config if threshold is None else replace(config, threshold=threshold)
-        self.threshold = self._config.threshold
         self._prompts = PromptEncoder(self._model.tokenizer, form, self._model.max_tokens)
         self._reader = Reader(self._prompts, config.scope)
         self._workers = Workers.of(workers, self._model.runtime.device, usable_cores())
         self._engine = Engine(self._model, batch_tokens, batch_size)
 
-    @property
-    def reads_references(self) -> bool:
-        """Whether it was trained with references."""
-        self._check_trained()
-        return "qc" not in self._config.form.forms
-
-    @property
-    def variant(self) -> str:
-        """The last part of the model's name or folder."""
-        return self._name.rstrip("/").split("/")[-1]
-
-    @property
-    def signature(self) -> Signature:
-        """Judge, model and content hash, input form, calibration, threshold, runtime and versions."""
+    @cached_property
+    def info(self) -> JudgeInfo:
+        """Its signature has model and content hash, input form, calibration, threshold, runtime and versions."""
         self._check_trained()
         model, config = self._model, self._config
-        return Signature.make(
+        name = self._name.rstrip("/").split("/")[-1]
+        signature = Signature.make(
             "BERTJudge",
             {
-                "model": self.variant,
+                "model": name,
                 "weights": model.hashes["weights"],
                 "tokenizer": model.hashes["tokenizer"],
                 **self._prompts.form.settings(),
@@ -121,6 +109,7 @@ class BERTJudge(Judge):
                 "version": __version__,
             },
         )
+        return JudgeInfo(name, signature, "probability", config.threshold, "qc" not in config.form.forms)
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in order. Empty candidates are incorrect; without a number it is undecided."""
@@ -173,19 +162,21 @@ class BERTJudge(Judge):
 
         Raises what `bert_judge.training.train` raises.
         """
-        given = locals()
+        arguments = locals()
         from bert_judge.training import TrainConfig, read_examples, train
 
         form = JudgeConfig.load(find_model(self._name, self._trust_remote_code)).form
         form = form.without(question=not include_question, reference=not include_reference)
-        given["report_to"] = (report_to,) if isinstance(report_to, str) else tuple(report_to or ())
-        taken = {each.name: given[each.name] for each in fields(TrainConfig) if each.name in given}
+        arguments["report_to"] = (report_to,) if isinstance(report_to, str) else tuple(report_to or ())
+        settings = {
+            setting.name: arguments[setting.name] for setting in fields(TrainConfig) if setting.name in arguments
+        }
         result = train(
             self._name,
             read_examples(dataset),
             output_dir,
             form,
-            replace(config or TrainConfig(), **taken),
+            replace(config or TrainConfig(), **settings),
             training_mix=training_mix,
             trust_remote_code=self._trust_remote_code,
         )
@@ -256,11 +247,11 @@ class BERTJudge(Judge):
 
 def _check_token_types(folder: Path, form: InputForm) -> None:
     """Raise ModelError where an encoder can't read the marks that its `judge.json` asks for."""
-    known = int(read_config(folder).get("type_vocab_size") or 1)
-    if known < form.token_types:
+    token_types = int(read_config(folder).get("type_vocab_size") or 1)
+    if token_types < form.token_types:
         raise ModelError(
             f"{folder / JUDGE_CONFIG} asks for match marks of evidence {form.evidence}, which need {form.token_types} "
-            f"token types, but the model has {known}: it was not trained with them; train it again."
+            f"token types, but the model has {token_types}: it was not trained with them; train it again."
         )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge
-from bert_judge.records import Sample, Signature, Verdict
+from bert_judge.records import JudgeInfo, Sample, Signature, Verdict
 
 if TYPE_CHECKING:
     from bert_judge.bertscore import PairScore
@@ -52,7 +52,7 @@ class BERTScore(Judge):
 
         if threshold is not None and not math.isfinite(threshold):
             raise InputError(f"threshold is {threshold}; a number was expected.")
-        self.threshold = threshold
+        self._threshold = threshold
         self._idf_path = None if idf_path is None else Path(idf_path)
         self._scorer = BERTScorer(
             model_path,
@@ -76,16 +76,13 @@ class BERTScore(Judge):
             self._to_count = False
 
     @property
-    def variant(self) -> str:
-        """The last part of the model's name or folder, and the layer."""
-        return f"{self._scorer.model_type.rstrip('/').split('/')[-1]}_L{self._scorer.num_layers}"
-
-    @property
-    def signature(self) -> Signature:
-        """Model and content hash, layer, idf, baseline, truncation, runtime and versions."""
+    def info(self) -> JudgeInfo:
+        """Its signature has model and content hash, layer, idf, baseline, truncation, runtime and versions."""
         scorer = self._scorer.signature
-        threshold = "none" if self.threshold is None else self.threshold
-        return Signature.make(scorer.name, scorer.settings, threshold=threshold)
+        threshold = "none" if self._threshold is None else self._threshold
+        signature = Signature.make(scorer.name, scorer.settings, threshold=threshold)
+        name = f"{self._scorer.model_type.rstrip('/').split('/')[-1]}_L{self._scorer.num_layers}"
+        return JudgeInfo(name, signature, "score", self._threshold)
 
     def fitted(self, samples: Iterable[Sample]) -> BERTScore:
         """This judge with the idf weights of the samples' references, if it uses them; written to `idf_path`."""
@@ -121,7 +118,7 @@ class BERTScore(Judge):
             return Verdict(None, None, "the model returned no number")
         return Verdict(
             f1,
-            None if self.threshold is None else int(f1 >= self.threshold),
+            None if self._threshold is None else int(f1 >= self._threshold),
             self._note(score),
             matched_reference=score.reference,
             truncated=score.truncated,

@@ -11,14 +11,14 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import reduce
+from functools import cached_property, reduce
 from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any, Literal, get_args
 
 from bert_judge.errors import InputError, named_in_errors
 from bert_judge.judges.base import Costs, Judge, windows_of
-from bert_judge.records import Sample, Scale, Signature, Verdict, __version__
+from bert_judge.records import JudgeInfo, Sample, Scale, Signature, Verdict, __version__
 from bert_judge.results import write_files
 
 Counted = Literal["rows", "questions", "sources"]
@@ -161,9 +161,8 @@ class Cascade(Judge):
         specs = [JudgeSpec.of(stage.judge, trust_remote_code) for stage in self.plan.stages]
         self._judges: tuple[Judge, ...] = tuple(spec.make() for spec in specs)
         for stage, judge in zip(self.plan.stages, self._judges, strict=True):
-            found = Signature.of(judge.signature)
-            if found != stage.signature:
-                difference = stage.signature.difference(found)
+            if judge.info.signature != stage.signature:
+                difference = stage.signature.difference(judge.info.signature)
                 raise InputError(
                     f"{model_path} was made for another {stage.name} ({difference}), and its thresholds do not hold "
                     "for this one; run bert-judge cascade again."
@@ -171,39 +170,29 @@ class Cascade(Judge):
         self._use = [Costs()] * len(self._judges)
         self._lock = Lock()
 
-    @property
-    def variant(self) -> str:
-        """The names of the stages and the target."""
-        return "-".join([*(stage.name for stage in self.plan.stages), f"{self.plan.target:g}"])
+    @cached_property
+    def info(self) -> JudgeInfo:
+        """Its signature has of each stage the thresholds and the signature of its judge.
 
-    @property
-    def signature(self) -> Signature:
-        """Judge, and of each stage the thresholds and the signature of its judge."""
-        settings: dict[str, object] = {"variant": self.variant, "abstain": self.plan.abstain}
-        for number, (stage, judge) in enumerate(zip(self.plan.stages, self._judges, strict=True), 1):
+        The scale is that of all stages: a decision is a probability of 0 or 1, but neither is a similarity.
+        """
+        name = "-".join([*(stage.name for stage in self.plan.stages), f"{self.plan.target:g}"])
+        stages = [judge.info for judge in self._judges]
+        settings: dict[str, object] = {"variant": name, "abstain": self.plan.abstain}
+        for number, (stage, info) in enumerate(zip(self.plan.stages, stages, strict=True), 1):
             settings |= {
                 f"stage{number}": stage.name,
                 f"stage{number}_high": stage.high and stage.high.threshold,
                 f"stage{number}_low": stage.low and stage.low.threshold,
-                f"stage{number}_judge": str(judge.signature),
+                f"stage{number}_judge": str(info.signature),
             }
-        return Signature.make("Cascade", settings, version=__version__)
-
-    @property
-    def scale(self) -> Scale:
-        """The scale of all stages: a decision is a probability of 0 or 1, but neither is a similarity."""
-        scales = {judge.scale for judge in self._judges}
-        return next(scale for scale in _MIXED if scale in scales)
-
-    @property
-    def reads_references(self) -> bool:
-        """Whether a stage does."""
-        return any(judge.reads_references for judge in self._judges)
-
-    @property
-    def paid(self) -> bool:
-        """Whether a stage is."""
-        return any(judge.paid for judge in self._judges)
+        return JudgeInfo(
+            name,
+            Signature.make("Cascade", settings, version=__version__),
+            next(scale for scale in _MIXED if scale in {info.scale for info in stages}),
+            reads_references=any(info.reads_references for info in stages),
+            paid=any(info.paid for info in stages),
+        )
 
     @property
     def costs(self) -> Costs:
@@ -231,7 +220,7 @@ class Cascade(Judge):
             yield from self._window(window)
 
     def _window(self, window: Sequence[Sample]) -> Iterator[Verdict]:
-        given: list[Verdict | None] = [None] * len(window)
+        decided: list[Verdict | None] = [None] * len(window)
         passed: list[dict[str, Verdict]] = [{} for _ in window]
         waiting = list(range(len(window)))
         try:
@@ -242,19 +231,19 @@ class Cascade(Judge):
                     if label is None:
                         passed[row][stage.name] = verdict
                     else:
-                        given[row] = _decided(stage, replace(verdict, label=label), passed[row])
-                waiting = [row for row in waiting if given[row] is None]
+                        decided[row] = _decided(stage, replace(verdict, label=label), passed[row])
+                waiting = [row for row in waiting if decided[row] is None]
         except Exception:  # of a user's own judge: any kind
-            for found in given:
-                if found is None:
+            for decision in decided:
+                if decision is None:
                     break
-                yield found
+                yield decision
             raise
         last = self.plan.last
         rest = self._asked(len(self._judges) - 1, [window[row] for row in waiting]) if last else iter(())
-        for found, earlier in zip(given, passed, strict=True):
-            if found is not None:
-                yield found
+        for decision, earlier in zip(decided, passed, strict=True):
+            if decision is not None:
+                yield decision
             else:
                 yield _decided(last, next(rest), earlier) if last else _unsure(earlier)
 
@@ -276,16 +265,18 @@ class Cascade(Judge):
 
 
 def _decided(stage: Stage, verdict: Verdict, passed: Mapping[str, Verdict]) -> Verdict:
-    said = f"{'undecided' if verdict.score is None else 'decided'} by {stage.name}"
+    reason = f"{'undecided' if verdict.score is None else 'decided'} by {stage.name}"
     return replace(
         verdict,
-        explanation=f"{said}: {verdict.explanation}" if verdict.explanation else said,
+        explanation=f"{reason}: {verdict.explanation}" if verdict.explanation else reason,
         details={**verdict.details, "stage": stage.name, "stage_score": verdict.score, **_scores(passed)},
     )
 
 
 def _unsure(passed: Mapping[str, Verdict]) -> Verdict:
-    scores = [f"{name} {'undecided' if each.score is None else f'{each.score:.3g}'}" for name, each in passed.items()]
+    scores = [
+        f"{name} {'undecided' if verdict.score is None else f'{verdict.score:.3g}'}" for name, verdict in passed.items()
+    ]
     failed = any(verdict.failed for verdict in passed.values())
     return Verdict(None, None, f"no stage is sure ({', '.join(scores)})", details=_scores(passed), failed=failed)
 

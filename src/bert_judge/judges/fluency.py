@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Annotated, Literal, get_args
 
 from bert_judge.errors import InputError
 from bert_judge.generators.likelihood import Likelihood, LikelihoodModel
 from bert_judge.judges.base import Judge, windows_of
-from bert_judge.records import Sample, Signature, Verdict, __version__
+from bert_judge.records import JudgeInfo, Sample, Signature, Verdict, __version__
 
 SourceName = Literal["question", "reference"]
 
@@ -48,7 +49,7 @@ class FluencyJudge(Judge):
             raise InputError(f"source is {source!r}; 'question', 'reference' or None was expected.")
         if threshold is not None and not math.isfinite(threshold):
             raise InputError(f"threshold is {threshold}; a number was expected.")
-        self.threshold = threshold
+        self._threshold = threshold
         self._source = source
         self._name = model_path.rstrip("/").split("/")[-1]
         self._model = LikelihoodModel(
@@ -61,53 +62,45 @@ class FluencyJudge(Judge):
             batch_tokens=batch_tokens,
         )
 
-    @property
-    def reads_references(self) -> bool:
-        """Whether the reference is what the model reads before the candidate."""
-        return self._source == "reference"
-
-    @property
-    def variant(self) -> str:
-        """The last part of the model's name or folder, and the source if there is one."""
-        return "-".join(filter(None, (self._name, self._source)))
-
-    @property
-    def signature(self) -> Signature:
-        """Model and content hash, source, longest input, device, dtype, threshold and version."""
-        return Signature.make(
+    @cached_property
+    def info(self) -> JudgeInfo:
+        """Its signature has model and content hash, source, longest input, device, dtype, threshold and version."""
+        signature = Signature.make(
             "FluencyJudge",
             {"model": self._name, "source": self._source or "none", **self._model.settings},
-            threshold="none" if self.threshold is None else self.threshold,
+            threshold="none" if self._threshold is None else self._threshold,
             version=__version__,
         )
+        name = "-".join(filter(None, (self._name, self._source)))
+        return JudgeInfo(name, signature, "score", self._threshold, reads_references=self._source == "reference")
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in order; the number of tokens is in the details."""
         for window in windows_of(samples, _WINDOW):
             sources = [self._sources(sample) if sample.candidate.strip() else {} for sample in window]
             pairs = [
-                (source, sample.candidate)
-                for sample, own in zip(window, sources, strict=True)
-                for source in own.values()
+                (text, sample.candidate)
+                for sample, of_sample in zip(window, sources, strict=True)
+                for text in of_sample.values()
             ]
-            found = iter(self._model.score(pairs))
-            for sample, own in zip(window, sources, strict=True):
-                yield self._verdict(sample, {index: next(found) for index in own})
+            likelihoods = iter(self._model.score(pairs))
+            for sample, of_sample in zip(window, sources, strict=True):
+                yield self._verdict(sample, {index: next(likelihoods) for index in of_sample})
 
     def _sources(self, sample: Sample) -> dict[int, str | None]:
         """What is read before the candidate, by the index of the reference (0 where that is not read)."""
         if self._source is None:
             return {0: None}
-        texts = sample.references if self.reads_references else (sample.question or "",)
+        texts = sample.references if self.info.reads_references else (sample.question or "",)
         return {index: text for index, text in enumerate(texts) if text.strip()}
 
-    def _verdict(self, sample: Sample, found: dict[int, Likelihood]) -> Verdict:
+    def _verdict(self, sample: Sample, likelihoods: dict[int, Likelihood]) -> Verdict:
         if not sample.candidate.strip():
             return Verdict(None, None, "the candidate is empty")
-        if not found:
+        if not likelihoods:
             return Verdict(None, None, f"the row has no {self._source}, which the model reads before the candidate")
-        best = max(found, key=lambda index: found[index].mean)
-        likelihood = found[best]
+        best = max(likelihoods, key=lambda index: likelihoods[index].mean)
+        likelihood = likelihoods[best]
         if not likelihood.tokens:
             return Verdict(None, None, "the model's tokenizer finds no token in the candidate")
         if not math.isfinite(likelihood.mean):
@@ -115,8 +108,8 @@ class FluencyJudge(Judge):
         cut = {"candidate": likelihood.text_cut, self._source or "source": likelihood.source_cut}
         return Verdict(
             likelihood.mean,
-            None if self.threshold is None else int(likelihood.mean >= self.threshold),
-            matched_reference=best if self.reads_references else None,
+            None if self._threshold is None else int(likelihood.mean >= self._threshold),
+            matched_reference=best if self.info.reads_references else None,
             truncated={part: characters for part, characters in cut.items() if characters},
             details={"tokens": likelihood.tokens},
         )

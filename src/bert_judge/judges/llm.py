@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
+from functools import cached_property
 from threading import Lock
 from typing import Annotated, Literal, get_type_hints
 
@@ -25,7 +26,7 @@ from bert_judge.judges.llm_prompt import (
 from bert_judge.reading import THINK_TOKEN, find_answer, split_trace
 from bert_judge.reading import VERSION as READING
 from bert_judge.reading.evidence import match
-from bert_judge.records import Reply, Sample, Sampling, Scale, Signature, TokenChoice, Verdict, __version__
+from bert_judge.records import JudgeInfo, Reply, Sample, Sampling, Signature, TokenChoice, Verdict, __version__
 from bert_judge.results.store import open_store
 
 _WINDOW = 1024  # rows that are held
@@ -79,48 +80,34 @@ class LLMJudge(Judge):
         price_out: Annotated[float | None, "what a million tokens of replies cost"] = None,
         whole_candidate: Annotated[bool, WHOLE_CANDIDATE] = False,
     ) -> None:
-        given = locals()
+        arguments = locals()
         _check(instruction_type)
         self._instruction_type: InstructionType = instruction_type
         self._think_token, self._thinks, self._hard = think_token, enable_thinking, hard_scores
         self._whole = whole_candidate
         self._prices = None if price_in is None and price_out is None else (price_in or 0.0, price_out or 0.0)
         self._name = model_path.rstrip("/").split("/")[-1]
-        sampling = Sampling(**{each.name: given[each.name] for each in fields(Sampling)})
-        taken = {each.name: given[each.name] for each in fields(Options) if each.name in given}
+        sampling = Sampling(**{setting.name: arguments[setting.name] for setting in fields(Sampling)})
+        options = {setting.name: arguments[setting.name] for setting in fields(Options) if setting.name in arguments}
         kept, choices = open_store(store), 0 if hard_scores else _CHOICES
-        generator = make_generator(backend, model_path, sampling, Options(system_prompt=RULES, **taken), choices)
+        generator = make_generator(backend, model_path, sampling, Options(system_prompt=RULES, **options), choices)
         self._generator = KeptGenerator(generator, kept)
         self._costs = Costs()
         self._lock = Lock()
 
-    @property
-    def variant(self) -> str:
-        """The last part of the model's name, the kind of instruction, and `think` if reasoning is switched on."""
-        return "-".join([self._name, self._instruction_type, *(["think"] if self._thinks else [])])
-
-    @property
-    def signature(self) -> Signature:
-        """Judge, instruction, and the generator's signature: model, content or endpoint, sampling, backend."""
+    @cached_property
+    def info(self) -> JudgeInfo:
+        """Its signature has the instruction, and the generator's: model, content or endpoint, sampling, backend."""
+        name = "-".join([self._name, self._instruction_type, *(["think"] if self._thinks else [])])
         model = self._generator.signature
-        reading = "whole" if self._whole else str(READING)
-        own = {
-            "variant": self.variant,
+        settings = {
+            "variant": name,
             "think_token": self._think_token,
-            "reading": reading,
+            "reading": "whole" if self._whole else str(READING),
             "generator": model.name,
         }
-        return Signature.make("LLMJudge", {**own, **model.settings}, version=__version__)
-
-    @property
-    def scale(self) -> Scale:
-        """Probabilities, or decisions with `hard_scores`."""
-        return "decision" if self._hard else "probability"
-
-    @property
-    def paid(self) -> bool:
-        """True: a reply costs money, or a large model's time."""
-        return True
+        signature = Signature.make("LLMJudge", {**settings, **model.settings}, version=__version__)
+        return JudgeInfo(name, signature, "decision" if self._hard else "probability", paid=True)
 
     @property
     def costs(self) -> Costs:
@@ -154,7 +141,7 @@ class LLMJudge(Judge):
     def _assess(self, samples: Iterable[Sample], instruction_type: InstructionType) -> Iterator[Verdict]:
         for window in windows_of(samples, _WINDOW):
             answers = [find_answer(sample, whole=self._whole) for sample in window]
-            prompts = [None if each.verdict else make_prompt(each.sample, instruction_type) for each in answers]
+            prompts = [None if answer.verdict else make_prompt(answer.sample, instruction_type) for answer in answers]
             replies = self._timed([prompt.text for prompt in prompts if prompt])
             arrived, row = dict[int, Reply](), 0
             for answer, prompt in zip(answers, prompts, strict=True):
@@ -202,11 +189,11 @@ def _verdict(sample: Sample, prompt: JudgePrompt, reply: Reply, think_token: str
         "prompt_tokens": reply.prompt_tokens,
         "completion_tokens": reply.completion_tokens,
     }
-    found = _decided(reply, think_token)
-    if isinstance(found, str):
-        return Verdict(None, None, found, truncated=truncated, details=details)
-    score = _probability_of_true(reply.choices, found)
-    score = float(found.correct) if score is None else score
+    decision = _decided(reply, think_token)
+    if isinstance(decision, str):
+        return Verdict(None, None, decision, truncated=truncated, details=details)
+    score = _probability_of_true(reply.choices, decision)
+    score = float(decision.correct) if score is None else score
     best = match(sample.candidate, sample.references).best_reference
     return Verdict(score, int(score >= 0.5), matched_reference=best, truncated=truncated, details=details)
 
@@ -217,22 +204,22 @@ def _decided(reply: Reply, think_token: str) -> StatedVerdict | str:
     cut = ", as it was cut at its longest" if reply.finish_reason == "length" else ""
     if answer is None:
         return f"the reply's reasoning has no end{cut}"
-    found = find_verdict(answer)
+    stated = find_verdict(answer)
     # A verdict in the middle of a reply that was cut may be a quotation.
-    if found is None or (cut and found.after.strip(_AROUND)):
+    if stated is None or (cut and stated.after.strip(_AROUND)):
         return f"the reply has no verdict{cut}"
-    return found
+    return stated
 
 
-def _probability_of_true(choices: Sequence[TokenChoice], found: StatedVerdict) -> float | None:
+def _probability_of_true(choices: Sequence[TokenChoice], stated: StatedVerdict) -> float | None:
     """P(True) / (P(True) + P(False)) at the verdict's token; None where that is not among the choices."""
     after = ""
     for choice in reversed(choices):
         word = _word(choice.token)
-        if word == str(found.correct).casefold() and after.startswith(found.after.rstrip()):
+        if word == str(stated.correct).casefold() and after.startswith(stated.after.rstrip()):
             true, false = (
-                math.fsum(math.exp(value) for token, value in choice.alternatives.items() if _word(token) == wanted)
-                for wanted in ("true", "false")
+                math.fsum(math.exp(value) for token, value in choice.alternatives.items() if _word(token) == outcome)
+                for outcome in ("true", "false")
             )
             return true / (true + false) if true + false > 0 else None
         after = choice.token + after

@@ -52,7 +52,7 @@ class JudgeSpec:
     store: str | None = None
 
     @classmethod
-    def of(cls, given: str | Path | Mapping[str, Any], trust_remote_code: bool = False) -> JudgeSpec:
+    def of(cls, judge: str | Path | Mapping[str, Any], trust_remote_code: bool = False) -> JudgeSpec:
         """Read a text (see the table above), or a mapping with `judge_type` and flags, as in a YAML file.
 
         The short name is a file's without its ending, the last part of a model's, or the text. Nothing is loaded, but a
@@ -60,8 +60,8 @@ class JudgeSpec:
         the module is run. Raises InputError for an unknown judge, flag or value, a missing flag, and a file that can't
         be read; ModelError for an unknown model; MissingExtraError where a metric's package is missing.
         """
-        where = _MAPPING if isinstance(given, Mapping) else str(given)
-        spec = read_values(given) if isinstance(given, Mapping) else read_name(where, trust_remote_code)
+        where = _MAPPING if isinstance(judge, Mapping) else str(judge)
+        spec = read_values(judge) if isinstance(judge, Mapping) else read_name(where, trust_remote_code)
         for name in spec.lacking:
             raise InputError(f"{where} does not set {name}, which {spec.judge_type} needs; set it in a YAML file.")
         return spec
@@ -76,7 +76,9 @@ class JudgeSpec:
     def lacking(self) -> list[str]:
         """The arguments that its constructor needs and that are not given."""
         parameters = _parameters(self.kind).items()
-        return [name for name, each in parameters if each.default is each.empty and name not in self.settings]
+        return [
+            name for name, parameter in parameters if parameter.default is parameter.empty and name not in self.settings
+        ]
 
     def make(self) -> Judge:
         """Load the judge. Raises what its constructor does, and OutputError where its store can't be used."""
@@ -129,9 +131,9 @@ def read_values(values: Mapping[str, Any], name: str | None = None, where: str =
     return JudgeSpec(name or _last_part(str(settings.get("model_path") or judge_type)), kind, settings)
 
 
-def check_no_class(given: object, where: str) -> None:
+def check_no_class(judge: object, where: str) -> None:
     """Raises InputError where a file gives `module:Class` as a judge: to import the module is to run it."""
-    kind = given.get("judge_type") if isinstance(given, Mapping) else given
+    kind = judge.get("judge_type") if isinstance(judge, Mapping) else judge
     if isinstance(kind, str) and _is_class(kind) and not kind.startswith("bert_judge."):
         raise InputError(
             f"{where} names the class {kind} as a judge, and its module would be run as code; name the class yourself, "
@@ -139,9 +141,9 @@ def check_no_class(given: object, where: str) -> None:
         )
 
 
-def read_judges(given: Iterable[str | Path | Mapping[str, Any]], trust_remote_code: bool = False) -> list[JudgeSpec]:
+def read_judges(judges: Iterable[str | Path | Mapping[str, Any]], trust_remote_code: bool = False) -> list[JudgeSpec]:
     """The specifications of several judges, with distinct names. Raises as `JudgeSpec.of`."""
-    return renamed(JudgeSpec.of(each, trust_remote_code) for each in given)
+    return renamed(JudgeSpec.of(judge, trust_remote_code) for judge in judges)
 
 
 def read_suite(path: Path, trust_remote_code: bool = False) -> dict[str, JudgeSpec]:
@@ -154,21 +156,21 @@ def read_suite(path: Path, trust_remote_code: bool = False) -> dict[str, JudgeSp
     entries = read_yaml(path, "the suite", _entries)
     if not entries:
         raise InputError(f"{path} holds no names of judges; lines like `correctness: starter` were expected.")
-    for name, given in entries:
+    for name, judge in entries:
         if not _SUITE_NAME.fullmatch(name):
             raise InputError(
                 f"{path} calls a judge {shown(name)}; a name of letters, digits, '_', '-' and '.' was expected."
             )
         if name.casefold() in map(str.casefold, judges):  # some file systems know no case
             raise InputError(f"{path} calls two judges {name!r}; give each its own name.")
-        if not isinstance(given, str | Mapping):
+        if not isinstance(judge, str | Mapping):
             raise InputError(
-                f"{path} gives {shown(given)} as {name}; a judge, or its judge_type and flags, was expected."
+                f"{path} gives {shown(judge)} as {name}; a judge, or its judge_type and flags, was expected."
             )
         with named_in_errors(f"{name} of the suite"):
             if not trust_remote_code:
-                check_no_class(given, str(path))
-            judges[name] = replace(JudgeSpec.of(given, trust_remote_code), name=name)
+                check_no_class(judge, str(path))
+            judges[name] = replace(JudgeSpec.of(judge, trust_remote_code), name=name)
     return judges
 
 
@@ -183,7 +185,7 @@ def with_flags(specs: Sequence[JudgeSpec], flags: Mapping[str, Any]) -> list[Jud
         takers = [number for number, spec in enumerate(specs) if flag in _parameters(spec.kind)]
         for number in [number for number in takers if flag not in specs[number].by_name] or takers:
             settings[number][flag] = value
-    return [replace(spec, settings=own) for spec, own in zip(specs, settings, strict=True)]
+    return [replace(spec, settings=values) for spec, values in zip(specs, settings, strict=True)]
 
 
 def renamed(specs: Iterable[JudgeSpec]) -> list[JudgeSpec]:
@@ -195,13 +197,13 @@ def renamed(specs: Iterable[JudgeSpec]) -> list[JudgeSpec]:
 
 def distinct(names: Sequence[str]) -> list[str]:
     """The names in their order, numbered from their second time on: `a a b` becomes `a a-2 b`."""
-    taken, found = set(names), list[str]()
+    reserved, distinct_names = set(names), list[str]()
     for name in names:
-        if name in found:
-            name = next(new for number in count(2) if (new := f"{name}-{number}") not in taken)
-        taken.add(name)
-        found.append(name)
-    return found
+        if name in distinct_names:
+            name = next(new for number in count(2) if (new := f"{name}-{number}") not in reserved)
+        reserved.add(name)
+        distinct_names.append(name)
+    return distinct_names
 
 
 def _find_class(judge_type: str) -> type[Judge]:
@@ -215,39 +217,45 @@ def _find_class(judge_type: str) -> type[Judge]:
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))  # where a user's own judge is
     try:
-        found = getattr(importlib.import_module(module), name)
+        judge_class = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise InputError(f"the judge {judge_type!r} can't be imported: {error}.") from error
-    if not (isinstance(found, type) and issubclass(found, Judge)):
+    if not (isinstance(judge_class, type) and issubclass(judge_class, Judge)):
         raise InputError(f"{judge_type!r} is not a judge; a subclass of bert_judge.judges.Judge was expected.")
-    if inspect.isabstract(found):
-        raise InputError(f"{judge_type!r} lacks {', '.join(sorted(found.__abstractmethods__))}, which every judge has.")
-    return found
+    if inspect.isabstract(judge_class):
+        raise InputError(
+            f"{judge_type!r} lacks {', '.join(sorted(judge_class.__abstractmethods__))}, which every judge has."
+        )
+    return judge_class
 
 
 def _parameters(kind: type[Judge]) -> dict[str, inspect.Parameter]:
     """What a judge's constructor takes by name."""
     parameters = inspect.signature(kind).parameters.items()
-    return {name: each for name, each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)}
+    return {
+        name: parameter
+        for name, parameter in parameters
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    }
 
 
-def _fitting(value: Any, annotation: Any, given: str) -> Any:
+def _fitting(value: Any, annotation: Any, setting: str) -> Any:
     """The value as the parameter takes it: `1e-5` is text in YAML, and 5 may mean a text."""
     if get_origin(annotation) in (Union, types.UnionType):
-        annotation = next(each for each in get_args(annotation) if each is not type(None))
+        annotation = next(option for option in get_args(annotation) if option is not type(None))
     if get_origin(annotation) is Literal:
         if value not in get_args(annotation):
-            raise InputError(f"{given}; one of {', '.join(map(str, get_args(annotation)))} was expected.")
+            raise InputError(f"{setting}; one of {', '.join(map(str, get_args(annotation)))} was expected.")
         return value
     if annotation not in _KINDS:
         return value
     accepted, expected = _KINDS[annotation]
     if isinstance(value, bool) is not (annotation is bool) or not isinstance(value, accepted):
-        raise InputError(f"{given}; {expected} was expected.")
+        raise InputError(f"{setting}; {expected} was expected.")
     try:
         return annotation(value)
     except ValueError as error:
-        raise InputError(f"{given}; {expected} was expected.") from error
+        raise InputError(f"{setting}; {expected} was expected.") from error
 
 
 _KINDS: dict[Any, tuple[tuple[type, ...], str]] = {
@@ -282,10 +290,10 @@ def _check_model(text: str) -> None:
     try:
         find_model(text)
     except ModelError as error:
-        known = (STARTER, *JUDGES, *METRICS)
-        if not difflib.get_close_matches(text.casefold(), map(str.casefold, known), n=1, cutoff=0.7):
+        names = (STARTER, *JUDGES, *METRICS)
+        if not difflib.get_close_matches(text.casefold(), map(str.casefold, names), n=1, cutoff=0.7):
             raise
-        raise InputError(f"there is no judge {text!r}; {did_you_mean(text, known)}") from error
+        raise InputError(f"there is no judge {text!r}; {did_you_mean(text, names)}") from error
 
 
 def _last_part(name: str) -> str:

@@ -36,10 +36,12 @@ def explain(judge: Judge, judged: Iterable[tuple[Sample, float | None]]) -> Iter
     judged = iter(judged)
     while rows := list(islice(judged, _ROWS)):
         sentences = _occluded(judge, rows, [_sentences(sample.candidate) for sample, _ in rows])
-        inside = [_words_in(sample.candidate, found) for (sample, _), found in zip(rows, sentences, strict=True)]
+        inside = [
+            _words_in(sample.candidate, occlusions) for (sample, _), occlusions in zip(rows, sentences, strict=True)
+        ]
         words = _occluded(judge, rows, inside)
-        for (_, score), *found in zip(rows, sentences, words, strict=True):
-            yield Explanation(score, *map(tuple, found))
+        for (_, score), *occlusions in zip(rows, sentences, words, strict=True):
+            yield Explanation(score, *map(tuple, occlusions))
 
 
 def _occluded(
@@ -48,27 +50,27 @@ def _occluded(
     """The effect of each of the spans of each candidate; none for a sample without a score."""
     left_out = [
         (place, sample, score, span)
-        for place, ((sample, score), own) in enumerate(zip(rows, spans, strict=True))
+        for place, ((sample, score), row_spans) in enumerate(zip(rows, spans, strict=True))
         if score is not None
-        for span in own
+        for span in row_spans
     ]
     verdicts = judge.assess(
         replace(sample, candidate=_without(sample.candidate, *span)) for _, sample, _, span in left_out
     )
-    found: list[list[Occlusion]] = [[] for _ in rows]
+    occlusions: list[list[Occlusion]] = [[] for _ in rows]
     for (place, sample, score, (start, end)), verdict in zip(left_out, verdicts, strict=True):
         effect = None if verdict.score is None else score - verdict.score
-        found[place].append(Occlusion(sample.candidate[start:end], start, end, effect))
-    return found
+        occlusions[place].append(Occlusion(sample.candidate[start:end], start, end, effect))
+    return occlusions
 
 
 def _sentences(text: str) -> list[Span]:
     """The sentences, or their runs; none where there is one alone."""
     edges = [0, *(match.end() for match in _END.finditer(text)), len(text)]
     parts = ((start, text[start:end]) for start, end in pairwise(edges))
-    found = [(start + len(part) - len(part.lstrip()), start + len(part.rstrip())) for start, part in parts]
-    found = _joined([(start, end) for start, end in found if start < end], SENTENCES)
-    return found if len(found) > 1 else []
+    spans = [(start + len(part) - len(part.lstrip()), start + len(part.rstrip())) for start, part in parts]
+    spans = _joined([(start, end) for start, end in spans if start < end], SENTENCES)
+    return spans if len(spans) > 1 else []
 
 
 def _words_in(text: str, sentences: Sequence[Occlusion]) -> list[Span]:
@@ -87,8 +89,8 @@ def _words_in(text: str, sentences: Sequence[Occlusion]) -> list[Span]:
 
 def _words(text: str, start: int, end: int) -> list[Span]:
     """The words from `start` to `end`, without the punctuation after them."""
-    found = ((match.start(), match[0]) for match in _WORD.finditer(text, start, end))
-    return [(at, at + len(word.rstrip(".,;:!?…") or word)) for at, word in found]
+    words = ((match.start(), match[0]) for match in _WORD.finditer(text, start, end))
+    return [(at, at + len(word.rstrip(".,;:!?…") or word)) for at, word in words]
 
 
 def _joined(spans: Sequence[Span], most: int) -> list[Span]:

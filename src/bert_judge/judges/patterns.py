@@ -12,7 +12,7 @@ PATTERN_TIMEOUT = 1.0
 
 
 @lru_cache
-def compile_pattern(pattern: str, case_sensitive: bool, what: str = "the pattern") -> Any:
+def compile_pattern(pattern: str, case_sensitive: bool, name: str = "the pattern") -> Any:
     """A pattern of the package regex, whose searches take a timeout (`re` may search some texts for years).
 
     Raises InputError, which calls it `what`, where it is not a regular expression.
@@ -22,7 +22,7 @@ def compile_pattern(pattern: str, case_sensitive: bool, what: str = "the pattern
     try:
         return regex.compile(pattern, 0 if case_sensitive else regex.IGNORECASE)
     except (regex.error, TypeError) as error:
-        raise InputError(f"{what} {pattern!r} is not a regular expression ({error}).") from error
+        raise InputError(f"{name} {pattern!r} is not a regular expression ({error}).") from error
 
 
 def check_seconds(**limits: float) -> None:

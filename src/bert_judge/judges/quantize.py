@@ -83,35 +83,35 @@ def quantize(
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True) as beside:
-            made = Path(beside) / folder.name
-            made.mkdir()
+            copy = Path(beside) / folder.name
+            copy.mkdir()
             for path in (path for pattern in _FILES for path in source.glob(pattern)):
-                shutil.copy(path, made)
-            write_int8(model, [prompt.tokens for group in prompts for prompt in group], made, trust_remote_code)
-            config.save(made)
+                shutil.copy(path, copy)
+            write_int8(model, [prompt.tokens for group in prompts for prompt in group], copy, trust_remote_code)
+            config.save(copy)
             exact = BERTJudge(str(source), trust_remote_code, "float32", runtime="openvino")
-            size = sum((made / name).stat().st_size for name in INT8)
-            found = _compared(folder, size, len(chosen), others, exact, BERTJudge(str(made)))
-            if found.flips > max_flips * found.rows:
+            size = sum((copy / name).stat().st_size for name in INT8)
+            comparison = _compared(folder, size, len(chosen), others, exact, BERTJudge(str(copy)))
+            if comparison.flips > max_flips * comparison.rows:
                 raise InputError(
-                    f"in int8 {found.flips} of {found.rows:,} labels of {model_path} differ, more than max_flips "
-                    f"({max_flips:.1%}): nothing was written. Calibrate it on more rows like those that are judged, or "
-                    "keep it as it is."
+                    f"in int8 {comparison.flips} of {comparison.rows:,} labels of {model_path} differ, more than "
+                    f"max_flips ({max_flips:.1%}): nothing was written. Calibrate it on more rows like "
+                    "those that are judged, or keep it as it is."
                 )
             shutil.rmtree(folder, ignore_errors=True)
-            made.rename(folder)
+            copy.rename(folder)
     except OSError as error:
         if isinstance(error, ModelError | OutputError):
             raise
         raise OutputError(f"{folder} can't be written ({error.strerror or error}); choose another folder.") from error
-    return found
+    return comparison
 
 
 def _free_folder(output_dir: str | Path, overwrite: bool) -> Path:
     """The folder: a new one, an empty one, or, to overwrite, one with an int8 judge."""
     folder = check_folder(output_dir).absolute()
     if folder.exists() and any(folder.iterdir()) and not (overwrite and is_int8(folder)):
-        hint = "pass --overwrite to replace it" if is_int8(folder) else "choose another --output_dir"
+        hint = "pass overwrite=True to replace it" if is_int8(folder) else "choose another folder"
         raise OutputError(f"{folder} holds {'an int8 judge' if is_int8(folder) else 'other files'}; {hint}.")
     return folder
 
@@ -158,7 +158,7 @@ def _judged(judge: BERTJudge, rows: Sequence[Sample]) -> tuple[list[Verdict], fl
 
 
 def _agreement(rows: Sequence[Sample], verdicts: Sequence[Verdict]) -> float | None:
-    said = [
+    agreements = [
         verdict.label == (row.gold >= 0.5) for row, verdict in zip(rows, verdicts, strict=True) if row.gold is not None
     ]
-    return sum(said) / len(said) if said else None
+    return sum(agreements) / len(agreements) if agreements else None

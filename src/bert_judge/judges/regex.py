@@ -6,6 +6,7 @@ import hashlib
 import importlib.metadata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Annotated, Any, Literal, overload
 
 from bert_judge.errors import InputError
@@ -15,7 +16,7 @@ from bert_judge.metrics import MATH_TIMEOUT, METRICS, MetricResult, find_boxed, 
 from bert_judge.metrics.timing import check_time, limited
 from bert_judge.reading import THINK_TOKEN, find_answer
 from bert_judge.reading import VERSION as READING
-from bert_judge.records import Sample, Scale, Signature, Verdict, __version__
+from bert_judge.records import JudgeInfo, Sample, Scale, Signature, Verdict, __version__
 
 FINAL_ANSWER = r"Final answer:\s*(.+)"
 """The pattern of the paper's package; its prompts ask for such a line."""
@@ -67,26 +68,16 @@ class RegexJudge(Judge):
         self._metric = find_metric(metric)
         self._pattern, self._name, self._which = pattern, metric, which
         self._case_sensitive, self._threshold, self._math_timeout = case_sensitive, threshold, math_timeout
-        self.threshold = threshold
         self._timeout, self._think_token, self._whole = timeout, think_token, whole_candidate
 
-    @property
-    def variant(self) -> str:
-        """The metric, and the pattern if it is not the usual one: its name, or a hash of it."""
-        if self._pattern == FINAL_ANSWER:
-            return self._name
-        named = self._pattern in NAMED
-        return f"{self._name}-{self._pattern if named else hashlib.sha256(self._pattern.encode()).hexdigest()[:8]}"
-
-    @property
-    def signature(self) -> Signature:
-        """Judge, metric, pattern and how it is used, threshold, and the versions of what computes the metric."""
-        metric = self._metric
-        searched = self._pattern not in NAMED
-        return Signature.make(
+    @cached_property
+    def info(self) -> JudgeInfo:
+        """Its signature has metric, pattern and how it is used, threshold, and the versions of what computes it."""
+        metric, searched = self._metric, self._pattern not in NAMED
+        signature = Signature.make(
             "RegexJudge",
             {
-                "variant": self.variant,
+                "variant": self._variant(),
                 "pattern": self._pattern,
                 "case_sensitive": self._case_sensitive if searched else None,
                 "timeout": self._timeout if searched else None,
@@ -100,11 +91,15 @@ class RegexJudge(Judge):
                 "version": __version__,
             },
         )
+        scale: Scale = "score" if metric.graded else "decision"
+        return JudgeInfo(self._variant(), signature, scale, self._threshold)
 
-    @property
-    def scale(self) -> Scale:
-        """Decisions of exact metrics; a graded metric has a scale of its own."""
-        return "score" if self._metric.graded else "decision"
+    def _variant(self) -> str:
+        """The metric, and the pattern if it is not the usual one: its name, or a hash of it."""
+        if self._pattern == FINAL_ANSWER:
+            return self._name
+        named = self._pattern in NAMED
+        return f"{self._name}-{self._pattern if named else hashlib.sha256(self._pattern.encode()).hexdigest()[:8]}"
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in order, as soon as the sample is read; questions are not used."""
@@ -119,13 +114,13 @@ class RegexJudge(Judge):
         candidates: Sequence[str],
         references: Sequence[str | Sequence[str]],
     ) -> list[float | None]: ...
-    def predict(self, *given: Any, **named: Any) -> list[float | None]:
+    def predict(self, *arguments: Any, **named: Any) -> list[float | None]:
         """The scores of candidates, in their order; None where the judge could not decide.
 
         Takes `(candidates, references)`, as the paper's package does, or `(questions, candidates, references)`, as
         every judge does; by position or by name. Raises InputError for anything else, or where the lengths differ.
         """
-        return [verdict.score for verdict in self.assess(make_samples(**_arguments(given, named)))]
+        return [verdict.score for verdict in self.assess(make_samples(**_arguments(arguments, named)))]
 
     def _verdict(self, sample: Sample) -> Verdict:
         answer = find_answer(sample, self._think_token, whole=self._whole)
@@ -144,10 +139,10 @@ class RegexJudge(Judge):
             return Verdict(0.0, 0, "the pattern does not match", matched_reference=0)
         answer = answers[-1 if self._which == "last" else 0]
         pairs = (self._compared(answer, reference) for reference in sample.references)
-        found = list(self._results(pairs))
-        scores = [-1.0 if result.score is None else result.score for result in found]
+        results = list(self._results(pairs))
+        scores = [-1.0 if result.score is None else result.score for result in results]
         best = max(range(len(scores)), key=scores.__getitem__)
-        score, why, _ = found[best]
+        score, why, _ = results[best]
         details = {"answer": answer}
         if score is None:
             return Verdict(None, None, why, details=details)
@@ -167,8 +162,8 @@ class RegexJudge(Judge):
         if self._pattern == "none":
             return answer, reference
         reference = self._clean(reference)
-        ours, theirs = option_letter(answer), option_letter(reference)
-        return (ours, theirs) if ours and theirs else (answer, reference)
+        candidate_letter, reference_letter = option_letter(answer), option_letter(reference)
+        return (candidate_letter, reference_letter) if candidate_letter and reference_letter else (answer, reference)
 
     def _clean(self, text: str) -> str:
         return text if self._pattern == "none" else strip_markup(text)
@@ -183,18 +178,18 @@ def _finder(pattern: str, case_sensitive: bool, timeout: float) -> Callable[[str
     def find(text: str) -> list[str]:
         with limited(timeout) as seconds:
             groups = (match.groups() for match in compiled.finditer(text, timeout=seconds))
-            return [next((group for group in each if group is not None), "") for each in groups]
+            return [next((group for group in groups_of_match if group is not None), "") for groups_of_match in groups]
 
     return find
 
 
-def _arguments(given: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
+def _arguments(arguments: Sequence[Any], named: dict[str, Any]) -> dict[str, Any]:
     """The texts by name: those given by position are the first of either form."""
     for form in (_TEXTS[1:], _TEXTS):
         others = set(_TEXTS) - set(form)
-        if len(given) <= len(form) and named.keys() - others == set(form[len(given) :]):
-            return {"questions": None, **named, **dict(zip(form, given, strict=False))}
-    said = ", ".join([f"{len(given)} by position", *(f"{name}=" for name in named)])
+        if len(arguments) <= len(form) and named.keys() - others == set(form[len(arguments) :]):
+            return {"questions": None, **named, **dict(zip(form, arguments, strict=False))}
+    passed = ", ".join([f"{len(arguments)} by position", *(f"{name}=" for name in named)])
     raise InputError(
-        f"predict was given {said}; (candidates, references) or (questions, candidates, references) was expected."
+        f"predict was given {passed}; (candidates, references) or (questions, candidates, references) was expected."
     )

@@ -12,16 +12,15 @@ from typing import Annotated, Any, Final
 
 from bert_judge.errors import InputError, ModelError, did_you_mean, import_extra
 from bert_judge.generators.endpoints import Client, Endpoint, FailedRequestError, Response
-from bert_judge.judges.base import characters_read, make_samples
-from bert_judge.judges.stand_in import Description, StandIn
-from bert_judge.records import Sample, Verdict
+from bert_judge.judges.base import Judge, characters_read, make_samples
+from bert_judge.records import JudgeInfo, Sample, Verdict
 
 KEY_VARIABLE: Final = "BERT_JUDGE_API_KEY"
 
 _CHARACTERS = 500_000  # of a request, unless one row has more
 
 
-class RemoteJudge(StandIn):
+class RemoteJudge(Judge):
     """A judge that a `bert-judge serve` runs. Its scores, scale, threshold and signature are those of that judge.
 
     Rows are sent in requests of up to `request_rows`, `connections` at a time. `api_key` is the key of the
@@ -60,8 +59,7 @@ class RemoteJudge(StandIn):
         key = api_key or os.environ.get(KEY_VARIABLE)
         self._endpoint = Endpoint(server, "server", key=key, timeout=timeout, retries=retries, connections=connections)
         self.server = self._endpoint.url
-        self._served, described, limits = self._find(served)
-        super().__init__(described)
+        self._served, self.info, limits = self._find(served)
         self._most_text = int(limits["max_text"])
         self._request_rows = min(request_rows, int(limits["max_rows"]))
         self._most_row = int(limits.get("max_row", sys.maxsize))  # servers of earlier versions have no such limits
@@ -93,7 +91,7 @@ class RemoteJudge(StandIn):
                     asked = [group.create_task(ask(client, window)) for window in self._windows(samples)]
             except ExceptionGroup as failed:  # the first failure ends the others
                 raise failed.exceptions[0] from None
-        return [verdict for each in asked for verdict in each.result()]
+        return [verdict for task in asked for verdict in task.result()]
 
     async def apredict(
         self,
@@ -111,7 +109,7 @@ class RemoteJudge(StandIn):
         rows = self._request_rows
         return windows(map(self._checked, samples), characters_read, self._most_characters, rows, rows)
 
-    def _find(self, served: str | None) -> tuple[str, Description, Mapping[str, Any]]:
+    def _find(self, served: str | None) -> tuple[str, JudgeInfo, Mapping[str, Any]]:
         """The name of a judge on the server, what that says of it, and its limits."""
         try:
             with self._endpoint.session() as session:
@@ -119,11 +117,11 @@ class RemoteJudge(StandIn):
         except FailedRequestError as error:
             raise _refusal(error) or ModelError(f"{error}; is bert-judge serve running there?") from error
         try:
-            models = {str(each["id"]): each for each in answer["data"]}
+            models = {str(model["id"]): model for model in answer["data"]}
             if served is not None and served not in models:
                 raise InputError(f"{self.server} has no judge {served!r}; {did_you_mean(served, models)}")
             model = models[served] if served is not None else next(iter(models.values()))
-            return str(model["id"]), Description.read(model), answer["limits"]
+            return str(model["id"]), JudgeInfo.read(model), answer["limits"]
         except (KeyError, TypeError, StopIteration) as error:
             raise ModelError(f"{self.server} is not a bert-judge serve: it lists other models than judges.") from error
 

@@ -7,6 +7,7 @@ import importlib.metadata
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -16,7 +17,7 @@ from bert_judge.judges.base import Judge
 from bert_judge.judges.patterns import PATTERN_TIMEOUT, check_seconds, compile_pattern
 from bert_judge.metrics.timing import limited
 from bert_judge.reading import THINK_TOKEN, after_trace
-from bert_judge.records import Sample, Scale, Signature, Verdict, __version__
+from bert_judge.records import JudgeInfo, Sample, Signature, Verdict, __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +71,6 @@ class RuleJudge(Judge):
     Raises InputError where a rule is wrong, or where there is none.
     """
 
-    scale: Scale = "decision"
-    reads_references: bool = False
-
     def __init__(
         self,
         rules: Annotated[str | None, "YAML file of rules"] = None,
@@ -93,9 +91,13 @@ class RuleJudge(Judge):
         timeout: Annotated[float, "seconds that a pattern may take on a candidate"] = PATTERN_TIMEOUT,
         think_token: Annotated[str, "what closes a reasoning trace"] = THINK_TOKEN,
     ) -> None:
-        given = locals()
+        arguments = locals()
         check_seconds(timeout=timeout)
-        flags = {kind: given[kind] for kind in KINDS if given[kind] is not False and given[kind] not in (None, ())}
+        flags = {
+            kind: arguments[kind]
+            for kind in KINDS
+            if arguments[kind] is not False and arguments[kind] not in (None, ())
+        }
         self._rules = [Rule(kind, kind, value, case_sensitive) for kind, value in flags.items()]
         self._rules += read_rules(Path(rules)) if rules else []
         if not self._rules:
@@ -109,23 +111,20 @@ class RuleJudge(Judge):
         self._digest = hashlib.sha256(json.dumps(values, default=list).encode()).hexdigest()[:16]
         self._file, self._timeout, self._think_token = rules, timeout, think_token
 
-    @property
-    def variant(self) -> str:
-        """The name of the file of rules, if there is one, and a hash of all rules."""
-        return "-".join([Path(self._file).stem if self._file else "rules", self._digest[:8]])
-
-    @property
-    def signature(self) -> Signature:
-        """Judge, a hash of the rules, timeout, and the version of what matches patterns."""
-        return Signature.make(
+    @cached_property
+    def info(self) -> JudgeInfo:
+        """Its signature has a hash of the rules, the timeout, and the version of what matches patterns."""
+        name = "-".join([Path(self._file).stem if self._file else "rules", self._digest[:8]])
+        signature = Signature.make(
             "RuleJudge",
-            variant=self.variant,
+            variant=name,
             rules=self._digest,
             think_token=self._think_token,
             timeout=self._timeout,
             regex=importlib.metadata.version("regex"),
             version=__version__,
         )
+        return JudgeInfo(name, signature, "decision", reads_references=False)
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in order, as soon as the sample is read; only candidates are used."""
@@ -166,8 +165,8 @@ def _rule(entry: Any, where: str) -> Rule:
         raise InputError(f"{where} is {shown(entry)}; a kind with its value was expected, such as `max_words: 50`.")
     kinds = [str(key) for key in entry if key not in ("name", "case_sensitive")]
     if len(kinds) != 1:
-        said = " and ".join(kinds) or "no kind"
-        raise InputError(f"{where} has {said}; one kind was expected, of {', '.join(KINDS)}.")
+        kinds_named = " and ".join(kinds) or "no kind"
+        raise InputError(f"{where} has {kinds_named}; one kind was expected, of {', '.join(KINDS)}.")
     value, case = entry[kinds[0]], entry.get("case_sensitive", False)
     if not isinstance(case, bool):
         raise InputError(f"{where} sets case_sensitive to {shown(case)}; true or false was expected.")
@@ -198,9 +197,9 @@ def _text_kind(holds: Callable[[str, str], bool], wrong: str) -> RuleKind:
 
 def _length_kind(count: Callable[[str], int], most: bool, unit: str) -> RuleKind:
     def broken_by(rule: Rule, text: str, timeout: float) -> str | None:
-        found = count(text)
-        good = found <= rule.value if most else found >= rule.value
-        return None if good else f"has {found} {unit}, not at {'most' if most else 'least'} {rule.value}"
+        length = count(text)
+        good = length <= rule.value if most else length >= rule.value
+        return None if good else f"has {length} {unit}, not at {'most' if most else 'least'} {rule.value}"
 
     return RuleKind(
         broken_by,

@@ -14,7 +14,7 @@ from typing import Any
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Judge
 from bert_judge.judges.naming import JudgeSpec
-from bert_judge.records import Sample, Signature, Verdict
+from bert_judge.records import Sample, Verdict
 
 JudgeName = str | Path | Mapping[str, Any]
 """What names a judge: see `bert_judge.judges.naming`."""
@@ -34,8 +34,8 @@ class SharedJudge:
 
     def needs_labels(self) -> None:
         """Raises InputError for a judge with scores and no labels, where labels are what is asked for."""
-        if self.judge.threshold is None:
-            name = Signature.of(self.judge.signature).short
+        if self.judge.info.threshold is None:
+            name = self.judge.info.signature.short
             raise InputError(f"{name} gives scores without labels; a judge with a threshold was expected.")
 
     def assess(self, samples: Sequence[Sample]) -> list[Verdict]:
@@ -51,13 +51,13 @@ class SharedJudge:
         asked = [self._waiting.popleft() for _ in range(len(self._waiting))]
         together = [sample for samples, _ in asked for sample in samples]
         try:
-            found = iter(list(self.judge.fitted(together).assess(together)))
+            judged = iter(list(self.judge.fitted(together).assess(together)))
         except BaseException as error:  # each thread that waits has to end; all of them raise it
             for _, verdicts in asked:
                 verdicts.set_exception(error)
             return
         for samples, verdicts in asked:
-            verdicts.set_result(list(islice(found, len(samples))))
+            verdicts.set_result(list(islice(judged, len(samples))))
 
 
 _LOADED: dict[str, SharedJudge] = {}

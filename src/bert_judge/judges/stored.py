@@ -8,14 +8,13 @@ from typing import Any
 
 from bert_judge.errors import InputError
 from bert_judge.judges.base import Costs, Judge, windows_of
-from bert_judge.judges.stand_in import Description, StandIn
 from bert_judge.records import Sample, Verdict
 from bert_judge.results.store import Entries, Entry, key_of
 
 _WINDOW = 1024  # rows that are held
 
 
-class StoredJudge(StandIn):
+class StoredJudge(Judge):
     """Another judge, whose verdicts are kept by its signature and the texts of the sample.
 
     Verdicts on which the judge failed are not kept, nor those with details that JSON can't hold. It is for judges that
@@ -23,7 +22,7 @@ class StoredJudge(StandIn):
     """
 
     def __init__(self, judge: Judge, store: Entries) -> None:
-        super().__init__(Description.of(judge))
+        self.info = judge.info
         self._judge, self._store = judge, store
 
     @property
@@ -37,24 +36,26 @@ class StoredJudge(StandIn):
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in order; the judge is asked once about each that is not in the store."""
-        signature = str(self.signature)
+        signature = str(self.info.signature)
         for window in windows_of(samples, _WINDOW):
-            keys = [key_of(f"judge:{signature}", each.question, each.candidate, each.references) for each in window]
+            keys = [
+                key_of(f"judge:{signature}", sample.question, sample.candidate, sample.references) for sample in window
+            ]
             entries = self._store.get(list(dict.fromkeys(keys)))
-            known = {key: verdict for key, entry in entries.items() if (verdict := _verdict(entry))}
+            stored = {key: verdict for key, entry in entries.items() if (verdict := _verdict(entry))}
             missing: dict[str, Sample] = {}
             for key, sample in zip(keys, window, strict=True):
-                if key not in known:
+                if key not in stored:
                     missing.setdefault(key, sample)
-            given = list(self._judge.assess(missing.values()))
-            if len(given) != len(missing):
+            judged = list(self._judge.assess(missing.values()))
+            if len(judged) != len(missing):
                 raise InputError(
-                    f"{self.variant} gave {len(given)} verdicts for {len(missing)} samples; one per sample, in their "
-                    "order, was expected. None of them is kept."
+                    f"{self.info.name} gave {len(judged)} verdicts for {len(missing)} samples; one per sample, in "
+                    "their order, was expected. None of them is kept."
                 )
-            new = dict(zip(missing, given, strict=True))
+            new = dict(zip(missing, judged, strict=True))
             self._store.put({key: asdict(verdict) for key, verdict in new.items() if _can_be_kept(verdict)})
-            yield from (new[key] if key in new else known[key] for key in keys)
+            yield from (new[key] if key in new else stored[key] for key in keys)
 
 
 def _verdict(entry: Entry) -> Verdict | None:
@@ -72,7 +73,7 @@ def _can_be_kept(verdict: Verdict) -> bool:
 def _is_plain(value: Any) -> bool:
     """Whether JSON gives a value back as it is: a tuple would come back as a list."""
     if isinstance(value, dict):
-        return all(isinstance(key, str) and _is_plain(own) for key, own in value.items())
+        return all(isinstance(key, str) and _is_plain(item) for key, item in value.items())
     if isinstance(value, list):
         return all(map(_is_plain, value))
     return value is None or type(value) in (str, int, float, bool)

@@ -39,15 +39,15 @@ def read_table(
     names = _names(table)
     if prefix is None:
         prefix = PREFIX if set(VERDICT_COLUMNS) & set(names) else ""
-    taken = [name for name in (prefix + each for each in VERDICT_COLUMNS) if name in names]
-    if taken:
+    existing = [name for name in (prefix + column for column in VERDICT_COLUMNS) if name in names]
+    if existing:
         raise InputError(
-            f"the table has a column {taken[0]!r} already; choose another prefix for the new ones, as in "
+            f"the table has a column {existing[0]!r} already; choose another prefix for the new ones, as in "
             "prefix='starter_'."
         )
-    known = Columns(asked_columns(columns))
-    recognised = known.recognise(names) | known.chosen
-    chosen = {role: own for role, own in recognised.items() if role in ("question", *REQUIRED)}
+    recogniser = Columns(asked_columns(columns))
+    recognised = recogniser.recognise(names) | recogniser.chosen
+    chosen = {role: names_of_role for role, names_of_role in recognised.items() if role in ("question", *REQUIRED)}
     heads = _check_columns(chosen, names)
     reader = RowReader(chosen, numbers_as_text=numbers_as_text, reference_separator=reference_separator)
     samples, separators = [], SeparatorCount()
@@ -108,16 +108,18 @@ def _names(table: object) -> list[str]:
 def _check_columns(chosen: Mapping[str, Sequence[str]], names: Sequence[str]) -> list[str]:
     """The columns that are read. Raises InputError where a required role has none, or a named one does not exist."""
 
-    def fail(role: str, what: str) -> NoReturn:
-        found = ", ".join(names) or "none"
-        raise InputError(f"the table has {what}: found {found}; name one of these, as in columns={{'{role}': 'NAME'}}.")
+    def fail(role: str, problem: str) -> NoReturn:
+        columns_there = ", ".join(names) or "none"
+        raise InputError(
+            f"the table has {problem}: found {columns_there}; name one of these, as in columns={{'{role}': 'NAME'}}."
+        )
 
     for role in REQUIRED:
         if role not in chosen:
             fail(role, f"no column for the {role}")
     read: dict[str, None] = {}
-    for role, own in chosen.items():
-        for column in own:
+    for role, names_of_role in chosen.items():
+        for column in names_of_role:
             head = column if column in names else column.partition(".")[0]  # of a path to a text inside it
             if head not in names:
                 fail(role, f"no column {column!r}, which was named for the {role}")

@@ -8,9 +8,8 @@ from dataclasses import asdict, replace
 from itertools import groupby
 from typing import Any
 
-from bert_judge.records import Signature
+from bert_judge.records import Row, Signature
 from bert_judge.report.document import Block, Content, Document, Example, Examples, Facts, Table
-from bert_judge.results import verdict_record
 from bert_judge.studies.audit.trials import Audit, FamilyResult, Outcome
 from bert_judge.wording import SAID, bracketed, clipped, number, percent, visible
 
@@ -51,9 +50,9 @@ def to_files(audit: Audit, run: Mapping[str, Any]) -> dict[str, str]:
 def _failure(outcome: Outcome) -> dict[str, Any]:
     """A trial that failed, as a line of `audit_failures.jsonl`."""
     trial = outcome.trial
-    record = {"family": trial.family, "pattern": trial.pattern, **verdict_record(trial.sample, outcome.verdict)}
+    record = {"family": trial.family, "pattern": trial.pattern, **Row.of(trial.sample, outcome.verdict).record()}
     if trial.plain is not None and outcome.plain is not None:
-        record["plain"] = verdict_record(trial.plain, outcome.plain)
+        record["plain"] = Row.of(trial.plain, outcome.plain).record()
     return record
 
 

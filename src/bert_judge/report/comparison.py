@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from bert_judge.records import Row
 from bert_judge.report.document import Block, Content, Document, Example, Examples, Table
 from bert_judge.report.evaluation import exact_test
-from bert_judge.results.runs import Row
 from bert_judge.studies.agree import Disagreement, JudgePair, JudgesFound
 from bert_judge.studies.compare import ACCURACY, TRUE_ACCURACY, Flip, ModelsFound, PairFound, Rankings
 from bert_judge.wording import INTERVALS, SAID, interval, number, p_value, percent, points

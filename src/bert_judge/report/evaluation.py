@@ -164,7 +164,7 @@ def _disagreements(judge: JudgeEvaluation) -> Examples:
             ("reference", " / ".join(row.references) or None),
             ("candidate", row.candidate),
             ("shares", shared(row)),
-            ("says", row.explanation),
+            ("says", row.verdict.explanation),
         )
         said = f"score {number(row.score)}, judge {SAID[row.label]}, human label {SAID[row.gold]}"
         examples.append(Example(said, [(name, text) for name, text in texts if text is not None]))

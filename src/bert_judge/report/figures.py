@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from bert_judge.measures.calibration import Bin, brier, expected_calibration_error, reliability
 from bert_judge.measures.labels import Confusion
 from bert_judge.measures.rates import Rate
-from bert_judge.records import Signature
+from bert_judge.records import Row, Signature
 from bert_judge.results import BAD_ROWS
-from bert_judge.results.runs import Row, Run
+from bert_judge.results.runs import Run
 from bert_judge.studies.pairing import judge_kinds
 from bert_judge.studies.slices import Facet
 from bert_judge.studies.table import JudgeColumn, VerdictTable
@@ -206,8 +206,8 @@ def _judge(judge: JudgeColumn, kind: str, table: VerdictTable) -> JudgeFigures:
         rows=len(rows),
         judged=len(scores),
         undecided=int(undecided.sum()),
-        truncated=sum(bool(row.truncated) for row in rows),
-        outside=dict(Counter(row.outside for row in rows if row.outside)),
+        truncated=sum(bool(row.verdict.truncated) for row in rows),
+        outside=dict(Counter(row.verdict.outside for row in rows if row.verdict.outside)),
         bad_rows=sum(map(_bad_rows, runs)),
         mean_score=math.fsum(scores) / len(scores) if len(scores) else None,
         right=_rate(judge.labels, table.clusters) if labelled else None,
@@ -231,7 +231,7 @@ def _judge(judge: JudgeColumn, kind: str, table: VerdictTable) -> JudgeFigures:
 
 
 def _tokens(rows: Iterable[Row], name: str) -> int:
-    found = (row.details.get(name) for row in rows)
+    found = (row.verdict.details.get(name) for row in rows)
     return sum(tokens for tokens in found if isinstance(tokens, int))
 
 

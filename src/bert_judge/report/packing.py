@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bert_judge.reading.evidence import AGREEING, Mark, match
-from bert_judge.records import Explanation, uncollected
+from bert_judge.records import Explanation, Row, uncollected
 from bert_judge.report.reasons import against, because, pieces
-from bert_judge.results.runs import Row
 from bert_judge.studies.pairing import judge_kinds
 from bert_judge.studies.table import VerdictTable
 from bert_judge.wording import not_judged
@@ -72,9 +71,13 @@ def pack(table: VerdictTable, budget: int = BUDGET) -> Packed:
         ],
         "verdict": ["".join(map(_verdict, judge.verdicts)) for judge in table.judges],
         "why": ["".join("1" if row and row.why else " " for row in judge.verdicts) for judge in table.judges],
-        "outside": ["".join("1" if row and row.outside else " " for row in judge.verdicts) for judge in table.judges],
+        "outside": [
+            "".join("1" if row and row.verdict.outside else " " for row in judge.verdicts) for judge in table.judges
+        ],
         "short": "".join("1" if _shortened(table, place, limit) else " " for place in range(len(table.rows))),
-        "cut": ["".join("1" if row and row.truncated else " " for row in judge.verdicts) for judge in table.judges],
+        "cut": [
+            "".join("1" if row and row.verdict.truncated else " " for row in judge.verdicts) for judge in table.judges
+        ],
     }
     return Packed(facts, _squeezed(columns), limit, table)
 
@@ -121,15 +124,15 @@ def _shortened(table: VerdictTable, place: int, limit: int | None) -> bool:
         return False
     row = table.rows[place]
     told = (judge.verdicts[place] for judge in table.judges)
-    said = (own.explanation or "" for own in told if own)
+    said = (own.verdict.explanation or "" for own in told if own)
     return any(len(text) > limit for text in (row.question or "", row.candidate or "", *row.references, *said))
 
 
 def _said(row: Row) -> Iterator[str]:
     """What a judge wrote on a row."""
-    if row.explanation is not None:
-        yield row.explanation
-    yield from (value for value in row.details.values() if isinstance(value, str))
+    if row.verdict.explanation is not None:
+        yield row.verdict.explanation
+    yield from (value for value in row.verdict.details.values() if isinstance(value, str))
 
 
 def _texts(table: VerdictTable, places: range, limit: int | None, seen: dict[Any, int]) -> dict[str, Any]:
@@ -172,7 +175,9 @@ def _once(key: Any, value: Any, place: int, seen: dict[Any, int]) -> Any:
 def _matched(table: VerdictTable, place: int) -> int | None:
     """The best-matching reference, by the first judge that names one."""
     rows = (judge.verdicts[place] for judge in table.judges)
-    return next((row.matched_reference for row in rows if row and row.matched_reference is not None), None)
+    return next(
+        (row.verdict.matched_reference for row in rows if row and row.verdict.matched_reference is not None), None
+    )
 
 
 def _evidence(candidate: str, references: Sequence[str], shown: int | None) -> Any:
@@ -201,20 +206,20 @@ def _saying(row: Row | None, shared: Any, candidate: str | None, limit: int | No
     """
     if row is None:
         return 0
-    details = {name: _brief(value, limit) for name, value in row.details.items()}
-    explanation = "" if row.explanation is None else shortened(row.explanation, limit)
-    match = -1 if row.matched_reference is None else row.matched_reference
+    details = {name: _brief(value, limit) for name, value in row.verdict.details.items()}
+    explanation = "" if row.verdict.explanation is None else shortened(row.verdict.explanation, limit)
+    match = -1 if row.verdict.matched_reference is None else row.verdict.matched_reference
     shares = against(shared[1].recall[0], row.label) if shared and shared[0] == match else ""
     why = _why(row.why, candidate, limit) if row.why and candidate else 0
     said = [
         explanation,
         match,
-        row.truncated or 0,
+        row.verdict.truncated or 0,
         details or 0,
         shares,
         why,
-        row.outside or "",
-        not_judged(row.left_out),
+        row.verdict.outside or "",
+        not_judged(row.verdict.left_out),
     ]
     return said if said != ["", -1, 0, 0, "", 0, "", ""] else 0
 

@@ -6,8 +6,7 @@ import sys
 from collections.abc import Iterator
 
 from bert_judge.reading.evidence import match
-from bert_judge.records import LEAST_EFFECT, Explanation, Occlusion
-from bert_judge.results.runs import Row
+from bert_judge.records import LEAST_EFFECT, Explanation, Occlusion, Row
 from bert_judge.wording import SAID, clipped, number
 
 _QUOTED = 60
@@ -17,9 +16,9 @@ def shared(row: Row) -> str | None:
     """What a candidate has in common with the reference that its judge matched: no reason for the verdict, which can be
     the opposite. None where the texts are missing, or the judge reads no references.
     """
-    if not row.candidate or not row.references or row.matched_reference is None:
+    if not row.candidate or not row.references or row.verdict.matched_reference is None:
         return None
-    recall = match(row.candidate, row.references).recall[row.matched_reference]
+    recall = match(row.candidate, row.references).recall[row.verdict.matched_reference]
     some = "all" if recall == 1 else f"{recall:.0%}" if recall else "none"
     return against(recall, row.label) or f"{some} of the reference's words"
 

@@ -52,7 +52,7 @@ def _left_out(rows_by_part: Mapping[str, int]) -> str:
 
 def suite_table(results: Mapping[str, ResultFolder], what: str = "judge") -> Table:
     """A line for each result, and how many rows all of them label correct."""
-    summaries = {name: Summary.of(folder) for name, folder in results.items()}
+    summaries = {name: folder.summary for name, folder in results.items()}
     body = [
         [name, *_said(summary), percent(summary.agreement.accuracy if summary.agreement else None)]
         for name, summary in summaries.items()
@@ -108,7 +108,7 @@ def _with_interval(found: Summary | Agreement) -> str:
 
 def _csv_lines(results: Mapping[str, ResultFolder], texts: Sequence[str]) -> Iterator[str]:
     folders = results.values()
-    kinds = ["score" if Summary.of(each).accuracy is None else "label" for each in folders]
+    kinds = ["score" if each.summary.accuracy is None else "label" for each in folders]
     yield _csv_line([*texts, *results])
     for records in zip(*(folder.records() for folder in folders), strict=True):
         verdicts = (record[kind] for record, kind in zip(records, kinds, strict=True))

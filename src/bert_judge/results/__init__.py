@@ -18,9 +18,6 @@ Candidates of a model are a folder with `candidates.json`, a list of texts, one 
 
 from __future__ import annotations
 
-from bert_judge.results.candidates import candidates_written, write_candidates
-from bert_judge.results.circumstances import circumstances
-from bert_judge.results.explanations import read_explanations, write_explanations
 from bert_judge.results.files import (
     BAD_ROWS,
     CANDIDATES,
@@ -42,17 +39,10 @@ from bert_judge.results.files import (
     result_folder,
     write_files,
 )
-from bert_judge.results.folder import ResultFolder
-from bert_judge.results.identity import Identity
+from bert_judge.results.folder import Identity, ResultFolder, circumstances
 from bert_judge.results.parts import PART_ROWS
-from bert_judge.results.verdicts import (
-    ROW_COLUMNS,
-    damage,
-    has_verdicts,
-    read_verdicts,
-    record_cluster,
-    verdict_record,
-)
+from bert_judge.results.runs import has_verdicts, read_explanations, read_verdicts, write_explanations
+from bert_judge.results.verify import damage, different_figures
 
 __all__ = [
     "BAD_ROWS",
@@ -67,25 +57,21 @@ __all__ = [
     "PART_ROWS",
     "REPORT",
     "REPORTS",
-    "ROW_COLUMNS",
     "RUN",
     "SCORES",
     "VERDICTS",
     "Identity",
     "ResultFolder",
-    "candidates_written",
     "check_folder",
     "circumstances",
     "damage",
+    "different_figures",
     "has_verdicts",
     "is_remote",
     "read_explanations",
     "read_list",
     "read_verdicts",
-    "record_cluster",
     "result_folder",
-    "verdict_record",
-    "write_candidates",
     "write_explanations",
     "write_files",
 ]

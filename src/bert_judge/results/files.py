@@ -33,15 +33,15 @@ PARTIAL = ".partial"
 def check_folder(folder: str | Path) -> Path:
     """The folder. Raises OutputError if a result can't be written there, as far as can be known without writing."""
     if not str(folder).strip():
-        raise OutputError("--output_dir is empty; the name of a folder was expected, `.` for the one you are in.")
+        raise OutputError("the name of the output folder is empty; give one, `.` for the one you are in.")
     if "://" in str(folder):
         raise OutputError(f"{public_text(str(folder))} is an address; a folder for the results was expected.")
     folder = Path(folder)
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not existing.is_dir():
-        raise OutputError(f"{existing} is a file; a folder for the results was expected: choose another --output_dir.")
+        raise OutputError(f"{existing} is a file; a folder for the results was expected: choose another folder.")
     if not os.access(existing, os.W_OK | os.X_OK):
-        raise OutputError(f"{existing} can't be written to; choose another --output_dir, or change its permissions.")
+        raise OutputError(f"{existing} can't be written to; choose another folder, or change its permissions.")
     return folder
 
 
@@ -68,16 +68,16 @@ def is_remote(folder: str | Path) -> bool:
     return isinstance(path, RemotePath)
 
 
-def read_list(path: Path, what: str) -> list[Any]:
+def read_list(path: Path, content: str) -> list[Any]:
     """A JSON list, such as `candidates.json`; errors call its content `what`. Raises InputError."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"there are no {what} at {path} ({error.strerror}).") from error
+        raise InputError(f"there are no {content} at {path} ({error.strerror}).") from error
     except ValueError as error:
-        raise InputError(f"{path} is broken ({error}); a JSON list of {what} was expected.") from error
+        raise InputError(f"{path} is broken ({error}); a JSON list of {content} was expected.") from error
     if not isinstance(values, list):
-        raise InputError(f"{path} holds a {type(values).__name__}; a JSON list of {what} was expected.")
+        raise InputError(f"{path} holds a {type(values).__name__}; a JSON list of {content} was expected.")
     return values
 
 
@@ -135,3 +135,16 @@ def write(path: Path, parts: Iterable[str | bytes]) -> None:
     except BaseException:
         begun.unlink(missing_ok=True)
         raise
+
+
+def take_lock(file: int) -> bool:
+    """Lock an open file or folder until it is closed; False where another process has. Without locks: True."""
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):  # Windows, or a file system without locks
+        return True
+    return True

@@ -3,7 +3,7 @@
     verdicts/part-00000.parquet
     verdicts/_parts.jsonl        a line for each part that is written: its rows, how many failed, its size and SHA-256
 
-A part that the list does not name, or whose bytes differ from it, is not there, and is judged again.
+A part that the list does not name, or whose bytes differ from it, counts as missing, and is judged again.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bert_judge.errors import InputError, OutputError, first_line
-from bert_judge.records import whole_text
+from bert_judge.errors import InputError, first_line
+from bert_judge.records import VERDICT_TYPES, whole_text
 from bert_judge.results.files import PARTIAL, PARTS, facts, is_remote, write
+from bert_judge.results.lines import unwritable
+from bert_judge.results.summary import Tally
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,15 +34,22 @@ PART_ROWS = 10_000
 
 LIST = "_parts.jsonl"  # readers of parquet folders pass over names that begin so
 _GROUP_ROWS = 1_000
-_COLUMNS = (
-    *("id", "score", "label", "gold", "explanation", "matched_reference", "truncated", "details", "failed", "outside"),
-    *("left_out", "columns", "question", "question_hash", "references", "candidate"),
-)
-_AS_JSON = ("truncated", "details", "left_out", "columns")
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "id": (str,),
+    "gold": (int,),
+    **VERDICT_TYPES,
+    "columns": (Mapping,),  # the input's other columns
+    "question": (str,),
+    "question_hash": (str,),
+    "references": (tuple,),
+    "candidate": (str,),
+}
+_AS_JSON = frozenset(name for name, types in _TYPES.items() if Mapping in types)
+"""The columns whose values differ from row to row in their keys: JSON."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class VerdictPart:
     """A part that was written: its number (from 0), its rows, how many of them failed, its size and SHA-256."""
 
     number: int
@@ -64,117 +73,163 @@ def part_name(number: int) -> str:
     return f"part-{number:05d}.parquet"
 
 
-def encoded(number: int, records: Sequence[Mapping[str, Any]]) -> tuple[Part, bytes]:
+def encoded(number: int, records: Sequence[Mapping[str, Any]]) -> tuple[VerdictPart, bytes]:
     """A part of these records, and the bytes of its file. Raises OutputError where a value can't be written."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = pa.Table.from_pylist([_row(record) for record in records], schema=_schema())
+    table = pa.Table.from_pylist([_columns_of(record) for record in records], schema=_schema())
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, row_group_size=_GROUP_ROWS, compression="zstd")
     content = sink.getvalue().to_pybytes()
     failed = sum(bool(record.get("failed")) for record in records)
-    return Part(number, len(records), failed, len(content), hashlib.sha256(content).hexdigest()), content
+    return VerdictPart(number, len(records), failed, len(content), hashlib.sha256(content).hexdigest()), content
 
 
-class Parts:
-    """The parts of a result that is being written: which are there, and how to write the others.
+class VerdictParts:
+    """The parts of a result that is being written: which are whole, and how to write the others.
 
-    `rows` is how many rows a part has (the last one may have fewer). `done` are those that are whole.
+    `part_rows` is how many rows a part has (the last one may have fewer). `rows_done` is how many rows need no more
+    judging.
     """
 
-    def __init__(self, folder: Path, rows: int) -> None:
-        self.rows = rows
-        self.done: dict[int, Part] = {}
-        self.written = folder / PARTS
-        # Folders in object stores have no name that could be changed: there, run.json alone says that they are whole.
-        self.begun = self.written if is_remote(folder) else folder / (PARTS + PARTIAL)
+    name = f"{PARTS}/"
+
+    def __init__(self, folder: Path, part_rows: int) -> None:
+        self.part_rows = part_rows
+        self._whole_parts: dict[int, VerdictPart] = {}
+        self._records: list[Mapping[str, Any]] = []
+        self._reopened = False
+        self._written = folder / PARTS
+        # Folders in object stores can't be renamed: there, run.json alone says that they are whole.
+        self._begun = self._written if is_remote(folder) else folder / (PARTS + PARTIAL)
 
     @property
     def rows_done(self) -> int:
-        """How many rows the parts have that are whole."""
-        return sum(part.rows for part in self.done.values())
+        """The rows of the parts that are whole, without those on which the judge failed."""
+        return sum(part.rows - part.failed for part in self._whole_parts.values())
 
     def resume(self) -> None:
-        """Look at what an interrupted run left; what is damaged is judged again, with a warning."""
-        self.done = {part.number: part for part in listed(self.begun)} if (self.begun / LIST).exists() else {}
-        for part in list(self.done.values()):
-            path = part.path(self.begun)
-            if not path.exists() or facts(path) != part.facts:
-                del self.done[part.number]
-                warnings.warn(f"{path} is missing or damaged; its {part.rows:,} rows are judged again.", stacklevel=2)
-
-    def missing(self, total: int) -> list[int]:
-        """The numbers of the parts that a result of so many rows still lacks, or in which rows failed."""
-        return [n for n in range(math.ceil(total / self.rows)) if n not in self.done or self.done[n].failed]
-
-    def begin(self) -> None:
-        """Make the folder, and the list of the parts that stay; others, of another run, go."""
-        self.begun.mkdir(parents=True, exist_ok=True)
-        self._write_list()
-        names = {part_name(number) for number in self.done}
-        for other in (path for path in self.begun.glob("*.parquet*") if path.name not in names):
-            other.unlink(missing_ok=True)
+        """Go on with what an interrupted run left; what is damaged is judged again, with a warning."""
+        self._find_whole_parts(self._begun)
 
     def reopen(self) -> None:
-        """Make a finished result an unfinished one, whose failed rows can be judged again."""
-        if self.begun != self.written:
-            self.discard()
-            self.written.rename(self.begun)
-        self.resume()
+        """Take the failed rows of a finished result to be judged again."""
+        self._reopened = True
+        self._find_whole_parts(self._written)
 
-    def write(self, number: int, records: Sequence[Mapping[str, Any]]) -> None:
-        """Write a part. Raises OutputError where a value can't be written, OSError where the file can't."""
-        self.add(*encoded(number, records))
+    def _find_whole_parts(self, folder: Path) -> None:
+        for part in listed(folder) if (folder / LIST).exists() else []:
+            path = part.path(folder)
+            if path.exists() and facts(path) == part.facts:
+                self._whole_parts[part.number] = part
+            else:
+                warnings.warn(f"{path} is missing or damaged; its {part.rows:,} rows are judged again.", stacklevel=2)
 
-    def add(self, part: Part, content: bytes | str) -> None:
+    def is_taken(self) -> bool:
+        """Whether another process has written since `resume`: the lock of the folder tells."""
+        return False
+
+    def begin(self) -> None:
+        """Make the folder, or make a finished one an unfinished one; parts of another run go."""
+        if self._reopened and self._begun != self._written:
+            shutil.rmtree(self._begun, ignore_errors=True)
+            self._written.rename(self._begun)
+        self._tidy()
+
+    def _tidy(self) -> None:
+        """Write the list of whole parts, each once and in order, and remove all other files."""
+        self._begun.mkdir(parents=True, exist_ok=True)
+        self._write_list()
+        names = {part_name(number) for number in self._whole_parts}
+        for other in (path for path in self._begun.glob("*.parquet*") if path.name not in names):
+            other.unlink(missing_ok=True)
+
+    def todo(self, total: int) -> dict[int, Sequence[int]]:
+        """The rows of each part that are to be judged: all of a missing one, of a whole one those that failed."""
+        numbers = range(math.ceil(total / self.part_rows))
+        rows = {number: self._rows_to_judge(number, total) for number in numbers}
+        return {number: of_part for number, of_part in rows.items() if of_part}
+
+    def _rows_to_judge(self, number: int, total: int) -> Sequence[int]:
+        part = self._whole_parts.get(number)
+        if part is None:
+            return range(min(self.part_rows, total - number * self.part_rows))
+        if not part.failed:
+            return ()
+        records = enumerate(read_part(part.path(self._begun), ("failed",)))
+        failed = [row for row, record in records if record.get("failed")]
+        return range(len(failed)) if len(failed) == part.rows else failed
+
+    def earlier(self, number: int) -> Iterator[dict[str, Any]]:
+        """The records among which those of `todo` are put: of a part that is whole all, else none."""
+        part = self._whole_parts.get(number)
+        return iter(()) if part is None else read_part(part.path(self._begun))
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Take a record; the part is on the disk once it ends."""
+        self._records.append(record)
+
+    def end_part(self, number: int) -> None:
+        """Write the part, whole. Raises OutputError where a value can't be written, OSError where the file can't."""
+        records, self._records = self._records, []
+        self.add_part(*encoded(number, records))
+
+    def add_part(self, part: VerdictPart, content: bytes | str) -> None:
         """Take in a part: the bytes of its file, or the name under which another process wrote it. Raises OSError."""
-        path = part.path(self.begun)
+        path = part.path(self._begun)
         if isinstance(content, str):
-            (self.begun / content).replace(path)
+            (self._begun / content).replace(path)
         else:
             write(path, [content])
-        self.done[part.number] = part
-        if is_remote(self.begun):  # nothing can be added to a file there
+        self._whole_parts[part.number] = part
+        if is_remote(self._begun):  # nothing can be added to a file there
             self._write_list()
             return
-        with (self.begun / LIST).open("a", encoding="utf-8") as file:
+        with (self._begun / LIST).open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(part)) + "\n")
             file.flush()
             os.fsync(file.fileno())
 
     def _write_list(self) -> None:
         """Write the list of all parts, in order."""
-        write(self.begun / LIST, (json.dumps(asdict(self.done[number])) + "\n" for number in sorted(self.done)))
+        parts = (self._whole_parts[number] for number in sorted(self._whole_parts))
+        write(self._begun / LIST, (json.dumps(asdict(part)) + "\n" for part in parts))
 
-    def records(self, number: int, columns: Collection[str] | None = None) -> list[dict[str, Any]]:
-        """The records of a part that is there; of some columns alone."""
-        return list(read(self.begun / part_name(number), columns))
+    def close(self) -> None:
+        """Forget the records of a part that has no end."""
+        self._records = []
 
-    def earlier_records(self, columns: Collection[str] | None = None) -> Iterator[dict[str, Any]]:
-        """The records of all parts that are there, in order."""
-        for number in sorted(self.done):
-            yield from read(self.begun / part_name(number), columns)
+    def desk(self, record: Path) -> Desk:
+        """Where other processes put parts; `record` is the file by which they know the folder."""
+        return Desk(self._begun.absolute(), record, record.read_bytes())
+
+    def tally(self) -> Tally:
+        """Counts the records of all parts: they may have been written in any order, by other processes."""
+        paths = (self._whole_parts[number].path(self._begun) for number in sorted(self._whole_parts))
+        return Tally(record for path in paths for record in read_part(path, Tally.COLUMNS))
 
     def files(self) -> dict[str, dict[str, Any]]:
-        """Sizes and hashes of the finished files, by name; the list has no part twice then."""
-        self.begin()
-        parts = {f"{PARTS}/{part_name(number)}": self.done[number].facts for number in sorted(self.done)}
-        return {**parts, f"{PARTS}/{LIST}": facts(self.begun / LIST)}
+        """Sizes and hashes of the finished files, by name."""
+        self._tidy()
+        parts = {
+            f"{PARTS}/{part_name(number)}": self._whole_parts[number].facts for number in sorted(self._whole_parts)
+        }
+        return {**parts, f"{PARTS}/{LIST}": facts(self._begun / LIST)}
 
     def finish(self) -> None:
         """Give the folder its name, unless it has it already."""
-        if self.begun != self.written and self.begun.exists():
-            shutil.rmtree(self.written, ignore_errors=True)
-            self.begun.rename(self.written)
+        if self._begun != self._written and self._begun.exists():
+            shutil.rmtree(self._written, ignore_errors=True)
+            self._begun.rename(self._written)
 
     def discard(self) -> None:
         """Remove what is unfinished."""
-        self.done = {}
-        if not is_remote(self.begun):
-            shutil.rmtree(self.begun, ignore_errors=True)
-        elif self.begun.exists():
-            self.begin()
+        self._whole_parts = {}
+        if not is_remote(self._begun):
+            shutil.rmtree(self._begun, ignore_errors=True)
+        elif self._begun.exists():
+            self._tidy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +243,8 @@ class Desk:
     record: Path
     content: bytes
 
-    def put(self, part: Part, content: bytes) -> bytes | str:
-        """Write a part under a name that no other process has, and return that name for `Parts.add`.
+    def put(self, part: VerdictPart, content: bytes) -> bytes | str:
+        """Write a part under a name that no other process has, and return that name for `VerdictParts.add_part`.
 
         Where the folder is not the same one from here, or can't be written to, the content itself is returned.
         """
@@ -203,53 +258,50 @@ class Desk:
         return content
 
 
-def listed(folder: Path) -> list[Part]:
+def listed(folder: Path) -> list[VerdictPart]:
     """The parts in a folder, by number; of one that was written twice the last. Raises InputError."""
     path = folder / LIST
     try:
         lines = path.read_bytes().split(b"\n")[:-1]  # half a line, of a killed process, is no line
-        found = [Part(**json.loads(line)) for line in lines]
+        parts = [VerdictPart(**json.loads(line)) for line in lines]
     except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{path} can't be read ({first_line(error)}); remove {folder} and judge again.") from error
-    return sorted({part.number: part for part in found}.values(), key=lambda part: part.number)
+    return sorted({part.number: part for part in parts}.values(), key=lambda part: part.number)
 
 
-def read(path: Path, columns: Collection[str] | None = None) -> Iterator[dict[str, Any]]:
-    """The records of a part, as `verdict_record` made them; of some columns alone. Raises InputError."""
+def read_part(path: Path, columns: Collection[str] | None = None) -> Iterator[dict[str, Any]]:
+    """The records of a part, as they were given; of some columns alone. Raises InputError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    asked = None if columns is None else [name for name in _COLUMNS if name in columns]
+    chosen = None if columns is None else [name for name in _TYPES if name in columns]
     try:
         with path.open("rb") as content, pq.ParquetFile(content) as file:
-            for batch in file.iter_batches(_GROUP_ROWS, columns=asked):
-                yield from map(_record, batch.to_pylist())
+            for batch in file.iter_batches(_GROUP_ROWS, columns=chosen):
+                yield from map(_record_of, batch.to_pylist())
     except (pa.ArrowException, ValueError, OSError) as error:
         raise InputError(f"{path} is damaged ({first_line(error)}); remove it and judge again.") from error
 
 
 def _schema() -> pa.Schema:
-    """The columns of a part. What differs from row to row is JSON: `truncated`, `details`, `left_out` and the
-    input's `columns`."""
     import pyarrow as pa
 
     text = pa.large_string()
-    others = {
-        "score": pa.float64(),
-        "label": pa.int8(),
-        "gold": pa.float64(),
-        "matched_reference": pa.int32(),
-        "failed": pa.bool_(),
-        "references": pa.list_(text),
+    arrow_types = {
+        str: text,
+        Mapping: text,  # as JSON
+        float: pa.float64(),
+        int: pa.int32(),
+        bool: pa.bool_(),
+        tuple: pa.list_(text),
     }
-    return pa.schema([(name, others.get(name, text)) for name in _COLUMNS])
+    return pa.schema([(name, arrow_types[types[0]]) for name, types in _TYPES.items()])
 
 
-def _row(record: Mapping[str, Any]) -> dict[str, Any]:
+def _columns_of(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record as a row of the schema."""
-    own = [name for name in _COLUMNS if name != "columns"]
-    row = {name: record[name] for name in own if name in record}
-    others = {name: value for name, value in record.items() if name not in own}
+    row = {name: value for name, value in record.items() if name in _TYPES and name != "columns"}
+    others = {name: value for name, value in record.items() if name not in row}
     try:
         if not math.isfinite(row["score"] or 0):
             raise ValueError(f"{row['score']} is not finite")
@@ -259,14 +311,11 @@ def _row(record: Mapping[str, Any]) -> dict[str, Any]:
             elif isinstance(value, str):
                 row[name] = whole_text(value)
     except (ValueError, TypeError) as error:
-        raise OutputError(
-            f"the verdict of row {record['id']} can't be written ({error}); a judge must give finite numbers, texts, "
-            "lists and mappings of these, or None."
-        ) from error
+        raise unwritable(record, error) from error
     return row
 
 
-def _record(row: Mapping[str, Any]) -> dict[str, Any]:
+def _record_of(row: Mapping[str, Any]) -> dict[str, Any]:
     """The record of a row of the schema."""
     record: dict[str, Any] = {}
     for name, value in row.items():
@@ -277,5 +326,5 @@ def _record(row: Mapping[str, Any]) -> dict[str, Any]:
         elif name in _AS_JSON:
             record[name] = json.loads(value)
         else:
-            record[name] = int(value) if name == "gold" and value.is_integer() else value
+            record[name] = value
     return record

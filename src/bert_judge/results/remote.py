@@ -62,7 +62,7 @@ class RemotePath:
     def glob(self, pattern: str) -> list[RemotePath]:
         """The files in this folder that fit the pattern."""
         with self._files() as (files, path):
-            return [self / found.rstrip("/").rpartition("/")[2] for found in files.glob(f"{path}/{pattern}")]
+            return [self / name.rstrip("/").rpartition("/")[2] for name in files.glob(f"{path}/{pattern}")]
 
     def open(self, mode: str = "rb") -> IO[bytes]:
         """The file, to read it."""
@@ -114,5 +114,7 @@ class RemotePath:
     def _files_and_path(self) -> tuple[Any, str]:
         from fsspec.core import url_to_fs
 
-        found: tuple[Any, str] = url_to_fs(self.address, use_listings_cache=False)  # other processes write, too
-        return found
+        files_and_path: tuple[Any, str] = url_to_fs(
+            self.address, use_listings_cache=False
+        )  # other processes write, too
+        return files_and_path

@@ -8,89 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from bert_judge.errors import InputError
-from bert_judge.measures.questions import cluster
-from bert_judge.records import Explanation, Sample, Scale, Signature, once, uncollected
-from bert_judge.results import (
-    PARTIAL,
-    PARTS,
-    RUN,
-    VERDICTS,
-    has_verdicts,
-    read_explanations,
-    read_verdicts,
-    record_cluster,
-)
-
-_OURS = frozenset(
-    "id score label gold explanation matched_reference truncated details failed outside left_out question "
-    "question_hash references candidate".split()
-)
-_NOTHING: Mapping[str, Any] = {}  # one for all rows, which nobody changes
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """An answer with one judge's verdict, as it is saved; a run with `--no_texts` has `question_hash` instead of texts.
-
-    `score` and `label` are None where the judge could not decide, `gold` where there is no human label. `meta` holds
-    the input's other columns. `why` is there where a row was explained.
-    """
-
-    id: str | None
-    score: float | None = None
-    label: int | None = None
-    gold: int | None = None
-    question: str | None = None
-    references: tuple[str, ...] = ()
-    candidate: str | None = None
-    explanation: str | None = None
-    matched_reference: int | None = None
-    truncated: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
-    details: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
-    meta: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
-    failed: bool = False
-    outside: str | None = None
-    left_out: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
-    question_hash: str | None = None
-    why: Explanation | None = None
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """What rows of the same answer have in common: the texts up to white space, or the id where there are none."""
-        if self.candidate is None:
-            return ("id", str(self.id))
-        question, *references = (" ".join(text.split()) for text in (self.question or "", *self.references))
-        return (question, self.candidate.strip(), *references)
-
-    @property
-    def cluster(self) -> str:
-        """The question as a cluster of rows (`questions.cluster`)."""
-        return self.question_hash or cluster(self.question, self.id)
-
-    @classmethod
-    def of(cls, record: Mapping[str, Any]) -> Row:
-        """A row from a line of `verdicts.jsonl` (`artifacts.verdict_record`)."""
-        own = {name: once(record[name]) for name in _OURS & record.keys()}
-        meta = {name: once(value) for name, value in record.items() if name not in _OURS}
-        references = tuple(map(once, own.get("references", ())))
-        return cls(**{**own, "references": references, "meta": meta or _NOTHING})
-
-    @classmethod
-    def unjudged(cls, sample: Sample) -> Row:
-        """A row that has no verdict yet."""
-        return cls(
-            sample.id,
-            gold=None if sample.gold is None else int(sample.gold),
-            question=sample.question,
-            references=sample.references,
-            candidate=sample.candidate,
-            meta=sample.meta,
-        )
+from bert_judge.errors import InputError, first_line
+from bert_judge.records import Explanation, Occlusion, Row, Scale, Signature, record_cluster, uncollected
+from bert_judge.results import parts
+from bert_judge.results.files import EXPLANATIONS, PARTIAL, PARTS, RUN, VERDICTS, is_remote, write_files
+from bert_judge.results.lines import read_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +36,7 @@ class SavedRows(Collection[Row]):
 
     def __contains__(self, row: object) -> bool:
         """Whether one of the rows is equal."""
-        return any(each == row for each in self)
+        return any(other == row for other in self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +81,7 @@ def load_run(folder: str | Path, sample: int | None = None) -> Run:
     Of one with more rows than `sample` about so many are drawn, whole questions and the same ones from every result, so
     that runs on the same answers can still be compared, and memory does not grow with the result.
     """
-    folder = Path(folder)
+    folder = cast("Path", folder) if is_remote(folder) else Path(folder)
     record = load_record(folder)
     total = _total(record)
     rate = min(1.0, sample / total) if sample and total else 1.0
@@ -177,9 +103,12 @@ def _total(record: Mapping[str, Any]) -> int:
 
 def _rows(folder: Path, rate: float) -> Iterator[Row]:
     explained = read_explanations(folder)
-    for place, found in enumerate(read_verdicts(folder)):
-        if rate == 1 or _is_drawn(found, rate):
-            row = Row.of(found)
+    for place, record in enumerate(read_verdicts(folder)):
+        if rate == 1 or _is_drawn(record, rate):
+            try:
+                row = Row.read(record)
+            except (ValueError, TypeError) as error:
+                raise InputError(f"{folder} is damaged in row {place + 1} ({error}); judge again.") from error
             yield replace(row, why=explained[place]) if place in explained else row
 
 
@@ -194,7 +123,7 @@ def load_record(folder: Path) -> dict[str, Any]:
     if not path.exists():
         begun = _is_begun(folder)
         state = "an unfinished run (start the same command again to finish it)" if begun else "no result"
-        below = sorted(str(each.parent) for each in folder.glob(f"*/{RUN}"))
+        below = sorted(str(run.parent) for run in folder.glob(f"*/{RUN}"))
         hint = f", such as {' or '.join(below[:2])}," if below else ""
         raise InputError(f"{folder} holds {state}; a folder with {VERDICTS} and {RUN}{hint} was expected.")
     try:
@@ -220,11 +149,11 @@ def find_folders(paths: Iterable[str | Path]) -> list[Path]:
     So `judge`'s whole output folder, or that of a suite, can be given. A result that is found twice is there once.
     Raises InputError where a folder holds none, or a damaged one.
     """
-    found: dict[Path, Path] = {}
+    folders: dict[Path, Path] = {}
     for path in paths:
         for folder in sorted(result_folders(Path(path)), key=_made):
-            found.setdefault(folder.resolve(), folder)
-    return list(found.values())
+            folders.setdefault(folder.resolve(), folder)
+    return list(folders.values())
 
 
 def left_out(paths: Iterable[str | Path]) -> list[str]:
@@ -242,17 +171,17 @@ def _made(folder: Path) -> tuple[str, int, Path]:
 def result_folders(path: Path) -> list[Path]:
     """The folder, if it holds a result, else those below it that do. Raises InputError where there is none."""
     if not path.is_dir():
-        what = "a file" if path.exists() else "not there"
-        raise InputError(f"{path} is {what}; a folder that score or judge wrote was expected.")
+        state = "a file" if path.exists() else "not there"
+        raise InputError(f"{path} is {state}; a folder that score or judge wrote was expected.")
     if _is_result(path):
         return [path]
-    found = sorted(run.parent for run in path.rglob(RUN) if has_verdicts(run.parent))
-    if not found:
+    folders = sorted(run.parent for run in path.rglob(RUN) if has_verdicts(run.parent))
+    if not folders:
         begun = "".join(f" ({folder} is unfinished)" for folder in _unfinished(path)[:1])
         raise InputError(
             f"{path} holds no result, nor does a folder in it{begun}; a folder with {VERDICTS} was expected."
         )
-    return found
+    return folders
 
 
 def _is_result(path: Path) -> bool:
@@ -264,5 +193,44 @@ def _is_begun(folder: Path) -> bool:
 
 
 def _unfinished(path: Path) -> list[Path]:
-    begun = {each.parent for name in (VERDICTS, PARTS) for each in path.rglob(name + PARTIAL)}
+    begun = {partial.parent for name in (VERDICTS, PARTS) for partial in path.rglob(name + PARTIAL)}
     return sorted(folder for folder in begun if not (folder / RUN).exists())
+
+
+def has_verdicts(folder: Path) -> bool:
+    """Whether a folder has the verdicts of a result."""
+    return (folder / VERDICTS).exists() or (folder / PARTS).is_dir()
+
+
+def read_verdicts(folder: Path, columns: Collection[str] | None = None) -> Iterator[dict[str, Any]]:
+    """The records of a result, as a stream; of parts, the `columns` alone are read where only some are needed.
+
+    Raises InputError where they can't be read, or are damaged.
+    """
+    if (folder / PARTS).is_dir() and not (folder / VERDICTS).exists():
+        for part in parts.listed(folder / PARTS):
+            yield from parts.read_part(part.path(folder / PARTS), columns)
+    else:
+        yield from read_lines(folder / VERDICTS)
+
+
+def write_explanations(folder: Path, explained: Mapping[int, Explanation]) -> None:
+    """Write explanations in the order given, each by the number of its row in `verdicts.jsonl`, which begins with 0."""
+    records = ({"row": row, **asdict(explanation)} for row, explanation in explained.items())
+    write_files(folder, {EXPLANATIONS: (json.dumps(record, ensure_ascii=False) + "\n" for record in records)})
+
+
+def read_explanations(folder: Path) -> dict[int, Explanation]:
+    """The explanations in a result's folder, by number of the row; none where there is no file. Raises InputError."""
+    path = folder / EXPLANATIONS
+    if not path.exists():
+        return {}
+    try:
+        explained = {}
+        for line in path.read_text(encoding="utf-8").splitlines():
+            record = json.loads(line)
+            sentences, words = (tuple(Occlusion(**part) for part in record[name]) for name in ("sentences", "words"))
+            explained[int(record["row"])] = Explanation(record["score"], sentences, words)
+        return explained
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path} is damaged ({first_line(error)}); remove it and explain again.") from error

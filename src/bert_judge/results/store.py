@@ -25,7 +25,7 @@ from typing import Any, Protocol, TypeVar
 
 from bert_judge.errors import OutputError
 from bert_judge.paths import cache_folder
-from bert_judge.results.locks import locked
+from bert_judge.results.files import take_lock
 from bert_judge.wording import public_text
 
 T = TypeVar("T")
@@ -88,10 +88,10 @@ class Store:
 
     def get(self, keys: Sequence[str]) -> dict[str, Entry]:
         """The entries of those keys that have one. A damaged one counts as none."""
-        found: dict[str, Entry] = {}
+        entries: dict[str, Entry] = {}
         for start in range(0, len(keys), _TOGETHER):
-            found |= self._do(lambda file, some=keys[start : start + _TOGETHER]: self._read(file, some))  # type: ignore[misc]
-        return found
+            entries |= self._do(lambda file, some=keys[start : start + _TOGETHER]: self._read(file, some))  # type: ignore[misc]
+        return entries
 
     def put(self, entries: Mapping[str, Entry]) -> None:
         """Keep entries, all or none."""
@@ -113,12 +113,12 @@ class Store:
     def _read(self, file: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Entry]:
         marks = ",".join("?" * len(keys))
         query = f"SELECT key, value, checksum, used_at FROM entries WHERE key IN ({marks})"
-        found, damaged, unused = dict[str, Entry](), [], []
+        entries, damaged, unused = dict[str, Entry](), [], []
         for key, value, checksum, used_at in file.execute(query, list(keys)):
             if checksum != _checksum(key, value):
                 damaged.append(key)
                 continue
-            found[key] = json.loads(value)
+            entries[key] = json.loads(value)
             if used_at < time.time() - _DAY:  # not each time, as reading would be writing then
                 unused.append(key)
         if damaged:
@@ -127,7 +127,7 @@ class Store:
             )
             file.executemany("DELETE FROM entries WHERE key = ?", [(key,) for key in damaged])
         file.executemany("UPDATE entries SET used_at = ? WHERE key = ?", [(time.time(), key) for key in unused])
-        return found
+        return entries
 
     def _drop(self, file: sqlite3.Connection) -> None:
         """Drop what was not used for longest, until a tenth of the size is free."""
@@ -183,7 +183,7 @@ class Store:
             self._connection.close()
         self._process = None
         with self.path.with_name(f"{self.path.name}.lock").open("w") as lock:
-            while not locked(lock.fileno()):
+            while not take_lock(lock.fileno()):
                 time.sleep(0.1)
             if self.path.exists() and self.path.stat().st_ino != self._file:
                 return
@@ -213,7 +213,7 @@ class RecentEntries:
 
     def get(self, keys: Sequence[str]) -> dict[str, Entry]:
         """The entries of those keys that have one."""
-        return {key: found for key in keys if (found := self._known.get(key)) is not None}
+        return {key: entry for key in keys if (entry := self._known.get(key)) is not None}
 
     def put(self, entries: Mapping[str, Entry]) -> None:
         """Keep entries, and drop the oldest beyond the size."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from bert_judge.errors import InputError
 from bert_judge.measures import Confusion, Rate
 from bert_judge.measures.arrays import np
-from bert_judge.results import RUN, ResultFolder, read_verdicts, record_cluster
+from bert_judge.records import record_cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +42,16 @@ class Summary:
     left_out: Mapping[str, int] | None = None
 
     @classmethod
-    def of(cls, folder: ResultFolder) -> Summary:
-        """The summary in the `run.json` of a finished result. Raises InputError where there is none."""
-        try:
-            saved = folder.run()["summary"]
-            agreement, outside = saved["agreement"], saved.get("outside")
-            records = {
+    def read(cls, record: Mapping[str, Any]) -> Summary:
+        """The summary in a `run.json`. Raises KeyError or TypeError for something else."""
+        agreement, outside = record["agreement"], record.get("outside")
+        return cls(
+            **{
+                **record,
                 "agreement": Agreement(**agreement) if agreement else None,
                 "outside": Outside(**outside) if outside else None,
             }
-            return cls(**{**saved, **records})
-        except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(
-                f"{folder.folder / RUN} holds no summary that can be read ({error}); judge again."
-            ) from error
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,33 +97,37 @@ class Agreement:
 class Tally:
     """Counts the records of a result (lines of `verdicts.jsonl`) as they pass; reads their `COLUMNS` alone.
 
-    Rows are not kept, only counts for each question: 24 bytes of memory, and twice that while counts are added up.
+    Rows are not kept: 8 bytes for the score of each, and counts for each question, 24 bytes, and twice that while they
+    are added up.
     """
 
     COLUMNS = tuple("id score label gold truncated failed outside left_out question question_hash".split())
 
-    def __init__(self, records: Iterable[dict[str, Any]]) -> None:
+    def __init__(self, records: Iterable[Mapping[str, Any]] = ()) -> None:
         self._counts: Counter[str] = Counter()
         self._labels: Counter[_Labels] = Counter()
         self._by_question = _ByQuestion()
         self._left_out: Counter[str] = Counter()
-        self._total = 0.0
+        self._scores = array("d")  # NaN where undecided
         for record in records:
-            self.counted(record)
+            self.count(record)
 
-    def counted(self, record: dict[str, Any]) -> dict[str, Any]:
-        """The record itself, now counted."""
-        count = self._counts
+    def count(self, record: Mapping[str, Any]) -> None:
+        """Count one more record."""
+        count, score = self._counts, record["score"]
         count["rows"] += 1
-        count["undecided"] += record["score"] is None
+        count["undecided"] += score is None
         for name in ("truncated", "failed", "gold"):
             count[name] += name in record
         self._labels[record.get("outside"), record.get("gold"), record["label"]] += 1
-        self._total += record["score"] or 0.0
+        self._scores.append(math.nan if score is None else score)
         self._left_out.update(list(record.get("left_out", ())))
         if record["label"] is not None:
             self._by_question.add(int(record_cluster(record), 16), record["label"], record.get("gold"))
-        return record
+
+    def scores(self) -> Iterator[float | None]:
+        """The scores in the order of the records; None where undecided."""
+        return (None if math.isnan(score) else score for score in self._scores)
 
     def summary(self) -> Summary:
         """The summary of the records counted so far."""
@@ -143,7 +141,7 @@ class Tally:
             undecided=count["undecided"],
             failed=count["failed"],
             truncated=count["truncated"],
-            mean_score=self._total / judged if judged else None,
+            mean_score=math.fsum(score for score in self._scores if score == score) / judged if judged else None,
             accuracy=correct / labelled if labelled else None,
             accuracy_interval=right.interval if right else None,
             accuracy_all=correct / (labelled + count["undecided"]) if labelled + count["undecided"] else None,
@@ -206,33 +204,6 @@ class _ByQuestion:
             counts[row, places] += np.bincount(of_answer[counted != 0], minlength=len(asked)).astype(np.uint32)
         self._questions, self._counts = questions, counts
         self._waiting, self._kinds = array("Q"), array("B")
-
-
-def different_figures(folder: Path, saved: Mapping[str, Any]) -> list[str]:
-    """A sentence for each figure of a saved summary that the verdicts of its folder do not give.
-
-    Intervals are left out: earlier versions made them otherwise.
-    """
-    summary = asdict(Tally(read_verdicts(folder, Tally.COLUMNS)).summary())
-    pairs: list[tuple[str, Any, Any]] = [(name, saved.get(name), summary[name]) for name in _FIGURES]
-    written, counted = (each.get("agreement") or {} for each in (saved, summary))
-    if isinstance(written, Mapping):
-        pairs += [(f"agreement.{name}", written.get(name), counted.get(name)) for name in _FIGURES_OF_AGREEMENT]
-    return [
-        f"{folder / RUN} says {name} {written}, and the verdicts give {counted}."
-        for name, written, counted in pairs
-        if not _same(written, counted)
-    ]
-
-
-_FIGURES = ("rows", "judged", "undecided", "failed", "truncated", "mean_score", "accuracy", "accuracy_all")
-_FIGURES_OF_AGREEMENT = ("rows", "labels", "accuracy", "f1", "kappa")
-
-
-def _same(written: object, counted: float | None) -> bool:
-    if isinstance(written, int | float) and counted is not None:
-        return math.isclose(written, counted, rel_tol=1e-9, abs_tol=1e-12)
-    return written is counted is None
 
 
 def _questions(rate: Rate) -> int | None:

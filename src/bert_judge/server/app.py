@@ -18,7 +18,6 @@ from starlette.exceptions import HTTPException
 
 from bert_judge.errors import BertJudgeError, InputError
 from bert_judge.judges import BERTScore, Judge
-from bert_judge.judges.stand_in import Description
 from bert_judge.records import __version__
 from bert_judge.server.access import Keys
 from bert_judge.server.graders import grader_answer, grader_sample
@@ -109,7 +108,7 @@ def _add_judging(app: FastAPI, service: Service) -> None:
         return SafeJSONResponse(
             {
                 "judge": queue.name,
-                "signature": str(queue.judge.signature),
+                "signature": str(queue.judge.info.signature),
                 "precision": [verdict.details.get("precision") for verdict in verdicts],
                 "recall": [verdict.details.get("recall") for verdict in verdicts],
                 "f1": [verdict.score for verdict in verdicts],
@@ -156,7 +155,7 @@ def _add_state(app: FastAPI, service: Service) -> None:
                 "object": "model",
                 "created": service.started,
                 "owned_by": "bert-judge",
-                **dataclasses.asdict(Description.of(queue.judge)),
+                **dataclasses.asdict(queue.judge.info),
             }
             for queue in service.queues.values()
         ]

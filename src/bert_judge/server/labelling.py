@@ -23,7 +23,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from bert_judge.errors import InputError, OutputError
-from bert_judge.results.locks import locked
+from bert_judge.results.files import take_lock
 from bert_judge.server.access import check_origin
 from bert_judge.server.page import HEADERS, page_file
 from bert_judge.server.refusing import RefusedError
@@ -52,7 +52,7 @@ class Labelling:
         except OSError as error:
             raise OutputError(f"{self.path} can't be written ({error.strerror}); choose another file.") from error
         try:
-            if not locked(self._file):
+            if not take_lock(self._file):
                 raise OutputError(f"{self.path} is being labelled already; end that first, or choose another file.")
             self._labels = list(self._read())
             self._append_gold()
@@ -263,4 +263,4 @@ def _record(draw: Draw, label: int | None) -> dict[str, Any]:
 
 
 def _judge(draw: Draw) -> dict[str, Any]:
-    return {"label": draw.row.label, "score": draw.row.score, "explanation": draw.row.explanation}
+    return {"label": draw.row.label, "score": draw.row.score, "explanation": draw.row.verdict.explanation}

@@ -12,9 +12,9 @@ from typing import Final
 
 from fastapi import FastAPI, Request, Response
 
+from bert_judge.judges import Judge
 from bert_judge.judges.base import windows_of
 from bert_judge.judges.occlusion import SENTENCES, WORDS, explain
-from bert_judge.judges.stand_in import Description, StandIn
 from bert_judge.records import Sample, Verdict
 from bert_judge.server.access import check_origin
 from bert_judge.server.queueing import JudgeQueue
@@ -68,12 +68,12 @@ def _keep(reports: dict[str, bytes], html: bytes) -> str:
     return f"/pages/{token}"
 
 
-class _QueuedJudge(StandIn):
+class _QueuedJudge(Judge):
     """A served judge for use in a thread: `judge_rows` runs in the event loop, so that rows wait in the queue."""
 
     def __init__(self, queue: JudgeQueue, judge_rows: JudgeRows) -> None:
         self._judge_rows, self._loop = judge_rows, asyncio.get_running_loop()
-        super().__init__(Description.of(queue.judge))
+        self.info = queue.judge.info
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in order. Raises the judge's errors, and RefusedError if the client is gone."""

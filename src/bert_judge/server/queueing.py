@@ -134,7 +134,7 @@ class _BatchRun:
     def _rows(self, restart: Callable[[], None]) -> Iterator[Sample]:
         """The rows that the judge takes in time, each with its full time limit."""
         # A paid judge has many rows under way at a time: it gets the whole batch.
-        end = math.inf if self._judge.paid else self._last + self._options.batch_seconds
+        end = math.inf if self._judge.info.paid else self._last + self._options.batch_seconds
         for portion in self._batch:
             for sample in portion.rows:
                 if self._asked and time.monotonic() > end:

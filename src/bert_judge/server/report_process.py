@@ -26,8 +26,7 @@ from bert_judge.inputs.limits import LimitError, Limits
 from bert_judge.inputs.streams import MAGIC_BYTES, PACKINGS
 from bert_judge.judges import Judge
 from bert_judge.judges.base import windows_of
-from bert_judge.judges.stand_in import Description, StandIn
-from bert_judge.records import Sample, Verdict
+from bert_judge.records import JudgeInfo, Sample, Verdict
 from bert_judge.report import write_report
 from bert_judge.results.runs import load_run
 from bert_judge.server.options import ServerOptions
@@ -53,7 +52,7 @@ class ReportOrder:
 
     folder: Path
     name: str
-    judge: Description
+    judge: JudgeInfo
     options: ServerOptions
 
     @property
@@ -62,12 +61,11 @@ class ReportOrder:
         return self.folder / "upload" / self.name
 
 
-class _PipedJudge(StandIn):
+class _PipedJudge(Judge):
     """The server's judge, asked through the pipes."""
 
-    def __init__(self, description: Description, output: BinaryIO) -> None:
-        super().__init__(description)
-        self._output = output
+    def __init__(self, info: JudgeInfo, output: BinaryIO) -> None:
+        self.info, self._output = info, output
 
     def assess(self, samples: Iterable[Sample]) -> Iterator[Verdict]:
         """One verdict for each sample, in order."""

@@ -14,7 +14,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from bert_judge.judges.stand_in import Description
 from bert_judge.records import Sample, Verdict
 from bert_judge.server import report_process
 from bert_judge.server.options import ServerOptions
@@ -60,7 +59,7 @@ class Reporting:
         try:
             async with self._lock:
                 with tempfile.TemporaryDirectory(prefix="bert-judge-") as folder:
-                    order = ReportOrder(Path(folder), file_name(name), Description.of(queue.judge), self._options)
+                    order = ReportOrder(Path(folder), file_name(name), queue.judge.info, self._options)
                     order.path.parent.mkdir()
                     order.path.write_bytes(body)
                     return await _made_by_process(order, judge_rows)

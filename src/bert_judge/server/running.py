@@ -54,7 +54,7 @@ def warm_up(judges: Mapping[str, Judge]) -> None:
     """Let each judge that is not paid judge a row, so that its errors show before the first request."""
     for name, judge in judges.items():
         with named_in_errors(f"the judge {name}"):
-            if not judge.paid:
+            if not judge.info.paid:
                 list(judge.assess([Sample("It is Paris.", ("Paris",), "What is the capital of France?")]))
 
 

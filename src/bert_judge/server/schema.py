@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -13,13 +13,13 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
+    create_model,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
 from bert_judge.errors import did_you_mean
-from bert_judge.records import Sample, Verdict, whole_text
-from bert_judge.results import verdict_record
+from bert_judge.records import Verdict, whole_text
 from bert_judge.server.refusing import RefusedError, shortened, shown
 
 MOST_REFERENCES = 1_000
@@ -140,21 +140,30 @@ class GraderRequest(_Request):
     item: dict[str, Any] | None = None
 
 
-class VerdictBody(BaseModel):
+def _verdict_fields() -> dict[str, Any]:
+    """The fields of a verdict for pydantic; all but score and label may be left out."""
+    hints = get_type_hints(Verdict, include_extras=True)
+    return {
+        name: (
+            get_args(hint)[0] | None,
+            Field(... if name in ("score", "label") else None, description=get_args(hint)[1]),
+        )
+        for name, hint in hints.items()
+    }
+
+
+if TYPE_CHECKING:
+    _VerdictFields = BaseModel
+else:
+    _VerdictFields = create_model("_VerdictFields", **_verdict_fields())
+
+
+class VerdictBody(_VerdictFields):
     """A verdict. `score` and `label` are null if it is undecided; other fields without a value are left out."""
 
     model_config = ConfigDict(extra="allow")
 
-    score: float | None = Field(description="Higher is better; of judges of correctness the probability, 0 to 1.")
-    label: int | None = Field(description="1 correct, 0 incorrect; null: undecided, or a judge without labels.")
     id: str | int | None = None
-    explanation: str | None = None
-    matched_reference: int | None = Field(None, description="The place of the best-matching reference, from 0.")
-    truncated: dict[str, int] | None = Field(None, description="Characters cut from each part that did not fit.")
-    details: dict[str, Any] | None = None
-    failed: bool | None = Field(None, description="The judge itself failed on this row.")
-    outside: str | None = Field(None, description="Why the row is outside of what the judge knows.")
-    left_out: dict[str, int] | None = Field(None, description="Characters that are not part of the answer, by kind.")
 
 
 class PartBody(BaseModel):
@@ -221,9 +230,7 @@ class Failure(BaseModel):
 
 def verdict_body(row: RowBody, verdict: Verdict) -> dict[str, Any]:
     """A verdict with the fields of `verdicts.jsonl`, and the id that the row was sent with."""
-    record = verdict_record(Sample("", ("",)), verdict, texts=False)
-    del record["id"]
-    return record if row.id is None else {"id": row.id, **record}
+    return verdict.record() if row.id is None else {"id": row.id, **verdict.record()}
 
 
 _FAILURES: dict[int | str, dict[str, Any]] = {

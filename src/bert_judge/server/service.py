@@ -96,7 +96,7 @@ class Service:
         name: str | None = None,
     ) -> Sample:
         """A sample within the limits. Raises RefusedError for a missing reference and for texts that are too long."""
-        if references is None and queue.judge.reads_references:
+        if references is None and queue.judge.info.reads_references:
             missing = f"has no reference, which {queue.name} needs; give reference or references."
             raise RefusedError(422, f"{place} {missing}")
         if references is not None and len(references) > MOST_REFERENCES:

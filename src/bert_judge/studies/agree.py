@@ -13,8 +13,7 @@ from bert_judge.measures.arrays import Integers, Numbers, np
 from bert_judge.measures.labels import Confusion, ratio
 from bert_judge.measures.paired import Differences
 from bert_judge.measures.resampling import bootstrap_interval
-from bert_judge.records import Signature
-from bert_judge.results.runs import Row
+from bert_judge.records import Row, Signature
 from bert_judge.studies.measures import BootstrapSettings, Estimate, rate
 from bert_judge.studies.pairing import check_matched
 from bert_judge.studies.table import JudgeColumn, VerdictTable

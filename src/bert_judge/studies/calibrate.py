@@ -18,8 +18,7 @@ from bert_judge.measures.arrays import np
 from bert_judge.measures.certified import rows_needed
 from bert_judge.measures.inputs import factorise
 from bert_judge.measures.resampling import draw_clusters
-from bert_judge.records import Sample, Signature, Verdict
-from bert_judge.results.runs import Row
+from bert_judge.records import Row, Sample, Signature, Verdict
 from bert_judge.studies.thresholds import (
     GROUPS,
     CascadeSettings,
@@ -80,7 +79,7 @@ def calibrate_cascade(
     given = list(rows)
     panel = _Panel(specs, given, watch)
     labels = [row.gold for row in given] if people else panel.labels(len(specs) - 1)
-    truth = labelled([Row.unjudged(row) for row in given], labels, settings.certify)
+    truth = labelled([Row.of(row) for row in given], labels, settings.certify)
     questions = len({row.question for row in truth.values()})
     _check_labels(truth, questions, len(given), len(deciding), settings)
     found = find_thresholds([spec.name for spec in deciding], panel.scores, truth, settings)
@@ -135,10 +134,10 @@ def early_agreement(records: Iterable[Mapping[str, Any]], plan: CascadePlan) -> 
     sizes, agreed, decided = Counter[str](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for record in records:
         if "gold" in record:
-            row = Row.of(record)
+            row = Row.read(record)
             group = GROUPS[plan.certifies](row)
             sizes[group] += 1
-            if row.label is not None and row.details.get("stage") in names:
+            if row.label is not None and row.verdict.details.get("stage") in names:
                 decided[row.cluster, group] += 1
                 agreed[row.cluster, group] += row.label == row.gold
     if not decided:
@@ -195,7 +194,7 @@ class _Panel:
 
     def _made(self, number: int) -> Judge:
         judge = self._specs[number].make()
-        self._signatures[number] = Signature.of(judge.signature)
+        self._signatures[number] = judge.info.signature
         return judge
 
 

@@ -18,8 +18,7 @@ from bert_judge.measures.arrays import Integers, Numbers, Truths, np
 from bert_judge.measures.paired import LEVEL, Differences, holm, mcnemar
 from bert_judge.measures.rates import Rate
 from bert_judge.measures.resampling import bootstrap_interval
-from bert_judge.records import Signature
-from bert_judge.results.runs import Row
+from bert_judge.records import Row, Signature
 from bert_judge.studies.measures import BootstrapSettings, Estimate
 from bert_judge.studies.pairing import check_matched, numbered, question_of
 from bert_judge.studies.table import DIFFERENT, JudgeColumn, VerdictTable

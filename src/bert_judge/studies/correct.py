@@ -26,7 +26,8 @@ from bert_judge.measures.corrected import (
 from bert_judge.measures.inputs import factorise
 from bert_judge.measures.labels import Confusion
 from bert_judge.measures.rates import rate_interval
-from bert_judge.results.runs import Row, Run
+from bert_judge.records import Row
+from bert_judge.results.runs import Run
 from bert_judge.studies.labels import Labels, check_votes
 
 FEWEST_LABELS = 10

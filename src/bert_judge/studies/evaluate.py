@@ -27,8 +27,7 @@ from bert_judge.measures.discrimination import (
 from bert_judge.measures.labels import Confusion
 from bert_judge.measures.paired import Differences, holm
 from bert_judge.metrics import containment
-from bert_judge.records import Scale, Signature
-from bert_judge.results.runs import Row
+from bert_judge.records import Row, Scale, Signature
 from bert_judge.studies.measures import BootstrapSettings, Estimate, measure
 from bert_judge.studies.slices import Slice, is_small, slices
 from bert_judge.studies.table import JudgeColumn, VerdictTable
@@ -303,16 +302,8 @@ def _worst(judge: JudgeColumn, wrong: Truths, table: VerdictTable, confidence: N
             break
         said, row = judge.verdicts[place], table.rows[place]
         if said is not None and table.clusters[place] not in found:
-            found[table.clusters[place]] = replace(
-                row,
-                score=said.score,
-                label=int(judge.labels[place]),
-                explanation=said.explanation,
-                matched_reference=said.matched_reference,
-                truncated=said.truncated,
-                details=said.details,
-                left_out=said.left_out,
-            )
+            verdict = replace(said.verdict, label=int(judge.labels[place]))
+            found[table.clusters[place]] = replace(row, verdict=verdict)
     return list(found.values())
 
 

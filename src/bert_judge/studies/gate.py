@@ -12,7 +12,8 @@ from typing import Annotated, NamedTuple
 
 from bert_judge.errors import InputError
 from bert_judge.measures.rates import Rate
-from bert_judge.results.runs import Row, Run
+from bert_judge.records import Row
+from bert_judge.results.runs import Run
 from bert_judge.studies.compare import ACCURACY, compare_models
 from bert_judge.studies.table import comparison_table
 from bert_judge.wording import interval, number, percent, points
@@ -120,8 +121,8 @@ _MEASURES: Mapping[str, Callable[[Run], _Found]] = {
     "min_score": _score,
     "min_agreement": _agreement,
     "max_undecided": _rows_with("undecided", lambda row: row.score is None),
-    "max_truncated": _rows_with("truncated", lambda row: bool(row.truncated)),
-    "max_outside": _rows_with("outside", lambda row: row.outside is not None),
+    "max_truncated": _rows_with("truncated", lambda row: bool(row.verdict.truncated)),
+    "max_outside": _rows_with("outside", lambda row: row.verdict.outside is not None),
     "min_rows": lambda run: _Found(len(run.rows), f"{len(run.rows):,} rows"),
 }
 

@@ -16,7 +16,7 @@ from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from bert_judge.inputs import HARNESS
-from bert_judge.results.runs import Row
+from bert_judge.records import Row
 
 
 class Metric(NamedTuple):
@@ -154,7 +154,7 @@ def difference_record(difference: Difference) -> Mapping[str, object]:
         "harness_score": difference.theirs,
         "score": row.score,
         "label": row.label,
-        "explanation": row.explanation,
+        "explanation": row.verdict.explanation,
         **(texts if row.candidate is not None else {}),
     }
     return {name: value for name, value in record.items() if value is not None}

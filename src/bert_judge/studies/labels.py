@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from bert_judge.errors import InputError
 from bert_judge.inputs import ColumnMap, open_source
-from bert_judge.results.runs import Row
+from bert_judge.records import Row
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -95,10 +95,10 @@ def _labelled_rows(path: str | Path, columns: ColumnMap | None) -> Iterable[Row]
     """The rows of a file with texts, or with nothing but ids, labels and further columns."""
     source = open_source(path, columns=columns, numbers_as_text=True, required=())
     if "candidate" in source.columns:
-        return map(Row.unjudged, source)
+        return map(Row.of, source)
     if "id" not in source.columns:
         raise InputError(f"{path} has neither texts nor ids by which its labels could be matched; add them.")
-    return (replace(Row.unjudged(each), question=None, references=(), candidate=None) for each in source)
+    return (replace(Row.of(each), question=None, references=(), candidate=None) for each in source)
 
 
 def _majority(rows: Iterable[Row], key_of: Callable[[Row], _Key]) -> dict[_Key, Row]:

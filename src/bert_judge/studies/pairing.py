@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from bert_judge.errors import InputError
 from bert_judge.judges.naming import distinct
-from bert_judge.records import Signature
-from bert_judge.results.runs import Row, Run
+from bert_judge.records import Row, Signature
+from bert_judge.results.runs import Run
 
 SAME_ANSWERS = 0.9
 """Two judges' runs are on the same answers where at least this rate of the answers to shared questions is equal."""

@@ -15,7 +15,7 @@ from bert_judge.metrics import normalise
 from bert_judge.metrics.extraction import find_boxed, strip_markup
 from bert_judge.reading import split_trace
 from bert_judge.reading.evidence import AGREEING, Form, Match, Reading, Relation, Value, Word, match, read
-from bert_judge.results.runs import Row
+from bert_judge.records import Row
 from bert_judge.studies.several import REPEATED
 
 _NEGATION = re.compile(r"\b(?:not|never|neither|nor|cannot|no|\w+n['’]t)\b", re.IGNORECASE)

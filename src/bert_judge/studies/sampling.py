@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from statistics import NormalDist, fmean, pvariance
 
 from bert_judge.errors import InputError
-from bert_judge.results.runs import Row, Run
+from bert_judge.records import Row
+from bert_judge.results.runs import Run
 from bert_judge.studies.correct import correct, labelled_rows
 from bert_judge.studies.labels import Labels
 

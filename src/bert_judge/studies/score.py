@@ -8,6 +8,7 @@ for done in score_source(rows, judge, folder):
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -20,17 +21,15 @@ from bert_judge.errors import InputError
 from bert_judge.inputs import BadRow, Source
 from bert_judge.judges.base import Costs, Judge
 from bert_judge.judges.occlusion import explain
-from bert_judge.records import Sample, Signature, Verdict
+from bert_judge.records import Row, Sample, Verdict
 from bert_judge.results import (
     Identity,
     ResultFolder,
     circumstances,
     read_explanations,
-    verdict_record,
     write_explanations,
 )
-from bert_judge.results.parts import Desk, Part, Parts
-from bert_judge.results.summary import Tally
+from bert_judge.results.parts import Desk, VerdictPart
 from bert_judge.wording import public_command
 
 _COSTS_SECONDS = 0.5  # what a killed process has paid in this time may be missing from the costs
@@ -67,13 +66,13 @@ def open_result(
     The folder may be an address (`s3://…`) where `options` have `part_rows`.
     Raises OutputError as `ResultFolder` does, and InputError where the judge reads references that were left unread.
     """
-    if isinstance(rows, Source) and judge.reads_references and "reference" not in rows.columns:
+    if isinstance(rows, Source) and judge.info.reads_references and "reference" not in rows.columns:
         raise InputError(
-            f"{judge.variant} compares candidates with references, and those of {rows.path} are not read "
+            f"{judge.info.name} compares candidates with references, and those of {rows.path} are not read "
             "(--map reference=); name their column, or use a judge that reads none."
         )
     fitted = judge.fitted(rows)
-    identity = Identity(Signature.of(fitted.signature), rows.sha256, options)
+    identity = Identity(fitted.info.signature, rows.sha256, options)
     return fitted, ResultFolder(folder, identity, overwrite)
 
 
@@ -92,30 +91,41 @@ def score_source(
     """
     start = time.time()
     with folder.writing():
-        had, costs = folder.rows_done, _CostsOfResult(judge, folder)
+        rows_before, costs = folder.rows_done, _CostsOfResult(judge, folder)
         try:
-            if folder.parts:
-                yield from costs.kept(_score_parts(source, judge, folder, folder.parts, texts))
-                tally, judged = Tally(folder.parts.earlier_records(Tally.COLUMNS)), folder.rows_done - had
-            else:
-                tally, done = Tally(() if folder.failed else folder.earlier_records()), had
-                to_judge = _failed_again if folder.failed else _rest
-                records = to_judge(source, judge, folder, texts)
-                for done in costs.kept(folder.append(map(tally.counted, records))):
-                    yield done
-                judged = done - had
+            yield from costs.kept(_judged_into(folder, source, judge, texts))
         except _UnevenVerdictsError:
             folder.discard()
             raise
         run = {
-            "summary": asdict(tally.summary()),
-            "scale": judge.scale,
+            "scale": judge.info.scale,
             "input": dict(source.description),
             "command": public_command(command),
             **({"costs": asdict(so_far)} if (so_far := costs.so_far) else {}),
-            **circumstances(start, time.time() - start, folder.failed or judged),
+            **circumstances(start, time.time() - start, len(source) - rows_before),
         }
         folder.finish(run, [row.record for row in source.bad_rows])
+
+
+def _judged_into(folder: ResultFolder, source: Rows, judge: Judge, texts: bool) -> Iterator[int]:
+    """Judge what a result lacks, a part after the other; yields the number of finished rows."""
+    done, todo = folder.rows_done, folder.todo(len(source))
+    if isinstance(judge, PartsJudge):
+        for number, judged in judge.judged_parts(source, todo, texts, folder.desk()):
+            if isinstance(judged, EncodedPart):
+                folder.add_part(*judged)
+            else:
+                deque(folder.write(number, todo[number], judged), maxlen=0)
+            done += len(todo[number])
+            yield done
+        return
+    for number, rows in todo.items():
+        if folder.part_rows:
+            judge.forget()  # so that a part does not depend on where a run stopped before
+        samples = source.part(number) if folder.part_rows else source
+        for _ in folder.write(number, rows, judged_records(chosen_rows(samples, rows), judge, texts)):
+            done += 1
+            yield done
 
 
 class _CostsOfResult:
@@ -167,27 +177,14 @@ def explain_result(source: Rows, judge: Judge, folder: ResultFolder, rows: Seque
     Yields the number of each row. Those that are explained already are kept, and no score changes.
     """
     explained = read_explanations(folder.folder)
-    wanted = set(rows) - explained.keys()
+    rows_to_explain = set(rows) - explained.keys()
     pairs = zip(source, folder.records(), strict=True)
-    judged = {row: (sample, record["score"]) for row, (sample, record) in enumerate(pairs) if row in wanted}
+    judged = {row: (sample, record["score"]) for row, (sample, record) in enumerate(pairs) if row in rows_to_explain}
     for row, explanation in zip(judged, explain(judge, judged.values()), strict=True):
         explained[row] = explanation
         yield row
-    if wanted:
+    if rows_to_explain:
         write_explanations(folder.folder, {row: explained[row] for row in (*rows, *explained)})
-
-
-def _rest(source: Rows, judge: Judge, folder: ResultFolder, texts: bool) -> Iterator[dict[str, Any]]:
-    """The records of the rows that an interrupted run left."""
-    return judged_rows(islice(source, folder.rows_done, None), judge, texts)
-
-
-def _failed_again(source: Rows, judge: Judge, folder: ResultFolder, texts: bool) -> Iterator[dict[str, Any]]:
-    """All records of a result, with new ones for the rows on which the judge failed."""
-    rows = zip(source, folder.earlier_records(), strict=True)
-    pairs = _with_verdicts((sample for sample, record in rows if record.get("failed")), judge)
-    for record in folder.earlier_records():
-        yield verdict_record(*next(pairs), texts) if record.get("failed") else record
 
 
 Todo: TypeAlias = Mapping[int, Sequence[int]]
@@ -197,7 +194,7 @@ Todo: TypeAlias = Mapping[int, Sequence[int]]
 class EncodedPart(NamedTuple):
     """A part as it is written, and its bytes, or the name that `Desk.put` gave them."""
 
-    part: Part
+    part: VerdictPart
     content: bytes | str
 
 
@@ -211,56 +208,17 @@ class PartsJudge(Protocol):
         """The number of each part, with the whole part, or with the records of the rows where not all are to do."""
 
 
-def _score_parts(source: Rows, judge: Judge, folder: ResultFolder, parts: Parts, texts: bool) -> Iterator[int]:
-    """Judge the parts that are missing, and the rows of others on which the judge failed."""
-    done, total = parts.rows_done, len(source)
-    todo: dict[int, Sequence[int]] = {number: _to_judge(parts, number, total) for number in parts.missing(total)}
-    again = parts.done.keys() & todo.keys()
-    if isinstance(judge, PartsJudge):
-        for number, judged in judge.judged_parts(source, todo, texts, folder.desk()):
-            if isinstance(judged, EncodedPart):
-                folder.add_part(*judged)
-            else:
-                _write_part(folder, parts, number, dict(zip(todo[number], judged, strict=True)))
-            done += 0 if number in again else len(todo[number])
-            yield done
-        return
-    for number, rows in todo.items():  # each part by itself, wherever a run stopped before
-        judge.forget()
-        records: dict[int, dict[str, Any]] = {}
-        for row, record in zip(rows, judged_rows(rows_of_part(source, number, rows), judge, texts), strict=True):
-            records[row] = record
-            if len(records) == len(rows):
-                _write_part(folder, parts, number, records)
-            done += number not in again
-            yield done
+def judged_records(samples: Iterable[Sample], judge: Judge, texts: bool) -> Iterator[dict[str, Any]]:
+    """The record of each sample, judged."""
+    return (Row.of(sample, verdict).record(texts) for sample, verdict in _with_verdicts(samples, judge))
 
 
-def _to_judge(parts: Parts, number: int, total: int) -> Sequence[int]:
-    """The rows of a part that is missing, or those of one that is there on which the judge failed."""
-    if number not in parts.done:
-        return range(min(parts.rows, total - number * parts.rows))
-    failed = [row for row, record in enumerate(parts.records(number, ("failed",))) if record.get("failed")]
-    return range(len(failed)) if len(failed) == parts.done[number].rows else failed
-
-
-def _write_part(folder: ResultFolder, parts: Parts, number: int, records: Mapping[int, dict[str, Any]]) -> None:
-    """Write a part, with the records that it has already where not all are new."""
-    earlier = enumerate(parts.records(number)) if number in parts.done else ()
-    whole = {**dict(earlier), **records}
-    folder.write_part(number, [whole[row] for row in sorted(whole)])
-
-
-def judged_rows(samples: Iterable[Sample], judge: Judge, texts: bool) -> Iterator[dict[str, Any]]:
-    """The record of each sample."""
-    for sample, verdict in _with_verdicts(samples, judge):
-        yield verdict_record(sample, verdict, texts)
-
-
-def rows_of_part(source: Rows, number: int, rows: Sequence[int]) -> Iterator[Sample]:
-    """Some of the samples of a part, in order."""
-    wanted = set(rows)
-    return (sample for row, sample in enumerate(source.part(number)) if row in wanted)
+def chosen_rows(samples: Iterable[Sample], rows: Sequence[int]) -> Iterator[Sample]:
+    """The samples at these places, in order."""
+    if isinstance(rows, range):
+        return islice(samples, rows.start, rows.stop)
+    places = set(rows)
+    return (sample for place, sample in enumerate(samples) if place in places)
 
 
 class _UnevenVerdictsError(InputError):
@@ -271,10 +229,10 @@ def _with_verdicts(samples: Iterable[Sample], judge: Judge) -> Iterator[tuple[Sa
     """Each sample with its verdict; only the window that the judge reads ahead is held in memory."""
     name, count = type(judge).__name__, 0
     kept, judged = tee(samples)
-    given = judge.assess(judged)
-    if not isinstance(given, Iterable):
-        raise InputError(f"assess of {name} returned {given!r:.60}; one Verdict per sample was expected (use yield).")
-    verdicts = iter(given)
+    stream = judge.assess(judged)
+    if not isinstance(stream, Iterable):
+        raise InputError(f"assess of {name} returned {stream!r:.60}; one Verdict per sample was expected (use yield).")
+    verdicts = iter(stream)
     for sample in kept:
         verdict = next(verdicts, _END)
         if verdict is _END:
@@ -282,7 +240,7 @@ def _with_verdicts(samples: Iterable[Sample], judge: Judge) -> Iterator[tuple[Sa
         count += 1
         if not isinstance(verdict, Verdict):
             raise InputError(f"{name} gave {verdict!r:.60} for row {sample.id}; Verdict(score, label) was expected.")
-        if judge.scale == "probability" and verdict.score is not None and not 0 <= verdict.score <= 1:
+        if judge.info.scale == "probability" and verdict.score is not None and not 0 <= verdict.score <= 1:
             raise InputError(
                 f"{name} says that its scores are probabilities, but gave row {sample.id} {verdict.score!r}; a number "
                 "between 0 and 1 was expected."

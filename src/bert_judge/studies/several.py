@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import comb
 
 from bert_judge.measures import rate_interval
-from bert_judge.results.runs import Row
+from bert_judge.records import Row
 
 REPEATED = ("repeat", "epoch", "trial", "seed")
 """The columns that tell several answers of a model to one question apart."""

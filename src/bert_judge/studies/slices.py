@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bert_judge.errors import InputError
 from bert_judge.reading.evidence import script_of
-from bert_judge.results.runs import Row
+from bert_judge.records import Row
 
 SMALL_ROWS, SMALL_CLASS = 50, 10
 """A slice with fewer rows than this, or with fewer correct or incorrect ones, is small: its figures say little."""

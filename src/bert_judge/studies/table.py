@@ -18,8 +18,8 @@ from bert_judge.errors import InputError
 from bert_judge.judges.naming import distinct
 from bert_judge.measures.arrays import Integers, Numbers, Truths, np
 from bert_judge.measures.inputs import factorise
-from bert_judge.records import Scale, Signature
-from bert_judge.results.runs import Row, Run
+from bert_judge.records import Row, Scale, Signature
+from bert_judge.results.runs import Run
 from bert_judge.studies.labels import Labels, relabelled
 from bert_judge.studies.pairing import answer_sets, described, judge_kinds, numbered, row_names, run_names
 from bert_judge.studies.slices import Facet, check_columns, facets

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from bert_judge.errors import InputError
 from bert_judge.measures.arrays import np
-from bert_judge.results.runs import Row, Run
+from bert_judge.records import Row
+from bert_judge.results.runs import Run
 from bert_judge.studies.measures import Estimate, rate
 from bert_judge.studies.pairing import numbered
 from bert_judge.studies.slices import Slice, is_small

@@ -23,8 +23,7 @@ from bert_judge.errors import InputError
 from bert_judge.judges.cascade import Certificate, Counted, Stage
 from bert_judge.measures.arrays import np
 from bert_judge.measures.certified import Evidence, at_least, fixed_sequence, highest_target, rows_needed
-from bert_judge.records import Signature
-from bert_judge.results.runs import Row
+from bert_judge.records import Row, Signature
 from bert_judge.studies.slices import KINDS, NOTHING
 
 PATH = (

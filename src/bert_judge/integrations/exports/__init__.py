@@ -24,4 +24,4 @@ FORMATS: Final[Mapping[str, Callable[[Run, ExportOptions], Exported]]] = {
     "eval_results": export_eval_results,
     "rows": export_rows,
 }
-"""The formats by the name that `bert-judge export --to` takes."""
+"""The formats by the name that `bert-judge report --to` takes."""

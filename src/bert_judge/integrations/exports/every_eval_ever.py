@@ -15,8 +15,8 @@ from typing import Any, Final
 from bert_judge.errors import InputError
 from bert_judge.integrations.exports.base import Exported, ExportOptions, judge_of
 from bert_judge.integrations.exports.parts import Part, in_a_path, parts_of
-from bert_judge.records import __version__
-from bert_judge.results.runs import Row, Run
+from bert_judge.records import Row, __version__
+from bert_judge.results.runs import Run
 
 _SCHEMA: Final = "0.3.0"
 
@@ -112,7 +112,7 @@ def _aggregate(part: Part, run: Run, evaluation: str, options: ExportOptions) ->
 def _instance(row: Row, part: Part, evaluation: str, options: ExportOptions) -> Mapping[str, Any]:
     """The record of an answer."""
     question = row.question or ""
-    told = {**row.meta, "explanation": row.explanation}
+    told = {**row.meta, "explanation": row.verdict.explanation}
     return {
         "schema_version": _SCHEMA,
         "evaluation_id": evaluation,

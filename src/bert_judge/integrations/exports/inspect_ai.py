@@ -24,8 +24,8 @@ from bert_judge.inputs.saved.archives import unpacked
 from bert_judge.inputs.saved.inspect_ai import HEADS, row_id
 from bert_judge.inputs.streams import CHUNK, opened
 from bert_judge.integrations.exports.base import Exported, ExportOptions, judge_of, judged_input, judged_paths
-from bert_judge.records import __version__
-from bert_judge.results.runs import Row, Run
+from bert_judge.records import Row, __version__
+from bert_judge.results.runs import Run
 
 _LETTERS: Final = {1: "C", 0: "I"}
 _NO_METRICS: Final = {"accuracy": math.nan, "stderr": math.nan}
@@ -92,7 +92,7 @@ class Scores:
         return {
             "value": math.nan if value is None else value,
             "answer": None,
-            "explanation": row.explanation,
+            "explanation": row.verdict.explanation,
             "reason": "grader_failed" if value is None else None,
             "metadata": {"score": row.score, "judge": self.judge},
             "provenance": {

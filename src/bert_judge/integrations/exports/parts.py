@@ -11,7 +11,8 @@ from pathlib import Path
 from bert_judge.errors import InputError
 from bert_judge.integrations.exports.base import CANDIDATES_FORMAT, ExportOptions
 from bert_judge.measures import Rate
-from bert_judge.results.runs import Row, Run
+from bert_judge.records import Row
+from bert_judge.results.runs import Run
 
 _OTHER = re.compile(r"[^\w.+=-]+")
 

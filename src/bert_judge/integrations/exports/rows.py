@@ -12,7 +12,8 @@ from bert_judge.errors import InputError
 from bert_judge.inputs import Source, open_source
 from bert_judge.inputs.values import NumberText
 from bert_judge.integrations.exports.base import Exported, ExportOptions, judged_format, judged_input, judged_paths
-from bert_judge.results.runs import Row, Run
+from bert_judge.records import Row
+from bert_judge.results.runs import Run
 
 
 def export_rows(run: Run, options: ExportOptions) -> Exported:
@@ -55,7 +56,7 @@ def _lines(source: Source, run: Run, name: str) -> Iterator[str]:
 
 
 def _verdict(row: Row, name: str) -> dict[str, Any]:
-    return {f"{name}_score": row.score, f"{name}_label": row.label, f"{name}_explanation": row.explanation}
+    return {f"{name}_score": row.score, f"{name}_label": row.label, f"{name}_explanation": row.verdict.explanation}
 
 
 def _plain(value: Any) -> Any:

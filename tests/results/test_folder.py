@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,8 +12,8 @@ import pytest
 
 from bert_judge.errors import InputError, OutputError
 from bert_judge.measures.questions import cluster_hash
-from bert_judge.records import Sample, Signature, Verdict
-from bert_judge.results import Identity, ResultFolder, check_folder, verdict_record
+from bert_judge.records import Row, Sample, Signature, Verdict
+from bert_judge.results import Identity, ResultFolder, check_folder
 from conftest import NO_RECORDS, Refused
 
 OURS = Identity(Signature.make("Judge", model="a", dtype="float32"), "1234", {"limit": None, "map": {"id": "x"}})
@@ -26,9 +26,22 @@ def names(folder: Path) -> set[str]:
 
 def complete(folder: Path, identity: Identity = OURS, rows: list = ROWS, overwrite: bool = False) -> ResultFolder:
     result = ResultFolder(folder, identity, overwrite)
-    list(result.append(rows[result.rows_done :]))
-    result.finish({"summary": {"rows": 1}})
+    with result.writing():
+        append(result, rows[result.rows_done :])
+        result.finish({"scale": "score"})
     return result
+
+
+def append(result: ResultFolder, rows: Iterable[dict]) -> None:
+    for _ in result.write(0, range(len(ROWS)), rows):
+        pass
+
+
+def begin(folder: Path, rows: Iterable[dict], identity: Identity = OURS) -> None:
+    """A run that stops after these rows."""
+    result = ResultFolder(folder, identity)
+    with result.writing():
+        append(result, rows)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -41,8 +54,8 @@ def test_a_result_is_three_files(tmp_path: Path):
     assert list(result.records()) == ROWS
     assert json.loads((tmp_path / "a/b/scores.json").read_text()) == [row["score"] for row in ROWS]
     run = json.loads((tmp_path / "a/b/run.json").read_text())
-    assert run == result.run()
-    assert run["summary"] == {"rows": 1}
+    assert run == result.run
+    assert run["summary"]["rows"] == result.summary.rows == len(ROWS)
     assert run["identity"]["signature"] == asdict(OURS.signature)
     assert ResultFolder(tmp_path / "a/b", OURS).finished
 
@@ -59,18 +72,13 @@ def test_an_empty_result_and_undecided_rows(tmp_path: Path):
     assert json.loads((tmp_path / "some/scores.json").read_text()) == [None]
 
 
-def test_append_tells_the_rows_that_are_there(tmp_path: Path):
-    assert list(ResultFolder(tmp_path, OURS).append(ROWS[:3])) == [1, 2, 3]
-    assert list(ResultFolder(tmp_path, OURS).append(ROWS[3:])) == [4, 5]
-
-
 def test_what_was_written_before_an_exception_stays(tmp_path: Path):
     def failing() -> Iterator[dict]:
         yield from ROWS[:3]
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(ResultFolder(tmp_path / "r", OURS).append(failing()))
+        begin(tmp_path / "r", failing())
     assert names(tmp_path / "r") == {"verdicts.jsonl.partial", "run.json.partial"}
     again = ResultFolder(tmp_path / "r", OURS)
     assert (again.finished, again.rows_done) == (False, 3)
@@ -80,13 +88,14 @@ def test_what_was_written_before_an_exception_stays(tmp_path: Path):
 
 @pytest.mark.parametrize("rest", [b'{"id": "3", "sco', b"\x00\x00", b'{"id": "\xc3'])
 def test_half_a_line_is_cut(tmp_path: Path, rest: bytes):
-    list(ResultFolder(tmp_path, OURS).append(ROWS[:3]))
+    begin(tmp_path, ROWS[:3])
     with (tmp_path / "verdicts.jsonl.partial").open("ab") as file:
         file.write(rest)
     again = ResultFolder(tmp_path, OURS)
     assert again.rows_done == 3
-    list(again.append(ROWS[3:]))
-    again.finish({})
+    with again.writing():
+        append(again, ROWS[3:])
+        again.finish({})
     assert list(again.records()) == ROWS
 
 
@@ -112,11 +121,11 @@ def test_another_result_is_refused_and_untouched(tmp_path: Path, other: Identity
     if whole:
         complete(tmp_path)
     else:
-        list(ResultFolder(tmp_path, OURS).append(ROWS[:3]))
+        begin(tmp_path, ROWS[:3])
     before = contents(tmp_path)
     with pytest.raises(OutputError, match=said) as error:
         ResultFolder(tmp_path, other)
-    assert "choose another --output_dir, or pass --overwrite" in str(error.value)
+    assert "choose another folder, or pass overwrite=True" in str(error.value)
     assert contents(tmp_path) == before
 
 
@@ -131,11 +140,13 @@ def test_overwrite_keeps_the_old_result_until_the_new_one_is_whole(tmp_path: Pat
     other = Identity(Signature("Other"), "5678", {})
     new = ResultFolder(tmp_path, other, overwrite=True)
     assert (new.finished, new.rows_done) == (False, 0)
-    list(new.append(ROWS[:2]))
+    with new.writing():
+        append(new, ROWS[:2])
     assert {name: (tmp_path / name).read_bytes() for name in before} == before
     again = ResultFolder(tmp_path, other, overwrite=True)
     assert again.rows_done == 2  # the same command goes on, though it says --overwrite
-    again.finish({})
+    with again.writing():
+        again.finish({})
     assert list(ResultFolder(tmp_path, other).records()) == ROWS[:2]
     assert names(tmp_path) == {"verdicts.jsonl", "scores.json", "run.json"}
 
@@ -143,17 +154,17 @@ def test_overwrite_keeps_the_old_result_until_the_new_one_is_whole(tmp_path: Pat
 def test_overwrite_makes_the_same_result_anew_and_drops_the_begun_one_of_another(tmp_path: Path):
     complete(tmp_path)
     assert not ResultFolder(tmp_path, OURS, overwrite=True).finished
-    other = ResultFolder(tmp_path / "o", Identity(Signature("Other"), "1", {}))
-    list(other.append(ROWS))
+    begin(tmp_path / "o", ROWS, Identity(Signature("Other"), "1", {}))
     complete(tmp_path / "o", rows=ROWS[:1], overwrite=True)
     assert list(ResultFolder(tmp_path / "o", OURS).records()) == ROWS[:1]
 
 
 def test_bad_rows_belong_to_the_result(tmp_path: Path):
     result = ResultFolder(tmp_path, OURS)
-    list(result.append(ROWS))
-    assert "bad_rows.jsonl" not in names(tmp_path)
-    result.finish({}, [{"line": 2, "reason": "is broken", "row": "{"}])
+    with result.writing():
+        append(result, ROWS)
+        assert "bad_rows.jsonl" not in names(tmp_path)
+        result.finish({}, [{"line": 2, "reason": "is broken", "row": "{"}])
     assert json.loads((tmp_path / "bad_rows.jsonl").read_text())["line"] == 2
     complete(tmp_path, Identity(Signature("Other"), "1", {}), overwrite=True)
     assert "bad_rows.jsonl" not in names(tmp_path)
@@ -183,16 +194,6 @@ def test_a_damaged_line_is_told(tmp_path: Path):
         list(result.records())
 
 
-def test_one_run_at_a_time(tmp_path: Path):
-    first = ResultFolder(tmp_path, OURS).append(iter(ROWS))
-    next(first)
-    for overwrite in (False, True):
-        with pytest.raises(OutputError, match=r"another run.* is writing to"):
-            list(ResultFolder(tmp_path, OURS, overwrite).append(ROWS))
-    assert list(first) == [2, 3, 4, 5]
-    assert ResultFolder(tmp_path, OURS).rows_done == 5
-
-
 def test_a_folder_that_can_not_be_one_is_told_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "file").write_text("mine")
     for path in ("file", "file/deep/er"):
@@ -203,7 +204,7 @@ def test_a_folder_that_can_not_be_one_is_told_early(tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     check_folder(Path("relative"))
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(OutputError, match="can't be written to; choose another --output_dir"):
+    with pytest.raises(OutputError, match="can't be written to; choose another folder"):
         check_folder(tmp_path / "new")
 
 
@@ -211,17 +212,17 @@ def test_a_folder_that_can_not_be_one_is_told_early(tmp_path: Path, monkeypatch:
 def test_a_verdict_that_is_no_json_is_told_and_the_rest_stays(tmp_path: Path, value: object):
     rows = [*ROWS[:2], {"id": "odd", "score": value, "label": None}]
     with pytest.raises(OutputError, match="the verdict of row odd can't be written"):
-        list(ResultFolder(tmp_path, OURS).append(rows))
+        begin(tmp_path, rows)
     assert ResultFolder(tmp_path, OURS).rows_done == 2
 
 
 def test_half_characters_are_written_as_json_has_them(tmp_path: Path):
-    complete(tmp_path, rows=[{"id": "1", "score": 1.0, "explanation": "\ud83d!"}])
+    complete(tmp_path, rows=[{"id": "1", "score": 1.0, "label": 1, "explanation": "\ud83d!"}])
     assert next(ResultFolder(tmp_path, OURS).records())["explanation"] == "\ud83d!"
 
 
 def test_a_record_leaves_out_what_is_empty():
-    plain = verdict_record(Sample("c", ("r",)), Verdict(None))
+    plain = Row.of(Sample("c", ("r",))).record()
     assert plain == {"id": None, "score": None, "label": None, "references": ["r"], "candidate": "c"}
 
 
@@ -233,15 +234,17 @@ def test_a_record_with_everything():
     said |= {"truncated": {"candidate": 3}, "details": {"logit": 0.0}}
     more = {"model": "m", "input_score": 3, "input_gold": 1}
     texts = {"topic": "t", "input_candidate": "x", "question": "q", "references": ["r", "s"], "candidate": "c"}
-    assert verdict_record(sample, verdict) == said | more | texts
-    assert verdict_record(sample, verdict, texts=False) == said | more | {"question_hash": cluster_hash("q", "7")}
+    row = Row.of(sample, verdict)
+    assert row.record() == said | more | texts
+    assert Row.read(row.record()).verdict == verdict
+    assert row.record(texts=False) == said | more | {"question_hash": cluster_hash("q", "7")}
 
 
 def test_the_folder_is_held_until_the_result_is_whole(tmp_path: Path):
-    list(ResultFolder(tmp_path, OURS).append(ROWS[:2]))
+    begin(tmp_path, ROWS[:2])
     first, second = ResultFolder(tmp_path, OURS), ResultFolder(tmp_path, OURS)
     with first.writing():
-        list(first.append(ROWS[2:]))
+        append(first, ROWS[2:])
         with pytest.raises(OutputError, match=r"another run.* is writing"), second.writing():
             pass
         first.finish({})

@@ -1,4 +1,4 @@
-"""`bert-judge verify`: a whole result is whole, and whatever happened to one is said."""
+"""`bert-judge doctor`: a whole result is whole, and whatever happened to one is said."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bert_judge.cli import score, verify
+from bert_judge.cli import doctor, score
 from bert_judge.errors import InputError
 
 ROWS = [{"question": f"Where is {n}?", "reference": "Paris", "candidate": f"Paris {n}"} for n in range(20)]
@@ -36,8 +36,8 @@ def out(scored: Path, tmp_path: Path) -> Path:
 
 
 def test_a_whole_result(out: Path, answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert verify.main([str(out), "--input", str(answers)]) == 0
-    assert verify.main([str(out.parent)]) == 0
+    assert doctor.main([str(out), "--input", str(answers)]) == 0
+    assert doctor.main([str(out.parent)]) == 0
     said = capsys.readouterr()
     assert said.out == f"{out}: 20 rows, whole, by RegexJudge containment-none\n" * 2
     assert said.err == ""
@@ -57,7 +57,7 @@ def test_what_happened_to_it_is_said(
     out: Path, harm: Callable[[Path], object], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     harm(out)
-    assert verify.main([str(out)]) == 1
+    assert doctor.main([str(out)]) == 1
     found = capsys.readouterr()
     assert said in found.err
     assert len(found.err.splitlines()) == 1
@@ -67,7 +67,7 @@ def test_what_happened_to_it_is_said(
 def test_another_input_is_said(out: Path, answers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     grown = tmp_path / "grown.jsonl"
     grown.write_text(answers.read_text() + "\n")
-    assert verify.main([str(out), "--input", str(grown)]) == 1
+    assert doctor.main([str(out), "--input", str(grown)]) == 1
     assert f"{out} is of another input than {grown}: of {answers}, as it was then." in capsys.readouterr().err
 
 
@@ -75,23 +75,23 @@ def test_an_unfinished_result_is_said(out: Path, capsys: pytest.CaptureFixture[s
     begun = out.parent / "begun"
     begun.mkdir()
     shutil.copy(out / "verdicts.jsonl", begun / "verdicts.jsonl.partial")
-    assert verify.main([str(out.parent)]) == 1
+    assert doctor.main([str(out.parent)]) == 1
     said = capsys.readouterr()
     assert f"{begun} is unfinished and left out; start its command again to finish it." in said.err
     assert f"{out}: 20 rows, whole" in said.out
     with pytest.raises(InputError, match="holds an unfinished run"):
-        verify.main([str(begun)])
+        doctor.main([str(begun)])
 
 
 def test_a_result_of_an_older_version_has_its_rows_counted(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     record = json.loads((out / "run.json").read_text())
     del record["files"]
     (out / "run.json").write_text(json.dumps(record))
-    assert verify.main([str(out)]) == 0
+    assert doctor.main([str(out)]) == 0
     assert "rows counted only" in capsys.readouterr().out
     lines = (out / "verdicts.jsonl").read_text().splitlines(keepends=True)
     (out / "verdicts.jsonl").write_text("".join(lines[:-1]))
-    assert verify.main([str(out)]) == 1
+    assert doctor.main([str(out)]) == 1
     assert "verdicts.jsonl has 19 rows; 20 were written." in capsys.readouterr().err
 
 
@@ -112,12 +112,12 @@ def test_figures_are_counted_again(
     record["summary"]["accuracy"] = 0.99
     (out / "run.json").write_text(json.dumps(record))
     message = "run.json says accuracy 0.99, and the verdicts give 1.0"
-    status, _, err = command("verify", out)
+    status, _, err = command("doctor", out)
     assert (status, message in err) == (1, True)
     again = ("score", answers, "--judge", "containment", "--output_dir", out, "--quiet", "--no_report")
     assert f"{message}: it was changed after it was written; judge again with --overwrite." in complaint(*again)
     assert command(*again, "--overwrite")[0] == 0
-    assert command("verify", out)[0] == 0
+    assert command("doctor", out)[0] == 0
 
 
 @pytest.mark.usefixtures("folder")
@@ -131,7 +131,7 @@ def test_a_record_of_the_wrong_shape_ends_in_a_sentence(
 ) -> None:
     record = json.loads((out / "run.json").read_text())
     (out / "run.json").write_text(json.dumps({**record, "summary": summary}))
-    for line in (("show", out), ("report", out), ("gate", out, "--min_accuracy", "0.5"), ("verify", out)):
+    for line in (("show", out), ("report", out), ("gate", out, "--min_accuracy", "0.5"), ("doctor", out)):
         status, _, err = command(*line)
         assert "Traceback" not in err
         assert status in (0, 1, 4)
