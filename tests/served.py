@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 
 from bert_judge.judges import Judge
 from bert_judge.records import JudgeInfo
+from bert_judge.server.access import Keys
 from bert_judge.server.app import make_app
 from bert_judge.server.labelling import Labelling
-from bert_judge.server.middleware import Keys
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.running import make_server, open_socket, url_of
 from waiting import PATIENCE, wait_until
@@ -31,9 +31,9 @@ def served(
     judges: Mapping[str, Judge], keys: Sequence[str] = (), labelling: Labelling | None = None, **options: Any
 ) -> Iterator[str]:
     """Serve judges, and a page to label answers; gives the address."""
-    chosen = ServerOptions(port=0, **options)
-    server = make_server(make_app(judges, chosen, Keys(keys), labelling), chosen)
-    with open_socket(chosen.host, 0) as opened:
+    server_options = ServerOptions(port=0, **options)
+    server = make_server(make_app(judges, server_options, Keys(keys), labelling), server_options)
+    with open_socket(server_options.host, 0) as opened:
         opened.listen(2048)
         thread = threading.Thread(target=server.run, args=([opened],))
         thread.start()
@@ -47,12 +47,12 @@ def served(
 
 
 def ask(url: str, path: str, body: Any = None, method: str | None = None, **headers: str) -> tuple[int, Any, Any]:
-    """The status, the body (from JSON where it is), and the headers."""
+    """The status, the body (parsed if it is JSON), and the headers."""
     connection = HTTPConnection(urlsplit(url).netloc, timeout=PATIENCE)
-    sent = {"Content-Type": "application/json"} if body is not None else {}
-    sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+    fields = {"Content-Type": "application/json"} if body is not None else {}
+    fields |= {name.replace("_", "-"): value for name, value in headers.items()}
     text = body if isinstance(body, str | bytes | None) else json.dumps(body)
-    connection.request(method or ("GET" if body is None else "POST"), path, text, sent)
+    connection.request(method or ("GET" if body is None else "POST"), path, text, fields)
     response = connection.getresponse()
     content = response.read()
     connection.close()
@@ -61,25 +61,29 @@ def ask(url: str, path: str, body: Any = None, method: str | None = None, **head
 
 
 def figure(url: str, name: str) -> float:
-    """A figure of /metrics; 0 where it is not there yet."""
-    found = re.search(rf"^{re.escape(name)} (\S+)$", ask(url, "/metrics")[1], re.MULTILINE)
-    return float(found[1]) if found else 0.0
+    """A number in /metrics; 0 if it is not there yet."""
+    line = re.search(rf"^{re.escape(name)} (\S+)$", ask(url, "/metrics")[1], re.MULTILINE)
+    return float(line[1]) if line else 0.0
 
 
-def started(folder: Path, *arguments: str) -> tuple[subprocess.Popen[str], str]:
-    """A `bert-judge serve` in a process of its own, and its address."""
+@contextmanager
+def started(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A process with `bert-judge serve`, and its address; ended in any case."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
     command = [sys.executable, "-m", "bert_judge.cli", "serve", "--port", "0", *arguments]
     pipe = subprocess.PIPE
-    process = subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, env=environment)
-    assert process.stdout
-    return process, process.stdout.readline().split(" at ")[1].split(";")[0]
+    with subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
+        assert process.stdout
+        try:
+            yield process, process.stdout.readline().split(" at ")[1].split(";")[0]
+        finally:
+            process.kill()
 
 
 class Slow(Judge):
-    """Scores a candidate by its length, after some milliseconds a batch; raises, or sleeps, where one says so.
+    """Scores a candidate by its length, after some milliseconds a batch; a candidate can make it raise or sleep.
 
-    A judge that is `held` takes a batch and keeps it until `let_through`.
+    If it is `held`, it takes a batch and keeps it until `let_through`.
     """
 
     info = JudgeInfo("slow", "Slow")
@@ -108,6 +112,6 @@ class Slow(Judge):
             yield Verdict(float(len(sample.candidate)), None, f"of {sample.candidate}", 0)
 
     def let_through(self, batches: int = 1_000_000) -> None:
-        """Let so many batches pass, those that are still to come, too."""
+        """Let so many batches pass, including future ones."""
         assert self._passes is not None
         self._passes.release(batches)

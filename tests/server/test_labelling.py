@@ -1,12 +1,12 @@
-"""The labelling page over real HTTP: what it shows, keeps, takes back and refuses."""
+"""The labelling page over real HTTP: showing answers, keeping labels, undoing and refusing."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import pytest
 
-from bert_judge.errors import InputError, OutputError
+from bert_judge.errors import OutputError
 from bert_judge.results.runs import Run, load_run
 from bert_judge.server.labelling import Labelling
 from bert_judge.studies.correct import correct
@@ -40,16 +40,17 @@ def draws(run: Run) -> list[Draw]:
 
 
 class Browser:
-    """What a page of this server can do, and other pages try."""
+    """Requests of a page of this server, and those that other pages try."""
 
     def __init__(self, url: str, path: str) -> None:
         self.url, self.path = url, path
 
     def ask(self, method: str, name: str, body: Any = None, path: str | None = None, **headers: str) -> tuple[int, Any]:
-        """The status, and the body; `headers` take the place of those that a browser would send."""
-        sent = ({"Origin": self.url} if method == "POST" else {}) | headers
-        where = (self.path if path is None else path) + name
-        status, answer, self.headers = ask(self.url, where, body, method, **sent)
+        """The status and the body; `headers` replace those that a browser would send."""
+        headers = ({"Origin": self.url} if method == "POST" else {}) | headers
+        status, answer, self.headers = ask(
+            self.url, (self.path if path is None else path) + name, body, method, **headers
+        )
         return status, answer
 
     def decide(self, draw: int, label: int | None) -> Any:
@@ -63,7 +64,7 @@ Serve = Callable[..., Browser]
 
 @pytest.fixture
 def serve(draws: list[Draw], tmp_path: Path) -> Iterator[Serve]:
-    """Serve a labels file; each call ends what was served before."""
+    """Serve a labels file; each call ends the server before."""
     with ExitStack() as running:
 
         def start(of: list[Draw] = draws, path: Path = tmp_path / "labels.jsonl") -> Browser:
@@ -83,28 +84,18 @@ def test_each_label_is_in_the_file_before_the_next_answer(serve: Serve, draws: l
     assert status == 200
     for number, label in enumerate([1, 0, None, 1], 1):
         row = draws[number - 1].row
-        assert state["draw"] == number
-        assert state["answer"] == {
-            "question": row.question,
-            "references": list(row.references),
-            "candidate": row.candidate,
-        }
+        texts = {"question": row.question, "references": list(row.references), "candidate": row.candidate}
+        assert (state["draw"], state["answer"]) == (number, texts)
         state = browser.decide(number, label)
-        written = read_rows(file)
-        assert [line["label"] for line in written] == [1, 0, None, 1][:number]
-        assert {**written[-1], "labelled_at": None} == {
-            "id": row.id,
-            "question": row.question,
-            "references": list(row.references),
-            "candidate": row.candidate,
-            "label": label,
-            "probability": draws[number - 1].probability,
-            "labelled_at": None,
-        }
+        lines = read_rows(file)
+        assert [line["label"] for line in lines] == [1, 0, None, 1][:number]
+        probability = draws[number - 1].probability
+        assert lines[-1].pop("labelled_at")
+        assert lines[-1] == {"id": row.id, **texts, "label": label, "probability": probability}
     assert (state["labelled"], state["skipped"], state["target"], state["total"]) == (3, 1, 20, 40)
 
 
-def test_undo_takes_decisions_back_one_by_one(serve: Serve, draws: list[Draw], tmp_path: Path) -> None:
+def test_undo_removes_decisions_one_by_one(serve: Serve, draws: list[Draw], tmp_path: Path) -> None:
     browser, file = serve(), tmp_path / "labels.jsonl"
     for number in (1, 2, 3):
         browser.decide(number, 1)
@@ -121,7 +112,7 @@ def test_undo_takes_decisions_back_one_by_one(serve: Serve, draws: list[Draw], t
     assert browser.decide(1, 0)["labelled"] == 1
 
 
-def test_one_goes_on_where_one_stopped(serve: Serve, tmp_path: Path) -> None:
+def test_interrupted_labelling_resumes(serve: Serve, tmp_path: Path) -> None:
     browser = serve()
     for number, label in enumerate([1, None, 0], 1):
         browser.decide(number, label)
@@ -129,7 +120,7 @@ def test_one_goes_on_where_one_stopped(serve: Serve, tmp_path: Path) -> None:
     assert (state["draw"], state["labelled"], state["skipped"], state["can_undo"]) == (4, 2, 1, True)
 
 
-def test_a_half_line_that_a_crash_left_is_asked_again(serve: Serve, tmp_path: Path) -> None:
+def test_an_incomplete_line_of_a_crash_is_asked_again(serve: Serve, tmp_path: Path) -> None:
     serve().decide(1, 1)
     with (tmp_path / "labels.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"id": "7", "ques')
@@ -139,7 +130,7 @@ def test_a_half_line_that_a_crash_left_is_asked_again(serve: Serve, tmp_path: Pa
     assert [line["label"] for line in read_rows(tmp_path / "labels.jsonl")] == [1, 0]
 
 
-def test_answers_that_have_a_label_are_not_asked_about(serve: Serve, tmp_path: Path) -> None:
+def test_answers_with_a_label_are_not_shown(serve: Serve, tmp_path: Path) -> None:
     rows = [row | ({"gold": row["truth"]} if place % 2 else {}) for place, row in enumerate(ROWS)]
     some = draw_order(load_run(saved_run(tmp_path / "some", rows)), "uniform")
     browser = serve(some)
@@ -149,37 +140,29 @@ def test_answers_that_have_a_label_are_not_asked_about(serve: Serve, tmp_path: P
         asked.append(state["answer"]["candidate"])
         state = browser.decide(state["draw"], 1)
     assert asked == [draw.row.candidate for draw in some if draw.row.gold is None]
-    written = read_rows(tmp_path / "labels.jsonl")
-    assert [line["label"] for line in written] == [1 if d.row.gold is None else d.row.gold for d in some]
+    lines = read_rows(tmp_path / "labels.jsonl")
+    assert [line["label"] for line in lines] == [1 if d.row.gold is None else d.row.gold for d in some]
     _, state = browser.ask("POST", "undo", {})
     assert state["answer"]["candidate"] == asked[-1]
 
 
-def test_what_was_labelled_corrects_the_run(serve: Serve, run: Run, draws: list[Draw], tmp_path: Path) -> None:
+def test_the_labels_correct_the_run(serve: Serve, run: Run, draws: list[Draw], tmp_path: Path) -> None:
     browser = serve()
     for number, draw in enumerate(draws[:30], 1):
         browser.decide(number, ROWS[int(str(draw.row.id)) - 1]["truth"])
-    found = correct(run, read_labels(tmp_path / "labels.jsonl"))
-    assert found.confusion.n == 30
-    assert found.drawn == "drawn with different probabilities"
+    corrected = correct(run, read_labels(tmp_path / "labels.jsonl"))
+    assert (corrected.confusion.n, corrected.drawn) == (30, "drawn with different probabilities")
 
 
 def test_two_windows_do_not_decide_one_answer_twice(serve: Serve, tmp_path: Path) -> None:
     browser = serve()
-    statuses: list[int] = []
-    threads = [
-        threading.Thread(target=lambda: statuses.append(browser.ask("POST", "decide", {"draw": 1, "label": 1})[0]))
-        for _ in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(statuses) == [200] + [409] * 7
+    with ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(browser.ask, "POST", "decide", {"draw": 1, "label": 1}) for _ in range(8)]
+    assert sorted(future.result()[0] for future in asked) == [200] + [409] * 7
     assert len(read_rows(tmp_path / "labels.jsonl")) == 1
 
 
-def test_the_verdict_stays_hidden_until_the_person_decided_or_asks(serve: Serve, draws: list[Draw]) -> None:
+def test_the_verdict_stays_hidden_until_a_decision_or_request(serve: Serve, draws: list[Draw]) -> None:
     browser = serve()
     _, state = browser.ask("GET", "state")
     assert (state["judge"], state["last"]) == (None, None)
@@ -196,7 +179,7 @@ def test_the_verdict_stays_hidden_until_the_person_decided_or_asks(serve: Serve,
 # ------------------------------------------------------------------------------------------------------------ the page
 
 
-def test_the_page_brings_all_it_needs_and_asks_nobody_else(serve: Serve) -> None:
+def test_the_page_loads_nothing_from_elsewhere(serve: Serve) -> None:
     browser = serve()
     for name, kind in (("", "text/html"), ("label.js", "text/javascript"), ("label.css", "text/css")):
         status, text = browser.ask("GET", name)
@@ -207,7 +190,7 @@ def test_the_page_brings_all_it_needs_and_asks_nobody_else(serve: Serve) -> None
         assert browser.headers["Cache-Control"] == "no-store"
 
 
-def test_without_the_token_there_is_nothing(serve: Serve, subtests: pytest.Subtests) -> None:
+def test_nothing_is_served_without_the_token(serve: Serve, subtests: pytest.Subtests) -> None:
     browser = serve()
     for path, expected in {"/label/wrong/": 403, "/label/é/": 403, "/": 404}.items():
         for method, name in [("GET", ""), ("GET", "state"), ("GET", "label.js"), ("POST", "decide"), ("POST", "undo")]:
@@ -264,25 +247,25 @@ def test_odd_requests_change_nothing(serve: Serve, tmp_path: Path, subtests: pyt
             assert browser.ask("GET", "nothing")[0] == 404
 
 
-def test_it_lives_on_a_server_of_judges(draws: list[Draw], tmp_path: Path) -> None:
+def test_judges_and_labelling_share_a_server(draws: list[Draw], tmp_path: Path) -> None:
     with (
         Labelling(draws, tmp_path / "labels.jsonl", 20) as labelling,
         served({"slow": Slow()}, keys=["secret"], labelling=labelling) as url,
     ):
-        key, own = {"Authorization": "Bearer secret"}, {"Origin": url}
+        key, origin = {"Authorization": "Bearer secret"}, {"Origin": url}
         assert labelling.token not in json.dumps(ask(url, "/v1/models", **key)[1])
-        assert ask(url, "/v1/labelling", {}, **own)[0] == 401
-        for origin in ("http://evil.example", "", "null"):
-            assert ask(url, "/v1/labelling", {}, **key, Origin=origin)[0] == 403
-        page = ask(url, "/v1/labelling", {}, **key, **own)[1]["page"]
+        assert ask(url, "/v1/labelling", {}, **origin)[0] == 401
+        for other in ("http://evil.example", "", "null"):
+            assert ask(url, "/v1/labelling", {}, **key, Origin=other)[0] == 403
+        page = ask(url, "/v1/labelling", {}, **key, **origin)[1]["page"]
         browser = Browser(url, page)
-        assert browser.decide(1, 1)["labelled"] == 1  # who has the address needs no key
+        assert browser.decide(1, 1)["labelled"] == 1  # the address is enough: no key is needed
         assert page not in ask(url, "/metrics", Authorization="Bearer secret")[1]
     with served({"slow": Slow()}) as url:
         assert ask(url, "/v1/labelling", {}, Origin=url)[1] == {"page": None}
 
 
-def test_serve_has_it_beside_its_judges(run: Run, tmp_path: Path) -> None:
+def test_serve_offers_labelling_beside_its_judges(run: Run, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "bert_judge.cli", "serve", "--port", "0", "--judge", "containment", "--quiet"]
     file = tmp_path / "labels.jsonl"
     process = subprocess.Popen(
@@ -301,7 +284,7 @@ def test_serve_has_it_beside_its_judges(run: Run, tmp_path: Path) -> None:
     assert [line["label"] for line in read_rows(file)] == [1]
 
 
-def test_one_labels_with_keys_in_a_browser(browser: Any, draws: list[Draw], tmp_path: Path) -> None:
+def test_labelling_by_keyboard_in_a_browser(browser: Any, draws: list[Draw], tmp_path: Path) -> None:
     file = tmp_path / "labels.jsonl"
     with Labelling(draws, file, 3) as labelling, served({"slow": Slow()}, labelling=labelling) as url:
         page = browser.new_page(viewport={"width": 390, "height": 700})
@@ -311,13 +294,13 @@ def test_one_labels_with_keys_in_a_browser(browser: Any, draws: list[Draw], tmp_
         page.goto(url)
         page.click("#label")
         page.locator("#candidate", has_text=draws[0].row.candidate).wait_for()
-        for key, said in [("1", "you said right"), ("0", "you said wrong"), ("s", "you said nothing"), ("u", "")]:
+        for key, message in [("1", "you said right"), ("0", "you said wrong"), ("s", "you said nothing"), ("u", "")]:
             page.keyboard.press(key)
-            page.locator("#last", has_text=said).wait_for()
+            page.locator("#last", has_text=message).wait_for()
         page.locator("#candidate", has_text=draws[2].row.candidate).wait_for()
         assert page.inner_text("#count") == "2 of 3 labels"
         assert [line["label"] for line in read_rows(file)] == [1, 0]
-        assert labelling.decide(3, 1)  # somebody else, meanwhile
+        assert labelling.decide(3, 1)  # in another window
         page.keyboard.press("0")
         page.locator("#error", has_text="decided already").wait_for()
         page.locator("#candidate", has_text=draws[3].row.candidate).wait_for()
@@ -342,8 +325,8 @@ def test_a_file_of_something_else_is_not_touched(
         ('{"label": 1}', "line 2 was not written by bert-judge label"),
         ("[]", "line 2 was not written by bert-judge label"),
         ("half", "line 2 was not written by bert-judge label"),
-        ({"probability": 0.5}, "line 2 is not what is drawn from this run; give the run, --strategy and --seed"),
-        ({"candidate": "another"}, "line 2 is not what is drawn from this run"),
+        ({"probability": 0.5}, "line 2 is not the answer drawn from this run; use the run, strategy and seed"),
+        ({"candidate": "another"}, "line 2 is not the answer drawn from this run"),
         ({"label": 3}, "line 2 has the label 3; 0, 1 or null was expected"),
     ]:
         changed = line if isinstance(line, str) else json.dumps(second | line)
@@ -354,38 +337,34 @@ def test_a_file_of_something_else_is_not_touched(
         assert other.read_bytes() == before
 
 
-def test_a_file_without_a_line_end_is_not_touched(draws: list[Draw], tmp_path: Path) -> None:
+def test_a_file_without_a_line_end_is_not_touched(draws: list[Draw], tmp_path: Path, refused: Refused) -> None:
+    file = tmp_path / "other.txt"
     for content in ("# Read me", '{"label": 1}', '{"id": 1, "label": 1}', "[1]"):
-        file = tmp_path / "other.txt"
         file.write_text(content, encoding="utf-8")
-        with pytest.raises(InputError, match="line 1 was not written by bert-judge label; choose another --labels"):
+        with refused("line 1 was not written by bert-judge label; choose another file", content=content):
             Labelling(draws, file, 20)
         assert file.read_text(encoding="utf-8") == content
 
 
-def test_a_file_of_another_order_is_refused(run: Run, serve: Serve, tmp_path: Path) -> None:
+def test_a_file_of_another_order_is_refused(run: Run, serve: Serve, tmp_path: Path, refused: Refused) -> None:
     serve().decide(1, 1)
-    (tmp_path / "copy.jsonl").write_bytes((tmp_path / "labels.jsonl").read_bytes())
+    copy = tmp_path / "copy.jsonl"  # the file itself is locked
+    copy.write_bytes((tmp_path / "labels.jsonl").read_bytes())
     for strategy, seed in (("uniform", 0), ("active", 1)):
-        with pytest.raises(InputError, match="not what is drawn from this run"):
-            Labelling(draw_order(run, strategy, seed), tmp_path / "copy.jsonl", 20)
+        with refused("not the answer drawn from this run", strategy=strategy, seed=seed):
+            Labelling(draw_order(run, strategy, seed), copy, 20)
 
 
-def test_a_file_is_labelled_by_one_at_a_time(draws: list[Draw], tmp_path: Path) -> None:
-    with (
-        Labelling(draws, tmp_path / "labels.jsonl", 20),
-        pytest.raises(OutputError, match="is being labelled already"),
-    ):
-        Labelling(draws, tmp_path / "labels.jsonl", 20)
-    Labelling(draws, tmp_path / "labels.jsonl", 20).close()
-
-
-def test_a_place_that_can_not_be_written_is_said(draws: list[Draw], tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="can't be written"):
+def test_a_file_in_use_or_out_of_reach_is_refused(draws: list[Draw], tmp_path: Path, refused: Refused) -> None:
+    file = tmp_path / "labels.jsonl"
+    with Labelling(draws, file, 20), refused("is being labelled already", error=OutputError):
+        Labelling(draws, file, 20)
+    Labelling(draws, file, 20).close()
+    with refused("can't be written", error=OutputError):
         Labelling(draws, tmp_path / "missing" / "labels.jsonl", 20)
 
 
-def test_a_full_disk_is_said_on_the_page_and_nothing_is_lost(serve: Serve, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_loses_nothing(serve: Serve, tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     browser, file = serve(), tmp_path / "labels.jsonl"
     browser.decide(1, 1)

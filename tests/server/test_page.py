@@ -1,4 +1,4 @@
-"""The page at /: an answer is tried, a file gets its report; in a browser, and what it asks the server for."""
+"""The page at / and its routes, over HTTP and in a browser: trying an answer, the report of a file."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ def url(starter: BERTJudge) -> Iterator[str]:
         yield address
 
 
-def test_what_carried_a_verdict_is_what_explain_says(url: str, starter: BERTJudge) -> None:
+def test_explanations_are_those_of_explain(url: str, starter: BERTJudge) -> None:
     status, body, _ = ask(url, "/v1/explain", {**ROW, "id": "x"})
     assert (status, body["id"], body["judge"], body["label"]) == (200, "x", "starter", 1)
-    found = starter.explain(Sample(ROW["candidate"], (ROW["reference"],), ROW["question"]))
-    assert [part["text"] for part in body["carrying"]] == [part.text for part in found.carrying()]
-    assert [part["effect"] for part in body["words"]] == pytest.approx([p.effect for p in found.words], abs=1e-2)
+    explanation = starter.explain(Sample(ROW["candidate"], (ROW["reference"],), ROW["question"]))
+    assert [part["text"] for part in body["carrying"]] == [part.text for part in explanation.carrying()]
+    effects = [part.effect for part in explanation.words]
+    assert [part["effect"] for part in body["words"]] == pytest.approx(effects, abs=1e-2)
     assert ask(url, "/v1/explain", {**ROW, "candidate": ""})[1]["carrying"] == []
     assert ask(url, "/v1/explain", {"candidate": "Canberra"})[0] == 422
 
@@ -54,63 +55,46 @@ def test_a_file_gets_its_report(url: str) -> None:
     assert (status, body["rows"], body["set_aside"]) == (200, 1, {"that can't be read": 1})
 
 
-def test_rows_of_a_saved_run_that_no_judge_can_judge_are_counted(url: str) -> None:
+def test_unjudgeable_rows_of_a_saved_run_are_counted(url: str) -> None:
     kinds = [next(LOGS.rglob(f"samples_local_{task}_*.jsonl")) for task in ("qa", "mc")]
     body = b"".join(path.read_bytes() for path in kinds)
     kept = "with another score of the same answer, which is kept"
     aside = {kept: 4, "of log-likelihoods, without a generated answer": 4}
-    found = ask(url, "/v1/report?name=samples_x.jsonl", body)
-    assert (found[0], found[1]["rows"], found[1]["set_aside"]) == (200, 4, aside)
+    status, answer, _ = ask(url, "/v1/report?name=samples_x.jsonl", body)
+    assert (status, answer["rows"], answer["set_aside"]) == (200, 4, aside)
 
 
 def test_files_that_get_no_report(starter: BERTJudge) -> None:
     with served({"starter": starter}, max_file_rows=50, max_text=2000) as url:
-        for body, status, said in [
-            (
-                EXAMPLES.read_bytes(),
-                413,
-                "a.jsonl has more than 50 rows, the most that are taken here; bert-judge",
-            ),
+        long = json.dumps({**ROW, "candidate": "x" * 2001})
+        for body, expected, message in [
+            (EXAMPLES.read_bytes(), 413, "a.jsonl has more than 50 rows, the most allowed here; bert-judge"),
             ("nonsense", 422, "a.jsonl"),
             ('{"question": "Where?", "candidate": "Here."}', 422, "has no column for the reference"),
             ("", 422, "a.jsonl"),
-            (
-                json.dumps({**ROW, "candidate": "x" * 2001}),
-                413,
-                "a.jsonl row 1 has 2,001 characters in a text; up to 2,000 are taken",
-            ),
+            (long, 413, "a.jsonl row 1 has 2,001 characters in a text; up to 2,000 are taken"),
             (gzip.compress(json.dumps(ROW).encode()), 422, "a.jsonl is compressed"),
         ]:
-            found, answer, _ = ask(url, "/v1/report?name=a.jsonl", body)
-            assert (found, said in json.dumps(answer)) == (status, True), answer
+            status, answer, _ = ask(url, "/v1/report?name=a.jsonl", body)
+            assert (status, message in json.dumps(answer)) == (expected, True), answer
             assert "/tmp" not in json.dumps(answer)
         assert ask(url, "/v1/report?name=a.jsonl&judge=other", "{}")[0] == 404
         for kind in ("text/plain", "application/x-www-form-urlencoded", "Multipart/Form-Data; boundary=x", ""):
-            # What a page of another site can send here without the browser's asking first.
-            assert ask(url, "/v1/report", json.dumps(ROW), Content_Type=kind)[0] == 422
-            assert "octet-stream" in ask(url, "/v1/report", json.dumps(ROW), Content_Type=kind)[1]["error"]["message"]
+            # Pages of other sites may send these without a preflight request.
+            status, answer, _ = ask(url, "/v1/report", json.dumps(ROW), Content_Type=kind)
+            assert (status, "octet-stream" in answer["error"]["message"]) == (422, True)
 
 
-NAMES = [
-    "a" * 5000,
-    "a%00b.jsonl",
-    "result",
-    "report.html",
-    "..",
-    "a%5Cb%22%3Ci%20x%3E",
-    "%ED%A0%80",
-    "%F0%A0%80%80" * 99,
-]
+def test_a_file_may_have_any_name(url: str, subtests: pytest.Subtests) -> None:
+    odd = ["a%00b.jsonl", "result", "report.html", "..", "a%5Cb%22%3Ci%20x%3E", "%ED%A0%80"]
+    for name in (*odd, "a" * 5000, "%F0%A0%80%80" * 99):
+        with subtests.test(name=name):
+            status, body, _ = ask(url, f"/v1/report?name={name}", json.dumps(ROW))
+            assert (status, body["rows"]) == (200, 1)
+            assert "<i x>" not in ask(url, body["page"])[1]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_file_may_have_any_name(url: str, name: str) -> None:
-    status, body, _ = ask(url, f"/v1/report?name={name}", json.dumps(ROW))
-    assert (status, body["rows"]) == (200, 1)
-    assert "<i x>" not in ask(url, body["page"])[1]
-
-
-def test_a_report_ends_when_nobody_waits_for_it() -> None:
+def test_a_report_ends_when_its_client_is_gone() -> None:
     slow = Slow(held=True)
     rows = "".join(json.dumps({**ROW, "id": number}) + "\n" for number in range(640))
     with served({"slow": slow}, batch_rows=16) as url:
@@ -129,7 +113,7 @@ def test_a_report_of_a_file_larger_than_the_queue(starter: BERTJudge) -> None:
         assert ask(url, "/v1/report?name=a.jsonl", EXAMPLES.read_bytes())[1]["rows"] == 98
 
 
-def test_the_page_needs_no_key_but_what_it_asks_for_does(starter: BERTJudge) -> None:
+def test_the_page_needs_no_key_but_its_routes_do(starter: BERTJudge) -> None:
     with served({"starter": starter}, keys=["secret"]) as url:
         for path in ("/", "/page.css", "/page.js"):
             status, _, headers = ask(url, path)
@@ -138,8 +122,8 @@ def test_the_page_needs_no_key_but_what_it_asks_for_does(starter: BERTJudge) -> 
         for path in ("/v1/explain", "/v1/report"):
             assert ask(url, path, ROW)[0] == 401
         path = "/v1/report?name=answers.jsonl"
-        made = ask(url, path, EXAMPLES.read_bytes(), Authorization="Bearer secret")[1]["page"]
-        assert ask(url, made)[0] == 200  # its address is the secret
+        page = ask(url, path, EXAMPLES.read_bytes(), Authorization="Bearer secret")[1]["page"]
+        assert ask(url, page)[0] == 200  # its address is the secret
 
 
 def test_an_answer_is_tried_in_a_browser(browser: Any, url: str, tmp_path: Path) -> None:

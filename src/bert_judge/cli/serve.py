@@ -22,31 +22,31 @@ if TYPE_CHECKING:
 _EXAMPLES = """examples:
   bert-judge serve
   bert-judge serve --host 0.0.0.0 --port 8080 --judge artefactory/BERTJudge --api_keys keys.txt
-  bert-judge serve --judge starter,BERTScore,containment   # several: a request names one by "judge", or gets the first
-  bert-judge serve --label out --labels labels.jsonl       # and a page on which people label answers of a run
+  bert-judge serve --judge starter,BERTScore,containment   # several: requests name one by "judge", or get the first
+  bert-judge serve --label out --labels labels.jsonl       # with a page on which people label answers of a run
   bert-judge score answers.jsonl --server http://127.0.0.1:8000
 
   curl http://127.0.0.1:8000/v1/judge -H 'Content-Type: application/json' \\
       -d '{"question": "What is the capital of France?", "reference": "Paris", "candidate": "It is Paris."}'
 
-What clients send while the judge works is judged together. It is one process for one device: on a machine with
-several, start one for each (--device cuda:1 --port 8001). Ctrl-C or SIGTERM ends, once all requests are answered.
+Rows that arrive while the judge works are judged together afterwards. One process serves one device: on a machine with
+several, start one for each (--device cuda:1 --port 8001). Ctrl-C or SIGTERM ends it once all requests are answered.
 """
-_HERE = ("127.0.0.1", "localhost", "::1")
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Check everything, load the judges, and serve until SIGTERM or Ctrl-C."""
     specs, options, run, labels = _parse(arguments)
     need_server("bert-judge serve")
+    from bert_judge.server.access import KEYS_VARIABLE, Keys
     from bert_judge.server.app import make_app
-    from bert_judge.server.middleware import KEYS_VARIABLE, Keys
     from bert_judge.server.running import open_socket, run_server, warm_up
 
     keys = Keys.read(options.api_keys)
     with open_socket(options.host, options.port) as opened, _labelling(run, labels) as labelling:
-        if options.host not in _HERE and not keys:
-            note(f"whoever can reach {options.host} can ask; --api_keys or {KEYS_VARIABLE} keeps others out.")
+        if options.host not in _LOOPBACK and not keys:
+            note(f"anyone who can reach {options.host} can ask; --api_keys or {KEYS_VARIABLE} keeps others out.")
         judges = {}
         for name, spec in specs.items():
             with log_shown(not options.quiet), named_in_errors(f"the judge {name}"):
@@ -58,11 +58,11 @@ def main(arguments: Sequence[str]) -> int:
                 say(f"label answers of {run} at {url}{labelling.page}")
             say(f"serving {', '.join(judges)} at {url}; Ctrl-C ends.")
 
-        at_work = run_server(make_app(judges, options, keys, labelling), options, opened, serving)
-    if at_work:
-        given_up = f"after {options.drain_seconds} s {', '.join(at_work)} had not judged all rows"
-        print(f"{given_up}; the other requests are answered.", file=sys.stderr, flush=True)
-        os._exit(0)  # a thread can't be ended, and Python would wait for it
+        unfinished = run_server(make_app(judges, options, keys, labelling), options, opened, serving)
+    if unfinished:
+        problem = f"after {options.drain_seconds} s {', '.join(unfinished)} had not judged all rows"
+        print(f"{problem}; the other requests are answered.", file=sys.stderr, flush=True)
+        os._exit(0)  # threads can't be ended, and Python would wait for theirs
     print("all requests are answered.", file=sys.stderr)
     return 0
 
@@ -78,9 +78,9 @@ def _labelling(folder: str | None, labels: str) -> AbstractContextManager[Labell
 def _parse(arguments: Sequence[str]) -> tuple[dict[str, JudgeSpec], ServerOptions, str | None, str]:
     parser = Parser("bert-judge serve", "[flags]", "Serve judges over HTTP.", _EXAMPLES)
     parser.flags("serving", ServerOptions)
-    help_text = "a folder that score wrote: people label its answers on a page, at the address that is printed"
+    help_text = "a folder that score wrote: people label its answers on a page, whose address is printed"
     parser.add_argument("--label", metavar="FOLDER", help=help_text)
-    parser.add_argument("--labels", metavar="FILE", default="labels.jsonl", help="where these labels go (%(default)s)")
+    parser.add_argument("--labels", metavar="FILE", default="labels.jsonl", help="file for these labels (%(default)s)")
     read_judges = add_judges(parser, chosen_judges(arguments), several="several, by name")
     values = parser.parse(arguments)
     return read_judges(values), options_from(ServerOptions, values), values["label"], values["labels"]

@@ -1,10 +1,11 @@
-"""OpenAI's graders: templates filled with an item and a model's answer, and the answer's shape."""
+"""OpenAI's graders: filling their templates, and the shape of the response."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from bert_judge.errors import InputError
@@ -21,19 +22,21 @@ _ERRORS = (
 
 
 def grader_sample(request: GraderRequest, most: int) -> Sample:
-    """What a grader's request asks to judge: its templates, filled in. A reference may be a list of texts.
+    """The sample that a request asks to judge, from the grader's templates. A reference may be a list of texts.
 
-    Raises InputError for a variable that the item and the answer do not have, or that is no text, and RefusedError
-    where a text would have more than `most` characters, before it has them, or there are too many references.
+    Raises InputError for a variable that is missing or not a text, RefusedError for too many references and for a text
+    of over `most` characters, before it is built.
     """
-    names = {"item": request.item or {}, "sample": _sample(request.model_sample)}
+    values = {"item": request.item or {}, "sample": {"output_text": request.model_sample}}
+    with suppress(ValueError, RecursionError):
+        values["sample"]["output_json"] = json.loads(request.model_sample)
     grader = request.grader
-    question = None if grader.question is None else _filled(grader.question, names, most)
-    return Sample(_filled(grader.input, names, most), _references(grader.reference, names, most), question)
+    question = None if grader.question is None else _filled(grader.question, values, most)
+    return Sample(_filled(grader.input, values, most), _references(grader.reference, values, most), question)
 
 
 def grader_answer(grader: Grader, verdict: Verdict, seconds: float) -> dict[str, Any]:
-    """What OpenAI's server answers: the score is the reward, which is null where the judge is undecided."""
+    """The response of OpenAI's server: the reward is the score, or null if the judge is undecided."""
     errors: dict[str, Any] = dict.fromkeys(_ERRORS, False)
     errors |= {"other_error": verdict.score is None, "truncated_observation_error": bool(verdict.truncated)}
     return {
@@ -52,55 +55,45 @@ def grader_answer(grader: Grader, verdict: Verdict, seconds: float) -> dict[str,
     }
 
 
-def _sample(text: str) -> dict[str, Any]:
-    """What a template calls `sample`: the answer, and what it holds where it is JSON."""
-    try:
-        return {"output_text": text, "output_json": json.loads(text)}
-    except (ValueError, RecursionError):
-        return {"output_text": text}
-
-
-def _references(template: str, names: Mapping[str, Any], most: int) -> tuple[str, ...]:
-    whole = _VARIABLE.fullmatch(template.strip())
-    value = _value(whole[1], names) if whole else None
+def _references(template: str, values: Mapping[str, Any], most: int) -> tuple[str, ...]:
+    variable = _VARIABLE.fullmatch(template.strip())
+    value = _value(variable[1], values) if variable else None
     if isinstance(value, list) and len(value) > MOST_REFERENCES:
-        raise RefusedError(413, f"the sample has {len(value):,} references; up to {MOST_REFERENCES:,} are taken.")
+        raise RefusedError(413, f"the sample has {len(value):,} references; up to {MOST_REFERENCES:,} are allowed.")
     if isinstance(value, list) and value and all(isinstance(text, str) for text in value):
         return tuple(value)
-    return (_filled(template, names, most),)
+    return (_filled(template, values, most),)
 
 
-def _filled(template: str, names: Mapping[str, Any], most: int) -> str:
-    """The template with all variables filled in at once: what is filled in is text, and no template."""
+def _filled(template: str, values: Mapping[str, Any], most: int) -> str:
+    """The template with all variables filled in at once, so that braces in a value stay text."""
     length = 0
-    parts: list[str] = []
-    for part in _parts(template, names):
-        length += len(part)
+    pieces: list[str] = []
+    for piece in _pieces(template, values):
+        length += len(piece)
         if length > most:
-            raise RefusedError(
-                413, f"a text of the sample has over {most:,} characters, the most that are taken.", "text"
-            )
-        parts.append(part)
-    return "".join(parts)
+            raise RefusedError(413, f"a text of the sample has over {most:,} characters, the most allowed.", "text")
+        pieces.append(piece)
+    return "".join(pieces)
 
 
-def _parts(template: str, names: Mapping[str, Any]) -> Iterator[str]:
-    """The text between the variables of a template, and theirs."""
+def _pieces(template: str, values: Mapping[str, Any]) -> Iterator[str]:
+    """The text between variables and the values of variables, in turn."""
     end = 0
-    for found in _VARIABLE.finditer(template):
-        yield template[end : found.start()]
-        value = _value(found[1], names)
+    for variable in _VARIABLE.finditer(template):
+        yield template[end : variable.start()]
+        value = _value(variable[1], values)
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise InputError(f"{{{{{shortened(found[1])}}}}} is {shown(value)}; a text was expected.")
+            raise InputError(f"{{{{{shortened(variable[1])}}}}} is {shown(value)}; a text was expected.")
         yield str(value)
-        end = found.end()
+        end = variable.end()
     yield template[end:]
 
 
-def _value(path: str, names: Mapping[str, Any]) -> Any:
-    value: Any = names
-    for part in path.split("."):
-        if not isinstance(value, Mapping) or part not in value:
-            raise InputError(f"there is no {{{{{shortened(path)}}}}}: neither the item nor the sample has it.")
-        value = value[part]
+def _value(path: str, values: Mapping[str, Any]) -> Any:
+    value: Any = values
+    for key in path.split("."):
+        if not isinstance(value, Mapping) or key not in value:
+            raise InputError(f"there is no {{{{{shortened(path)}}}}} in the item or the sample.")
+        value = value[key]
     return value

@@ -5,26 +5,26 @@ const KEYS = { 1: "right", 0: "wrong", s: "skip", u: "undo", v: "show-judge" };
 let state = null;
 let busy = false;
 
-// Texts are a model's: they enter the page as textContent alone, never as markup.
+// The texts come from a model: they enter the page as textContent only, never as markup.
 function render() {
   const { answer, judge, last } = state;
   part("progress").max = state.target;
   part("progress").value = Math.min(state.labelled, state.target);
-  const there = state.labelled >= state.target ? ": enough, go on or end here" : "";
+  const enough = state.labelled >= state.target ? ": enough, but you can go on" : "";
   const skipped = state.skipped ? ` (${state.skipped} skipped)` : "";
-  part("count").textContent = `${state.labelled} of ${state.target} labels${skipped}${there}`;
+  part("count").textContent = `${state.labelled} of ${state.target} labels${skipped}${enough}`;
   part("answer").hidden = !answer;
   part("end").hidden = Boolean(answer);
   if (answer) {
     part("question-part").hidden = answer.question === null;
     part("question").textContent = answer.question;
-    part("references-title").textContent = answer.references.length > 1 ? "Right answers, any of these" : "Right answer";
+    part("references-title").textContent = answer.references.length > 1 ? "Right answers (any of these)" : "Right answer";
     part("references").replaceChildren(...answer.references.map(listed));
     part("candidate").textContent = answer.candidate;
   }
   part("judge").hidden = !judge;
-  part("judge").textContent = judge ? `The judge says ${verdict(judge)}.` : "";
-  part("last").textContent = last ? `The last one: you said ${named(last.label)}, the judge ${verdict(last.judge)}.` : "";
+  part("judge").textContent = judge ? `The judge's verdict: ${verdict(judge)}.` : "";
+  part("last").textContent = last ? `Last answer: you said ${named(last.label)}; the judge's verdict: ${verdict(last.judge)}.` : "";
   for (const id of ["right", "wrong", "skip"]) part(id).disabled = !answer;
   part("undo").disabled = !state.can_undo;
 }
@@ -41,7 +41,7 @@ function named(label) {
 
 function verdict(judge) {
   const score = judge.score === null ? "" : ` (${judge.score.toFixed(2)})`;
-  return judge.label === null ? `can't decide${score}` : named(judge.label) + score;
+  return judge.label === null ? `undecided${score}` : named(judge.label) + score;
 }
 
 async function ask(path, body) {
@@ -59,13 +59,13 @@ async function ask(path, body) {
     part("error").textContent = error;
     part("error").hidden = !error;
     if (response.ok) {
-      const another = state?.draw !== answer.draw;
+      const isNext = state?.draw !== answer.draw;
       state = answer;
       render();
-      if (another) window.scrollTo(0, 0);
+      if (isNext) window.scrollTo(0, 0);
     }
   } catch {
-    part("error").textContent = "The server has ended, or can't be reached. What was decided before is kept.";
+    part("error").textContent = "The server has ended or can't be reached. Earlier labels are kept.";
     part("error").hidden = false;
   } finally {
     busy = false;
@@ -82,7 +82,7 @@ part("undo").addEventListener("click", () => ask("undo", { judge: part("show-jud
 part("show-judge").addEventListener("change", () => ask(statePath()));
 document.addEventListener("keydown", (event) => {
   const id = KEYS[event.key.toLowerCase()];
-  // A key held down would label many answers unseen.
+  // Ignore repeats: a key held down would label many answers unseen.
   if (!id || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
   part(id).click();

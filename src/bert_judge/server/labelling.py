@@ -1,7 +1,7 @@
-"""A page on which people label answers, one at a time; every label is on the disk before the next answer is shown.
+"""A page on which people label answers, one at a time; each label is on the disk before the next answer is shown.
 
 with Labelling(draw_order(run, "active"), "labels.jsonl", target=200) as labelling:
-    app.include_router(labelling_router(labelling))  # of any FastAPI application; its page is at labelling.page
+    app.include_router(labelling_router(labelling))  # of any FastAPI application; the page is at labelling.page
 """
 
 from __future__ import annotations
@@ -24,38 +24,38 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bert_judge.errors import InputError, OutputError
 from bert_judge.results.files import take_lock
-from bert_judge.server.hosts import is_same_origin
+from bert_judge.server.access import check_origin
+from bert_judge.server.page import HEADERS, page_file
 from bert_judge.server.refusing import RefusedError
-from bert_judge.server.static import HEADERS, static
 from bert_judge.studies.sampling import Draw
 
 _FILES: Final = {"": "label.html", "label.js": "label.js", "label.css": "label.css"}
-_START = b'{"id": '  # of every line that we write
+_LINE_START = b'{"id": '  # of every line of a labels file
 
 
 class Labelling:
-    """A file of labels with a line for each answer, in the order of `draws`; labelling continues where the file ends.
+    """A labels file with one line for each answer, in the order of `draws`; labelling continues where the file ends.
 
-    A line has id, question, references, candidate, label (1, 0; null for a skipped answer), probability and
-    labelled_at. An answer with a label in the run is written with that label, and not shown. Raises InputError for a
-    file whose lines are not the first ones of `draws`, OutputError for one that can't be written or is in use.
+    A line has id, question, references, candidate, label (1 or 0; null for a skipped answer), probability and
+    labelled_at. An answer that has a label in the run is written with it, without being shown. Raises InputError for a
+    file whose lines are not those of the first `draws`, OutputError for one that can't be written or is in use.
     """
 
     def __init__(self, draws: Sequence[Draw], path: str | Path, target: int) -> None:
         self.path, self.target = Path(path), target
         self.token = secrets.token_urlsafe(16)
         self._draws = draws
-        self._turn = Lock()
+        self._lock = Lock()
         self._last: tuple[Draw, int | None] | None = None
         try:
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         except OSError as error:
-            raise OutputError(f"{self.path} can't be written ({error.strerror}); choose another --labels.") from error
+            raise OutputError(f"{self.path} can't be written ({error.strerror}); choose another file.") from error
         try:
             if not take_lock(self._file):
-                raise OutputError(f"{self.path} is being labelled already; end that first, or choose another --labels.")
+                raise OutputError(f"{self.path} is being labelled already; end that first, or choose another file.")
             self._labels = list(self._read())
-            self._take_known()
+            self._append_gold()
         except BaseException:
             self.close()
             raise
@@ -67,17 +67,17 @@ class Labelling:
         self.close()
 
     def close(self) -> None:
-        """Close the file, so that others can write it."""
+        """Close the file, so that it can be labelled elsewhere."""
         os.close(self._file)
 
     @property
     def page(self) -> str:
-        """The path of the page, with its token."""
+        """The path of the page, with its secret token."""
         return f"/label/{self.token}/"
 
     @property
     def labelled(self) -> int:
-        """How many answers have a label, those of the run itself included."""
+        """How many answers have a label, including those from the run."""
         return sum(label is not None for label in self._labels)
 
     @property
@@ -86,11 +86,11 @@ class Labelling:
         return len(self._labels) - self.labelled
 
     def state(self, with_judge: bool = False) -> dict[str, Any]:
-        """What the page shows: the next answer (None at the end), the progress, and the verdict on the last answer.
+        """The next answer (None at the end), the progress, and the verdict on the last answer, for the page.
 
-        The verdict on the next answer is there only `with_judge`.
+        The verdict on the next answer is included only `with_judge`.
         """
-        with self._turn:
+        with self._lock:
             draw = self._next()
             state: dict[str, Any] = {
                 "draw": len(self._labels) + 1,
@@ -98,7 +98,7 @@ class Labelling:
                 "skipped": self.skipped,
                 "target": self.target,
                 "total": len(self._draws),
-                "can_undo": self._undone() is not None,
+                "can_undo": self._last_decision() is not None,
                 "answer": None,
                 "judge": None,
                 "last": None,
@@ -113,20 +113,20 @@ class Labelling:
             return state
 
     def decide(self, number: int, label: int | None) -> bool:
-        """Write the label of the `number`th answer, None to skip it; False where that is no longer the next one."""
-        with self._turn:
+        """Write the label of answer `number`, from 1; None skips it. False if it is no longer the next one."""
+        with self._lock:
             draw = self._next()
             if draw is None or number != len(self._labels) + 1:
                 return False
             self._append(draw, label)
             self._last = (draw, label)
-            self._take_known()
+            self._append_gold()
             return True
 
     def undo(self) -> bool:
-        """Remove the last decision from the file; False where there is none."""
-        with self._turn:
-            place = self._undone()
+        """Remove the last decision from the file; False if there is none."""
+        with self._lock:
+            place = self._last_decision()
             if place is None:
                 return False
             with self.path.open("rb") as lines:
@@ -136,15 +136,15 @@ class Labelling:
             self._last = None
             return True
 
-    def _undone(self) -> int | None:
-        """The place of the last answer that a person decided."""
+    def _last_decision(self) -> int | None:
+        """The place of the last answer that a person decided: later ones have a label in the run."""
         return next((i for i in reversed(range(len(self._labels))) if self._draws[i].row.gold is None), None)
 
     def _next(self) -> Draw | None:
         return self._draws[len(self._labels)] if len(self._labels) < len(self._draws) else None
 
-    def _take_known(self) -> None:
-        """Write the labels of the run itself, up to the next answer without one."""
+    def _append_gold(self) -> None:
+        """Write the labels of the run, up to the next answer without one."""
         while (draw := self._next()) and draw.row.gold is not None:
             self._append(draw, draw.row.gold)
 
@@ -158,41 +158,42 @@ class Labelling:
             os.fsync(self._file)
         except OSError as error:
             os.ftruncate(self._file, end)
-            raise OutputError(f"{self.path} can't be written ({error.strerror}); mend that and label again.") from error
+            raise OutputError(
+                f"{self.path} can't be written ({error.strerror}); fix this and label it again."
+            ) from error
         self._labels.append(label)
 
     def _read(self) -> Iterator[int | None]:
-        """The labels in the file; half a line that a crash left is cut off."""
+        """The labels in the file; an incomplete line that a crash left is removed."""
         with self.path.open("rb") as lines:
             for place, line in enumerate(lines):
                 if line.endswith(b"\n"):
                     yield self._label(line, place)
                     continue
-                if line.endswith(b"}") or not line.startswith(_START[: len(line)]):
-                    self._label(line, place)  # a file of something else is refused, not cut
+                if line.endswith(b"}") or not line.startswith(_LINE_START[: len(line)]):
+                    self._label(line, place)  # refuses a file of something else instead of cutting it
                 os.ftruncate(self._file, os.fstat(self._file).st_size - len(line))
 
     def _label(self, line: bytes, place: int) -> int | None:
+        where = f"{self.path} line {place + 1}"
         try:
             record = json.loads(line)
             key = (record["question"] or "", record["candidate"], *record["references"])
             label, probability = record["label"], float(record["probability"])
         except (ValueError, KeyError, TypeError) as error:
-            raise InputError(
-                f"{self.path} line {place + 1} was not written by bert-judge label; choose another --labels."
-            ) from error
+            raise InputError(f"{where} was not written by bert-judge label; choose another file.") from error
         draw = self._draws[place] if place < len(self._draws) else None
         if draw is None or key != draw.row.key or not math.isclose(probability, draw.probability, rel_tol=1e-6):
             raise InputError(
-                f"{self.path} line {place + 1} is not what is drawn from this run; give the run, --strategy and --seed "
-                "with which it was begun, or choose another --labels."
+                f"{where} is not the answer drawn from this run; use the run, strategy and seed that began the file, "
+                "or choose another file."
             )
         if label not in (0, 1, None):
-            raise InputError(f"{self.path} line {place + 1} has the label {label!r}; 0, 1 or null was expected.")
+            raise InputError(f"{where} has the label {label!r}; 0, 1 or null was expected.")
         return None if label is None else int(label)
 
 
-class _Shown(BaseModel):
+class _PageState(BaseModel):
     """Whether the page shows the judge's verdict before the person decides."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -200,29 +201,22 @@ class _Shown(BaseModel):
     judge: bool = False
 
 
-class _Decision(_Shown):
-    """The label of the answer with this number; null skips it."""
+class _Decision(_PageState):
+    """The label of the answer with this number, from 1; null skips it."""
 
     draw: int
     label: Annotated[int, Field(ge=0, le=1)] | None
 
 
-def check_origin(request: Request) -> None:
-    """Raises RefusedError where a page of another server, or none, asks to change something."""
-    origin, host = (request.headers.get(name, "") for name in ("origin", "host"))
-    if request.method == "POST" and not is_same_origin(origin, host):
-        raise RefusedError(403, "another page has asked.", "origin")
-
-
 def labelling_router(labelling: Labelling) -> APIRouter:
-    """The routes of the page at `labelling.page`: its files, its state, and its two actions.
+    """The routes of the page at `labelling.page`: its files, its state and its two actions.
 
-    Who has the address may label. The check of Origin keeps out other pages in the same browser, should they know it.
+    Everyone who has the address may label. Checking Origin keeps out other pages in the same browser that know it.
     """
 
     def check(request: Request, token: str) -> None:
         if not hmac.compare_digest(token.encode(), labelling.token.encode()):
-            raise RefusedError(403, "the address lacks its token; open the one that bert-judge printed.", "token")
+            raise RefusedError(403, "the address lacks its token; open the address that bert-judge printed.", "token")
         check_origin(request)
 
     def shown(with_judge: bool) -> Response:
@@ -237,11 +231,11 @@ def labelling_router(labelling: Labelling) -> APIRouter:
     @router.post("/decide")
     def decide(body: _Decision) -> Response:
         if not labelling.decide(body.draw, body.label):
-            raise RefusedError(409, "this answer has been decided already, perhaps in another window.")
+            raise RefusedError(409, "this answer was decided already, perhaps in another window.")
         return shown(body.judge)
 
     @router.post("/undo")
-    def undo(body: _Shown) -> Response:
+    def undo(body: _PageState) -> Response:
         if not labelling.undo():
             raise RefusedError(409, "there is nothing to undo.")
         return shown(body.judge)
@@ -250,14 +244,12 @@ def labelling_router(labelling: Labelling) -> APIRouter:
     def file(name: str) -> Response:
         if name not in _FILES:
             raise RefusedError(404, "there is nothing here.")
-        content, kind = static(_FILES[name])
-        return Response(content, media_type=kind, headers=HEADERS)
+        return page_file(_FILES[name])
 
     return router
 
 
 def _record(draw: Draw, label: int | None) -> dict[str, Any]:
-    """A line of the file."""
     row = draw.row
     return {
         "id": row.id,

@@ -4,7 +4,7 @@ const $ = (id) => document.getElementById(id);
 const KEY = "bert-judge-key";
 let judges = [];
 const chosen = () => judges.find((judge) => judge.id === $("chosen").value);
-let asked = 0; // the newest question wins
+let latest = 0; // number of the latest verdict asked for: answers to earlier ones are dropped
 
 function make(tag, text = "", name = "") {
   const element = document.createElement(tag);
@@ -23,21 +23,21 @@ function complain(sentence) {
 async function ask(path, body, headers = { "Content-Type": "application/json" }) {
   const key = sessionStorage.getItem(KEY);
   const authorised = key ? { ...headers, Authorization: `Bearer ${key}` } : headers;
-  const sent = body === undefined ? {} : { method: "POST", body: body instanceof Blob ? body : JSON.stringify(body) };
-  const response = await fetch(path, { ...sent, headers: authorised }).catch(() => {
+  const options = body === undefined ? {} : { method: "POST", body: body instanceof Blob ? body : JSON.stringify(body) };
+  const response = await fetch(path, { ...options, headers: authorised }).catch(() => {
     throw new Error("the server can't be reached.");
   });
   const answer = await response.json().catch(() => ({}));
   if (response.status === 401) {
     $("key-form").hidden = false;
     $("key").focus();
-    if (!key) throw new KeyNeeded("this server asks for a key.");
+    if (!key) throw new KeyNeeded("this server needs a key.");
   }
   if (!response.ok) throw new Error(answer.error?.message ?? answer.error ?? `the server answered ${response.status}.`);
   return answer;
 }
 
-function row() {
+function readRow() {
   const references = $("references").value.split("\n").map((line) => line.trim()).filter(Boolean);
   const question = $("question").value.trim();
   return { candidate: $("candidate").value, ...(question && { question }), ...(references.length && { references }) };
@@ -59,16 +59,16 @@ function verdictItem(judge, verdict) {
   }
   const cut = Object.keys(verdict.truncated ?? {});
   const leftOut = Object.keys(verdict.left_out ?? {});
-  const notes = [verdict.explanation, leftOut.length && `not part of the answer: ${leftOut.join(", ")}`, verdict.outside && `beyond what the judge knows: ${verdict.outside}`, cut.length && `cut: ${cut.join(", ")}`];
-  for (const note of notes.filter(Boolean)) item.append(make("p", note, "said"));
+  const notes = [verdict.explanation, leftOut.length && `not part of the answer: ${leftOut.join(", ")}`, verdict.outside && `out of scope: ${verdict.outside}`, cut.length && `cut: ${cut.join(", ")}`];
+  for (const note of notes.filter(Boolean)) item.append(make("p", note, "detail"));
   return item;
 }
 
-function showWhy(candidate, found, judge) {
+function showWhy(candidate, explanation, judge) {
   const characters = Array.from(candidate); // as Python counts them
   const parts = [];
   let place = 0;
-  for (const part of found.carrying) {
+  for (const part of explanation.carrying) {
     parts.push(characters.slice(place, part.start).join(""));
     const mark = make("mark", characters.slice(part.start, part.end).join(""), part.effect > 0 ? "for" : "against");
     mark.append(make("sub", ` ${part.effect > 0 ? "+" : "−"}${Math.abs(part.effect).toFixed(2)}`));
@@ -77,21 +77,21 @@ function showWhy(candidate, found, judge) {
   }
   parts.push(characters.slice(place).join(""));
   $("carried").replaceChildren(...parts);
-  if (!found.carrying.length) $("carried").append(make("p", "No sentence or word alone moves the score by 0.05 or more.", "said"));
+  if (!explanation.carrying.length) $("carried").append(make("p", "No single sentence or word moves the score by 0.05 or more.", "detail"));
   $("by").textContent = judge.id;
   $("why").hidden = false;
 }
 
-async function explain(sent, judge, number) {
+async function explain(row, judge, number) {
   $("pay").hidden = true;
-  const found = await ask("v1/explain", { ...sent, judge: judge.id });
-  if (number === asked) showWhy(sent.candidate, found, judge);
+  const explanation = await ask("v1/explain", { ...row, judge: judge.id });
+  if (number === latest) showWhy(row.candidate, explanation, judge);
 }
 
 async function judgeRow() {
   if (!judges.length) return start(); // the key is still missing, or the server could not be reached
-  const number = ++asked;
-  const sent = row();
+  const number = ++latest;
+  const row = readRow();
   complain("");
   $("judge").disabled = true;
   $("why").hidden = $("pay").hidden = true;
@@ -102,19 +102,19 @@ async function judgeRow() {
     await Promise.all(judges.map(async (judge, place) => {
       let item;
       try {
-        item = verdictItem(judge, await ask("v1/judge", { ...sent, judge: judge.id }));
+        item = verdictItem(judge, await ask("v1/judge", { ...row, judge: judge.id }));
       } catch (error) {
         item = make("li", `${judge.id}: ${error.message}`, "refused");
       }
-      if (number === asked) $("verdicts").children[place].replaceWith(item);
+      if (number === latest) $("verdicts").children[place].replaceWith(item);
     }));
     const judge = chosen();
-    if (!sent.candidate.trim() || number !== asked) return;
+    if (!row.candidate.trim() || number !== latest) return;
     if (judge.paid) {
       $("pay").hidden = false;
-      $("pay").onclick = () => explain(sent, judge, number).catch((error) => complain(error.message));
+      $("pay").onclick = () => explain(row, judge, number).catch((error) => complain(error.message));
     } else {
-      await explain(sent, judge, number);
+      await explain(row, judge, number);
     }
   } catch (error) {
     complain(error.message);
@@ -129,11 +129,11 @@ async function report(file) {
   $("files").prepend(item);
   try {
     const query = new URLSearchParams({ name: file.name, judge: judge.id });
-    const made = await ask(`v1/report?${query}`, file, { "Content-Type": "application/octet-stream" });
-    const aside = Object.entries(made.set_aside).map(([why, count]) => `; set aside: ${count} ${why}`).join("");
+    const result = await ask(`v1/report?${query}`, file, { "Content-Type": "application/octet-stream" });
+    const aside = Object.entries(result.set_aside).map(([reason, count]) => `; set aside: ${count} ${reason}`).join("");
     const link = make("a", "open the report");
-    Object.assign(link, { href: made.page, target: "_blank", rel: "noopener" });
-    item.replaceChildren(`${file.name}: ${made.rows} rows judged by ${judge.id}${aside}. `, link);
+    Object.assign(link, { href: result.page, target: "_blank", rel: "noopener" });
+    item.replaceChildren(`${file.name}: ${result.rows} rows judged by ${judge.id}${aside}. `, link);
   } catch (error) {
     item.className = "refused";
     item.textContent = `${file.name}: ${error.message}`;
@@ -148,12 +148,12 @@ async function start() {
     complain("");
     $("chosen").replaceChildren(...judges.map(({ id }) => new Option(id, id)));
     $("one").hidden = judges.length < 2;
-    $("judges").textContent = `judges here: ${judges.map((judge) => judge.id).join(", ")}`;
+    $("judges").textContent = `judges: ${judges.map((judge) => judge.id).join(", ")}`;
     const labelling = (await ask("v1/labelling", {})).page;
     $("label").hidden = !labelling;
     if (labelling) $("label").href = labelling;
   } catch (error) {
-    if (!(error instanceof KeyNeeded)) complain(error.message); // nobody has typed one yet: the form asks for it
+    if (!(error instanceof KeyNeeded)) complain(error.message); // the form asks for it already
   }
 }
 

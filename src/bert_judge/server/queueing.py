@@ -8,12 +8,10 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import accumulate, chain
-from typing import NamedTuple, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
+from itertools import accumulate, islice
+from typing import NamedTuple
 
 from bert_judge.errors import ModelError
 from bert_judge.judges import Judge
@@ -21,330 +19,334 @@ from bert_judge.judges.base import characters_read
 from bert_judge.metrics.timing import OutOfTimeError, time_limit
 from bert_judge.records import Sample, Verdict
 from bert_judge.server.options import ServerOptions
-from bert_judge.server.shares import Shares
-
-T = TypeVar("T")
+from bert_judge.server.refusing import RefusedError
 
 _log = logging.getLogger(__name__)
 
-_LONGEST_RETRY_AFTER = 60
-_NEWEST = 0.2  # of the speed that is remembered comes from the newest batch
-_FEWEST = 8  # rows that may be judged together, however slow the judge is
-_PAUSE = 0.01  # seconds after which long rows ask for their turn again
-_LONG = 20_000  # characters of a row that takes many times as long as a usual one
-_LATER = 1.0  # seconds that a long row seems to have used before it is judged
+_LONGEST_RETRY_AFTER = 60  # seconds
+_NEWEST = 0.2  # weight of the newest batch in the average speed
+_FEWEST = 8  # rows that a batch may always have, however slow the judge is
+_PAUSE = 0.01  # seconds between two tries to judge long rows
+_LONG = 20_000  # characters from which a row is long: it takes many times as long as a usual one
+_LONG_SECONDS = 1.0  # seconds that a long row counts as before it is judged
 _FORGIVEN = 0.1  # seconds of work that a second of waiting makes up for, so that everybody's turn comes
+_HALF_LIFE = 20.0  # seconds after which half of a client's past work is forgotten
+_MOST_CLIENTS = 4096
 
-Observer = Callable[[Sequence[Verdict], float], None]
-"""Told of each batch: its verdicts, and the seconds that they took."""
 
-
-class QueueFullError(Exception):
-    """There is no room for so many rows; `seconds` from now there should be."""
+class QueueFullError(RefusedError):
+    """There is no room for so many rows now; Retry-After says when there should be."""
 
     def __init__(self, waiting: int, seconds: int) -> None:
-        super().__init__(f"{waiting} rows are waiting already; try again in {seconds} s.")
-        self.seconds = seconds
+        message = f"{waiting} rows are waiting already; try again in {seconds} s."
+        super().__init__(429, message, "queue", {"Retry-After": str(seconds)})
 
 
-class Job:
-    """The rows of one request of a client. `done` has the verdicts, in their order, or what the judge raised."""
+class Submission:
+    """The rows of one request. `result` resolves to their verdicts, in order, or to the judge's exception."""
 
-    def __init__(self, samples: Sequence[Sample], client: str = "") -> None:
+    def __init__(self, samples: Sequence[Sample], client: str) -> None:
         self.samples, self.client = samples, client
-        self.done: asyncio.Future[list[Verdict]] = asyncio.get_running_loop().create_future()
-        self.begun = 0
-        self.since = time.monotonic()
-        self.seconds = 0.0  # that its rows took
-        self.alone = False  # whether each of its rows is judged by itself
+        self.result: asyncio.Future[list[Verdict]] = asyncio.get_running_loop().create_future()
+        self.begun = 0  # rows handed to the judge
+        self.submitted = time.monotonic()
+        self.seconds = 0.0  # of the judge, for its rows
+        self.one_by_one = False  # whether each of its rows gets a batch of its own
         self._verdicts: list[Verdict] = []
 
     @property
     def waiting(self) -> int:
-        """How many of its rows the judge was not given yet."""
+        """How many rows were not handed to the judge yet."""
         return len(self.samples) - self.begun
 
+    @property
+    def starts_long(self) -> bool:
+        """Whether its next row is a long one."""
+        return _is_long(self.samples[self.begun])
+
     def add(self, verdicts: Sequence[Verdict]) -> None:
-        """The next verdicts."""
+        """Add the next verdicts."""
         self._verdicts += verdicts
-        if len(self._verdicts) == len(self.samples) and not self.done.done():
-            self.done.set_result(self._verdicts)
+        if len(self._verdicts) == len(self.samples) and not self.result.done():
+            self.result.set_result(self._verdicts)
 
 
-class _Part(NamedTuple):
-    """Rows of a job that are judged together with others."""
+class _Portion(NamedTuple):
+    """The rows of a submission in a batch."""
 
-    job: Job
+    submission: Submission
     rows: Sequence[Sample]
 
 
-@dataclass
-class _Judged:
-    """What came of a batch: verdicts on its first rows, with the seconds that each took; the other rows still wait.
-
-    `given` counts the parts of which all verdicts went to their jobs while others were judged. `alone` says that one
-    row of those that were under way took too long, and which one is not known.
-    """
-
-    given: int = 0
-    verdicts: list[Verdict] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    one_by_one: bool = True
-    alone: bool = False
-
-
-def _is_long(sample: Sample) -> bool:
-    return characters_read(sample) > _LONG
-
-
-class LongTurn:
-    """One judge of a process at a time reads long rows, so that others have the processor for short ones."""
+class _Usage:
+    """Recent seconds of the judge by client; half of them are forgotten every 20 seconds."""
 
     def __init__(self) -> None:
-        self.taken = False
+        self._used: dict[str, tuple[float, float]] = {}  # seconds, and when they were noted
 
-    @contextmanager
-    def taken_for(self, sample: Sample) -> Iterator[None]:
-        """Take the turn for a batch of rows like this one, if that is long."""
-        is_long = _is_long(sample)
-        self.taken = self.taken or is_long
+    def of(self, client: str, now: float) -> float:
+        """The seconds that a client used recently; `now` is of `time.monotonic`."""
+        seconds, noted = self._used.get(client, (0.0, now))
+        return float(seconds * 0.5 ** ((now - noted) / _HALF_LIFE))
+
+    def add(self, client: str, seconds: float, now: float) -> None:
+        """Note seconds that a client used; forgets the clients that used least when there are many."""
+        self._used[client] = self.of(client, now) + seconds, now
+        if len(self._used) > _MOST_CLIENTS:
+            most = sorted(self._used, key=lambda name: -self.of(name, now))
+            self._used = {name: self._used[name] for name in most[: _MOST_CLIENTS // 2]}
+
+
+class _BatchRun:
+    """A batch in the judge's thread: verdicts on its first rows; those without one wait again."""
+
+    def __init__(self, batch: Sequence[_Portion], name: str, judge: Judge, options: ServerOptions) -> None:
+        self._batch, self._name, self._judge, self._options = batch, name, judge, options
+        self._loop = asyncio.get_running_loop()
+        self.verdicts: list[Verdict] = []
+        self.seconds: list[float] = []  # that each verdict took
+        self.sequential = True  # whether each verdict came before the judge took the next row
+        self.delivered = 0  # portions that got all their verdicts during the run
+        self.is_stuck = False  # whether one of several rows in work ran out of time; it is unknown which
+        self._asked = 0
+        self._ends = list(accumulate(len(portion.rows) for portion in batch))
+        self._last = 0.0  # when the last verdict came
+
+    def run(self) -> None:
+        """Collect verdicts until the time of the batch is over. Raises the judge's errors."""
+        self._last = time.monotonic()
         try:
-            yield
-        finally:
-            if is_long:
-                self.taken = False
+            with time_limit(self._options.row_seconds) as restart:
+                for verdict in self._judge.assess(self._rows(restart)):
+                    self.sequential = self.sequential and self._asked <= len(self.verdicts) + 1
+                    self._add(verdict)
+        except OutOfTimeError:
+            self.is_stuck = self._asked > len(self.verdicts) + 1
+            if not self.is_stuck:
+                seconds = f"{self._options.row_seconds:g} s"
+                message = f"the patterns and formulas of {self._name} took more than {seconds}"
+                self._add(Verdict(None, None, message, failed=True))
+            return
+        if len(self.verdicts) != self._asked or not self._asked:
+            rows = self._asked or self._ends[-1]
+            raise ModelError(f"{self._name} gave {len(self.verdicts)} verdicts for {rows} rows.")
+
+    def _rows(self, restart: Callable[[], None]) -> Iterator[Sample]:
+        """The rows that the judge takes in time, each with its full time limit."""
+        # A paid judge has many rows under way at a time: it gets the whole batch.
+        end = math.inf if self._judge.info.paid else self._last + self._options.batch_seconds
+        for portion in self._batch:
+            for sample in portion.rows:
+                if self._asked and time.monotonic() > end:
+                    return
+                restart()
+                self._asked += 1
+                yield sample
+
+    def _add(self, verdict: Verdict) -> None:
+        """Note a verdict, and deliver those of a portion that is complete."""
+        now = time.monotonic()
+        self.verdicts.append(verdict)
+        self.seconds.append(now - self._last)
+        self._last = now
+        # A complete portion need not wait for the others. With a judge that is not sequential it has to: until the end
+        # the number of its verdicts may turn out wrong, and then none can be assigned to a row.
+        if self.sequential and self.delivered < len(self._batch) - 1 and self._ends[self.delivered] == self._asked:
+            submission, rows = self._batch[self.delivered]
+            self.delivered += 1
+            self._loop.call_soon_threadsafe(submission.add, self.verdicts[-len(rows) :])
 
 
 class JudgeQueue:
     """The rows that wait for a judge, and the one thread in which it works; used within one event loop.
 
-    What arrives while the judge works is judged together after that. A batch has up to `batch_rows` rows and
-    `batch_characters` characters, from each request some, first from those whose clients have used the judge least of
-    late; so neither a large request nor many slow ones hold up a small one. It has as many rows as take about
-    `batch_seconds`; a judge that takes one row after the other is given no more of them after that. Long rows are not
-    judged together with short ones, and by one judge of the process at a time. An idle judge waits `batch_wait`
-    milliseconds for more. A row whose patterns and formulas take more than `row_seconds` is failed. Where the judge
-    raises on a batch, each request of it is judged alone, so that only the one at fault fails.
+    Rows that arrive while the judge works are judged together afterwards. A batch has up to `batch_rows` rows and
+    `batch_characters` characters, with a share for each request, starting with clients that used the judge least
+    recently; so neither a large request nor many slow ones hold up a small one. It has as many rows as take about
+    `batch_seconds`; a judge that takes one row after the other gets no more of them after that. Long rows are not
+    judged together with short ones, and only one judge of the process at a time reads them, under the lock `long_rows`,
+    so that the others have the processor for short rows. An idle judge waits `batch_wait` milliseconds for more rows.
+    A row whose patterns and formulas take more than `row_seconds` fails. If the judge raises on a batch, each request
+    in it is judged alone, so that only the one at fault fails. `observe` is called after each batch with its verdicts
+    and the seconds that they took.
     """
 
     def __init__(
-        self, name: str, judge: Judge, options: ServerOptions, observe: Observer, long: LongTurn | None = None
+        self,
+        name: str,
+        judge: Judge,
+        options: ServerOptions,
+        observe: Callable[[Sequence[Verdict], float], None],
+        long_rows: asyncio.Lock,
     ) -> None:
         self.name, self.judge = name, judge
-        self._options, self._observe, self._long = options, observe, long or LongTurn()
-        self._jobs: deque[Job] = deque()
-        self._since = 0.0  # when the first of these rows came
+        self._options, self._observe, self._long_rows = options, observe, long_rows
+        self._submissions: deque[Submission] = deque()
+        self._first_arrival = 0.0  # of the rows that wait
         self._arrived = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, f"bert-judge-{name}")
+        self._run: Future[None] | None = None
         self._seconds_a_row = 0.0
-        self._shares = Shares()
-        self.waiting, self.working = 0, 0
+        self._usage = _Usage()
+        self.waiting = 0
+
+    @property
+    def working(self) -> bool:
+        """Whether the judge is at work, even after `work` was cancelled."""
+        return self._run is not None and self._run.running()
 
     def check_room(self, rows: int = 1) -> None:
-        """Raises QueueFullError where so many more rows can't wait."""
+        """Raises QueueFullError if so many more rows can't wait."""
         if self.waiting + rows > self._options.queue_rows:
             seconds = math.ceil(self.waiting * self._seconds_a_row)
             raise QueueFullError(self.waiting, min(max(1, seconds), _LONGEST_RETRY_AFTER))
 
-    def submit(self, samples: Sequence[Sample], client: str = "") -> Job:
-        """Let rows of a client wait for the judge. Raises QueueFullError where there is no room for them."""
+    def submit(self, samples: Sequence[Sample], client: str) -> Submission:
+        """Queue a client's rows for the judge. Raises QueueFullError if there is no room for them."""
         self.check_room(len(samples))
-        job = Job(samples, client)
+        submission = Submission(samples, client)
         if not samples:
-            job.add([])
-            return job
-        if not self._jobs:
-            self._since = time.monotonic()
-        self._jobs.append(job)
+            submission.add([])
+            return submission
+        if not self._submissions:
+            self._first_arrival = submission.submitted
+        self._submissions.append(submission)
         self.waiting += len(samples)
         self._arrived.set()
-        return job
+        return submission
 
-    def drop(self, job: Job) -> None:
-        """Take back the rows of a job that the judge has not begun: nobody waits for them any more."""
-        job.done.cancel()
-        self._remove(job)
+    def drop(self, submission: Submission) -> None:
+        """Withdraw the rows that the judge has not begun; their client is gone."""
+        submission.result.cancel()
+        self._remove(submission)
 
     async def work(self) -> None:
         """Judge what arrives, until cancelled."""
         while True:
-            if not self._jobs:
+            if not self._submissions:
                 self._arrived.clear()
                 await self._arrived.wait()
-            rest = self._since + self._options.batch_wait / 1000 - time.monotonic()
-            if rest > 0 and self.waiting < self._options.batch_rows:
-                await asyncio.sleep(rest)
+            wait = self._first_arrival + self._options.batch_wait / 1000 - time.monotonic()
+            if wait > 0 and self.waiting < self._options.batch_rows:
+                await asyncio.sleep(wait)
             batch = self._next_batch()
-            if not batch:  # all that waits are long rows, and another judge reads one
+            if not batch:  # only long rows wait, and another judge is reading some
                 await asyncio.sleep(_PAUSE)
                 continue
-            with self._long.taken_for(batch[0].rows[0]):
+            async with self._long_rows if _is_long(batch[0].rows[0]) else nullcontext():
                 await self._judge(batch)
 
-    async def _run(self, function: Callable[[], T]) -> T:
-        self.working += 1
-
-        def counted() -> T:
-            try:
-                return function()
-            finally:
-                self.working -= 1
-
-        return await asyncio.get_running_loop().run_in_executor(self._thread, counted)
-
     def close(self) -> None:
-        """End the thread."""
+        """End the thread when its batch is done."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _next_batch(self) -> list[_Part]:
-        """Rows of the jobs whose turn it is; a job of which rows are left goes on waiting."""
+    def _next_batch(self) -> list[_Portion]:
+        """A share of rows for each submission by priority, as far as they fit; the rest keeps waiting."""
+        self._first_arrival = 0.0  # the rest has waited long enough
         now = time.monotonic()
-        fitting = [job for job in self._jobs if not self._long.taken or not _is_long(job.samples[job.begun])]
-        turns = deque(sorted(fitting, key=lambda job: self._due(job, now)))
-        if turns and turns[0].alone:
-            return [self._taken(turns[0], 1)]
-        turns = deque(job for job in turns if not job.alone)
-        rows, left = self._rows_in_time(), self._options.batch_characters
-        batch, is_long = list[_Part](), None
-        self._since = 0.0  # what is left has waited long enough
-        while turns and rows and left > 0:
-            job = turns.popleft()
-            share, count = max(1, rows // (len(turns) + 1)), 0
-            for sample in job.samples[job.begun : job.begun + share]:
-                size = characters_read(sample)
-                if size > left and (batch or count):
-                    left = 0
+        ready = [entry for entry in self._submissions if not (self._long_rows.locked() and entry.starts_long)]
+        ready.sort(key=lambda entry: self._priority(entry, now))
+        if ready and ready[0].one_by_one:
+            return [self._take(ready[0], 1)]
+        turns = deque(entry for entry in ready if not entry.one_by_one)
+        is_long = bool(turns) and turns[0].starts_long
+        rows, characters = self._rows_in_time(), self._options.batch_characters
+        batch: list[_Portion] = []
+        while turns and rows > 0 and characters > 0:
+            submission = turns.popleft()
+            share = max(1, rows // (len(turns) + 1))
+            count = 0
+            for sample in islice(submission.samples, submission.begun, submission.begun + share):
+                if _is_long(sample) != is_long:
                     break
-                if is_long is None:
-                    is_long = _is_long(sample)
-                if is_long != _is_long(sample):
+                characters -= characters_read(sample)
+                if characters < 0 and (batch or count):  # the first row is always taken
                     break
-                left, count = left - size, count + 1
+                count += 1
             if count:
-                batch.append(self._taken(job, count))
+                batch.append(self._take(submission, count))
                 rows -= count
-                if job.waiting:
-                    turns.append(job)
+                if submission.waiting:
+                    turns.append(submission)
         return batch
 
     def _rows_in_time(self) -> int:
-        """How many rows a batch may have: as many as take about `batch_seconds`, but a few in any case."""
+        """How many rows a batch may have: as many as take about `batch_seconds`, but always a few."""
         most, seconds = self._options.batch_rows, self._seconds_a_row
         return min(most, max(_FEWEST, int(self._options.batch_seconds / seconds))) if seconds else most
 
-    def _due(self, job: Job, now: float) -> float:
-        """The lower, the sooner: seconds of the judge that the client has used, less for what it has waited."""
-        later = _LATER if _is_long(job.samples[job.begun]) else 0.0
-        return self._shares.of(job.client, now) + job.seconds + later - _FORGIVEN * (now - job.since)
+    def _priority(self, submission: Submission, now: float) -> float:
+        """Lower comes first: seconds of the judge that the client used, less some for the time it has waited."""
+        used = self._usage.of(submission.client, now) + submission.seconds
+        return used + _LONG_SECONDS * submission.starts_long - _FORGIVEN * (now - submission.submitted)
 
-    def _taken(self, job: Job, count: int) -> _Part:
-        """The next rows of a job."""
-        part = _Part(job, job.samples[job.begun : job.begun + count])
-        job.begun += count
+    def _take(self, submission: Submission, count: int) -> _Portion:
+        portion = _Portion(submission, submission.samples[submission.begun : submission.begun + count])
+        submission.begun += count
         self.waiting -= count
-        if not job.waiting:
-            self._jobs.remove(job)
-        return part
+        if not submission.waiting:
+            self._submissions.remove(submission)
+        return portion
 
-    def _put_back(self, job: Job, count: int) -> None:
-        """Let the last rows that were taken from a job wait again, unless nobody waits for them any more."""
-        if not count or job.done.done():
+    def _put_back(self, submission: Submission, count: int) -> None:
+        """Queue the last rows taken from a submission again, unless its client is gone."""
+        if not count or submission.result.done():
             return
-        if not job.waiting:
-            self._jobs.append(job)
-        job.begun -= count
+        if not submission.waiting:
+            self._submissions.append(submission)
+        submission.begun -= count
         self.waiting += count
 
-    def _remove(self, job: Job) -> None:
-        if job in self._jobs:
-            self._jobs.remove(job)
-            self.waiting -= job.waiting
+    def _remove(self, submission: Submission) -> None:
+        if submission in self._submissions:
+            self._submissions.remove(submission)
+            self.waiting -= submission.waiting
 
-    async def _judge(self, batch: Sequence[_Part]) -> None:
-        start, judged = time.monotonic(), _Judged()
-        assess = partial(self._assess, batch, judged, asyncio.get_running_loop())
+    async def _judge(self, batch: Sequence[_Portion]) -> None:
+        start = time.monotonic()
+        run = _BatchRun(batch, self.name, self.judge, self._options)
+        self._run = self._thread.submit(run.run)
         try:
-            await self._run(assess)
+            await asyncio.wrap_future(self._run)
         except Exception as error:  # a user's own judge can raise anything
-            left = batch[judged.given :]
-            if len({id(part.job) for part in left}) > 1:
-                for part in left:
-                    await self._judge([part])
+            rest = batch[run.delivered :]
+            if len({id(portion.submission) for portion in rest}) > 1:
+                for portion in rest:
+                    await self._judge([portion])
                 return
-            self._fail(batch[-1].job, error)
+            self._fail(batch[-1].submission, error)
             return
         seconds = time.monotonic() - start
-        if judged.verdicts:
-            newest = seconds / len(judged.verdicts)
+        if run.verdicts:
+            newest = seconds / len(run.verdicts)
             self._seconds_a_row += _NEWEST * (newest - self._seconds_a_row) if self._seconds_a_row else newest
-            self._observe(judged.verdicts, seconds)
-        self._charge(batch, judged, seconds)
-        at = sum(len(part.rows) for part in batch[: judged.given])
-        for job, rows in batch[judged.given :]:
-            verdicts = judged.verdicts[at : at + len(rows)]
-            at += len(rows)
-            job.add(verdicts)
-            job.alone = job.alone or (judged.alone and len(verdicts) < len(rows))
-            self._put_back(job, len(rows) - len(verdicts))
+            self._observe(run.verdicts, seconds)
+        self._settle(batch, run, seconds)
 
-    def _charge(self, batch: Sequence[_Part], judged: _Judged, seconds: float) -> None:
-        """Note for each job and client the time that its rows took; of rows judged together by their characters."""
-        sizes = [sum(map(characters_read, part.rows)) + 1 for part in batch]
-        at, now = 0, time.monotonic()
-        for (job, rows), size in zip(batch, sizes, strict=True):
-            own = sum(judged.seconds[at : at + len(rows)]) if judged.one_by_one else seconds * size / sum(sizes)
-            at += len(rows)
-            job.seconds += own
-            self._shares.add(job.client, own, now)
+    def _settle(self, batch: Sequence[_Portion], run: _BatchRun, seconds: float) -> None:
+        """Charge each client for its rows, deliver the verdicts, and queue the rows without one again."""
+        sizes = [sum(map(characters_read, portion.rows)) + 1 for portion in batch]
+        now, start = time.monotonic(), 0
+        for place, (submission, rows) in enumerate(batch):
+            end = start + len(rows)
+            # The time of rows that were judged together is divided by their characters.
+            cost = sum(run.seconds[start:end]) if run.sequential else seconds * sizes[place] / sum(sizes)
+            submission.seconds += cost
+            self._usage.add(submission.client, cost, now)
+            if place >= run.delivered:
+                verdicts = run.verdicts[start:end]
+                submission.add(verdicts)
+                missing = len(rows) - len(verdicts)
+                submission.one_by_one = submission.one_by_one or (run.is_stuck and missing > 0)
+                self._put_back(submission, missing)
+            start = end
 
-    def _assess(self, batch: Sequence[_Part], judged: _Judged, loop: asyncio.AbstractEventLoop) -> None:
-        """Note the judge's verdicts, as far as it comes in time; in its thread."""
-        asked = 0
-        ends = list(accumulate(len(part.rows) for part in batch))
-        start = before = time.monotonic()
-        end = (
-            math.inf if self.judge.info.paid else start + self._options.batch_seconds
-        )  # paid ones have several under way
-
-        def rows() -> Iterator[Sample]:
-            nonlocal asked
-            for sample in chain.from_iterable(part.rows for part in batch):
-                if asked and time.monotonic() > end:
-                    return
-                restart()
-                asked += 1
-                yield sample
-
-        try:
-            with time_limit(self._options.row_seconds) as restart:
-                for verdict in self.judge.assess(rows()):
-                    judged.one_by_one = judged.one_by_one and asked <= len(judged.verdicts) + 1
-                    judged.verdicts.append(verdict)
-                    now = time.monotonic()
-                    judged.seconds.append(now - before)
-                    before = now
-                    # Whose rows are done need not wait for the others; which verdict is whose is sure where each came
-                    # before the next row was taken.
-                    if judged.one_by_one and judged.given < len(batch) - 1 and ends[judged.given] == asked:
-                        part = batch[judged.given]
-                        judged.given += 1
-                        loop.call_soon_threadsafe(part.job.add, judged.verdicts[-len(part.rows) :])
-        except OutOfTimeError:
-            judged.alone = asked > len(judged.verdicts) + 1
-            if not judged.alone:
-                judged.verdicts.append(self._late())
-                judged.seconds.append(time.monotonic() - before)
-            return
-        if len(judged.verdicts) != asked or not asked:
-            raise ModelError(f"{self.name} gave {len(judged.verdicts)} verdicts for {asked or ends[-1]} rows.")
-
-    def _late(self) -> Verdict:
-        seconds = self._options.row_seconds
-        said = f"the patterns and formulas of {self.name} took more than {seconds:g} s"
-        return Verdict(None, None, said, failed=True)
-
-    def _fail(self, job: Job, error: Exception) -> None:
+    def _fail(self, submission: Submission, error: Exception) -> None:
         _log.error("the judge failed", exc_info=error, extra={"fields": {"judge": self.name}})
-        self._remove(job)
-        if not job.done.done():
-            job.done.set_exception(error)
+        self._remove(submission)
+        if not submission.result.done():
+            submission.result.set_exception(error)
+
+
+def _is_long(sample: Sample) -> bool:
+    return characters_read(sample) > _LONG

@@ -24,11 +24,11 @@ _REASONS: Final = {
     499: "gone",
     503: "ending",
 }
-_SHOWN = 60  # characters of what was sent
+_LONGEST = 60  # characters of a client's text in a message
 
 
 class RefusedError(HTTPException):
-    """Why a request is refused: its status, a sentence, and the reason in a word, for the figures."""
+    """A refused request: its status, a sentence, and the reason in a word, for the metrics."""
 
     def __init__(self, status: int, message: str, reason: str = "", headers: Mapping[str, str] | None = None) -> None:
         super().__init__(status, message, headers)
@@ -36,37 +36,33 @@ class RefusedError(HTTPException):
 
 
 class SafeJSONResponse(JSONResponse):
-    """JSON that may hold half a character, which comes back as it came: escaped."""
+    """JSON in ASCII: a text may hold a lone surrogate, which UTF-8 can't encode."""
 
     def render(self, content: Any) -> bytes:
-        """The content as UTF-8."""
-        try:
-            return super().render(content)
-        except UnicodeEncodeError:
-            return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+        """The content as JSON."""
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
 
 
 def reason_of(status: int) -> str:
-    """The reason of refusals that name none."""
+    """The default reason for a status."""
     return _REASONS.get(status, "other")
 
 
 def failure(status: int, message: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """A response with an error in the shape of OpenAI's."""
+    """An error response in OpenAI's shape."""
     kind = "server_error" if status >= 500 else _TYPES.get(status, "invalid_request_error")
     return SafeJSONResponse({"error": {"message": message, "type": kind}}, status, dict(headers or {}))
 
 
 def shown(value: object) -> str:
-    """What was sent, for a sentence: the beginning of a text, the size of a list or an object."""
+    """A client's value for a message: the beginning of a text, the size of a list or an object."""
     if isinstance(value, list):
         return f"a list of {len(value):,}"
     if isinstance(value, Mapping):
         return f"an object of {len(value):,}"
-    text = repr(value[: _SHOWN + 1] if isinstance(value, str | bytes) else value)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+    return shortened(repr(value[: _LONGEST + 1] if isinstance(value, str | bytes) else value))
 
 
 def shortened(text: str) -> str:
-    """The beginning of a name that was sent, for a sentence."""
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+    """The beginning of a text, for a message."""
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"

@@ -1,4 +1,4 @@
-"""Reports of files that are sent, each made by a process that ends when its time is over or its client is gone."""
+"""Reports of uploaded files, each made by a process that is ended when its time is over or its client is gone."""
 
 from __future__ import annotations
 
@@ -9,26 +9,29 @@ import os
 import pickle
 import sys
 import tempfile
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from bert_judge.records import Sample
+from bert_judge.records import Sample, Verdict
 from bert_judge.server import report_process
 from bert_judge.server.options import ServerOptions
-from bert_judge.server.page import Judged, with_room
 from bert_judge.server.queueing import JudgeQueue
 from bert_judge.server.refusing import RefusedError
-from bert_judge.server.report_process import HEAD_BYTES, REPORT, Order, file_name, out_of_memory
+from bert_judge.server.report_process import HEAD_BYTES, REPORT, ReportOrder, file_name, out_of_memory
 
-_MOST_WAITING: Final = 8  # reports, of which each holds its file
-_LARGEST: Final = 256 << 20  # bytes that a process may send together
+_MOST_WAITING: Final = 8  # reports, each of which holds its file in memory
+_LARGEST_MESSAGE: Final = 256 << 20  # bytes
 
 _log = logging.getLogger(__name__)
 
+JudgeRows = Callable[[Sequence[Sample]], Coroutine[Any, Any, list[Verdict]]]
+"""Waits for the verdicts on rows; raises if the client goes away."""
 
-class Report(NamedTuple):
-    """The page of a file's report, as UTF-8, how many rows were judged, and how many were not, by the reason."""
+
+class FileReport(NamedTuple):
+    """The page as UTF-8, how many rows were judged, and how many were not, by reason."""
 
     html: bytes
     rows: int
@@ -36,35 +39,35 @@ class Report(NamedTuple):
 
 
 class Reporting:
-    """Makes one report at a time: it holds all of its rows."""
+    """Makes one report at a time: each holds all of its rows in memory."""
 
     def __init__(self, options: ServerOptions) -> None:
         self._options = options
-        self._turn = asyncio.Semaphore(1)
+        self._lock = asyncio.Lock()
         self._waiting = 0
 
-    async def make(self, body: bytes, name: str, queue: JudgeQueue, judged: Judged) -> Report:
+    async def make(self, body: bytes, name: str, queue: JudgeQueue, judge_rows: JudgeRows) -> FileReport:
         """The report of a file, judged by the judge of a queue.
 
-        Raises RefusedError for a file that can't be read or is beyond the limits, and where many reports are waiting;
-        what `judged` raises; and RuntimeError where the process failed.
+        Raises RefusedError for an unreadable file, one beyond the limits, and if too many reports wait; RuntimeError if
+        the process failed; and the errors of `judge_rows`.
         """
         if self._waiting >= _MOST_WAITING:
-            said = f"{self._waiting} reports are waiting already; try again in 10 s."
-            raise RefusedError(429, said, "reports", {"Retry-After": "10"})
+            message = f"{self._waiting} reports are waiting already; try again in 10 s."
+            raise RefusedError(429, message, "reports", {"Retry-After": "10"})
         self._waiting += 1
         try:
-            async with self._turn:
+            async with self._lock:
                 with tempfile.TemporaryDirectory(prefix="bert-judge-") as folder:
-                    order = Order(Path(folder), file_name(name), queue.judge.info, self._options)
+                    order = ReportOrder(Path(folder), file_name(name), queue.judge.info, self._options)
                     order.path.parent.mkdir()
                     order.path.write_bytes(body)
-                    return await _made(order, judged)
+                    return await _made_by_process(order, judge_rows)
         finally:
             self._waiting -= 1
 
 
-async def _made(order: Order, judged: Judged) -> Report:
+async def _made_by_process(order: ReportOrder, judge_rows: JudgeRows) -> FileReport:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", report_process.__name__),
         stdin=asyncio.subprocess.PIPE,
@@ -74,20 +77,22 @@ async def _made(order: Order, judged: Judged) -> Report:
         process_group=0,  # Ctrl-C is for the server
     )
     assert process.stdin and process.stdout
-    rows, aside, left = 0, dict[str, int](), order.options.report_seconds
+    seconds_left = order.options.report_seconds
     try:
         process.stdin.write(pickle.dumps(order))
         while True:
-            message, seconds = await _received(process.stdout, order, left)
-            left -= seconds
+            message, seconds = await _received(process.stdout, order, seconds_left)
+            seconds_left -= seconds
             match message["kind"]:
-                case "opened":
-                    rows, aside = message["rows"], message["set_aside"]
                 case "rows":
-                    samples = [Sample(candidate, tuple(given), asked) for asked, given, candidate in message["rows"]]
-                    process.stdin.write(pickle.dumps(await with_room(judged, samples)))
+                    samples = [
+                        Sample(candidate, tuple(references), question)
+                        for question, references, candidate in message["rows"]
+                    ]
+                    process.stdin.write(pickle.dumps(await judge_rows(samples)))
                 case "made":
-                    return Report((order.folder / REPORT).read_bytes(), rows, aside)
+                    html = (order.folder / REPORT).read_bytes()
+                    return FileReport(html, message["rows"], message["set_aside"])
                 case "refused":
                     raise RefusedError(message["status"], message["message"], message["reason"])
                 case _:
@@ -99,20 +104,19 @@ async def _made(order: Order, judged: Judged) -> Report:
         await process.wait()
 
 
-async def _received(stream: asyncio.StreamReader, order: Order, seconds: float) -> tuple[dict[str, Any], float]:
-    """The next object that the process sends, and the seconds that it took."""
+async def _received(stream: asyncio.StreamReader, order: ReportOrder, seconds: float) -> tuple[dict[str, Any], float]:
+    """The next message of the process, and the seconds that it took."""
     loop = asyncio.get_running_loop()
     start = loop.time()
     try:
         async with asyncio.timeout(seconds):
             size = int.from_bytes(await stream.readexactly(HEAD_BYTES), "big")
-            if size > _LARGEST:
+            if size > _LARGEST_MESSAGE:
                 raise RefusedError(413, out_of_memory(order.name), "memory")
             message = json.loads(await stream.readexactly(size))
     except TimeoutError:
-        most = order.options.report_seconds
-        said = f"the report of {order.name} took more than {most:g} s of work besides its judging"
-        raise RefusedError(413, f"{said}; bert-judge score {order.name} takes any time.", "report_seconds") from None
-    except asyncio.IncompleteReadError:  # it ended: where memory is short, the system ends it
+        late = f"the report of {order.name} took more than {order.options.report_seconds:g} s of work besides judging"
+        raise RefusedError(413, f"{late}; bert-judge score {order.name} has no time limit.", "report_seconds") from None
+    except asyncio.IncompleteReadError:  # it died: the system ends processes when memory is short
         raise RefusedError(413, out_of_memory(order.name), "memory") from None
     return message, loop.time() - start

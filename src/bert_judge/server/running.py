@@ -1,8 +1,9 @@
-"""The application in a process of its own: one for each device."""
+"""The application in a process of its own, one for each device."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import signal
 import socket
@@ -18,18 +19,17 @@ from bert_judge.errors import OutputError, named_in_errors
 from bert_judge.judges import Judge
 from bert_judge.records import Sample
 from bert_judge.server.connections import BACKLOG, BURST, Connections, most_connections
-from bert_judge.server.middleware import JsonLines
 from bert_judge.server.options import ServerOptions
 from bert_judge.server.service import Service
 
-_ENDING = 2.0  # seconds of draining that are kept for what comes after the last request
+_ENDING = 2.0  # seconds of draining that are kept for the work after the last request
 _LAST_READ = 0.2  # seconds for requests that are on their way on open connections
-_WATCHED = 1.0  # seconds between two looks at the connections
-_SWITCH = 0.001  # seconds that a thread may keep others waiting, so that requests are answered while a judge reads
+_CHECK_SECONDS = 1.0  # between two checks of the connections
+_SWITCH_SECONDS = 0.001  # that a thread may run while others wait, so that requests are read while a judge works
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """A socket that has its port, but does not listen yet. Raises OutputError where that is not possible."""
+    """A socket bound to its port that does not listen yet. Raises OutputError if the port can't be used."""
     opened = None
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -39,19 +39,19 @@ def open_socket(host: str, port: int) -> socket.socket:
     except OSError as error:
         if opened is not None:
             opened.close()
-        said = f"{host} port {port} can't be used ({error.strerror}); choose another --host or --port."
-        raise OutputError(said) from error
+        message = f"{host} port {port} can't be used ({error.strerror}); choose another host or port."
+        raise OutputError(message) from error
     return opened
 
 
 def url_of(opened: socket.socket) -> str:
-    """The address of what listens on a socket."""
+    """The address of a server that listens on a socket."""
     host, port = opened.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def warm_up(judges: Mapping[str, Judge]) -> None:
-    """Let each judge work once, unless that costs something: what it can't do shows before the first request."""
+    """Let each judge that is not paid judge a row, so that its errors show before the first request."""
     for name, judge in judges.items():
         with named_in_errors(f"the judge {name}"):
             if not judge.info.paid:
@@ -59,104 +59,115 @@ def warm_up(judges: Mapping[str, Judge]) -> None:
 
 
 def run_server(app: FastAPI, options: ServerOptions, opened: socket.socket, say: Callable[[str], None]) -> list[str]:
-    """Serve what `make_app` made until SIGTERM or Ctrl-C; every request that was accepted before is answered.
+    """Serve an application of `make_app` until SIGTERM or Ctrl-C, then answer every request accepted before.
 
-    `say` is told the address once requests can come. Returns the judges that did not come to an end in the seconds of
-    draining: they work on, and would keep the process alive.
+    `say` is called with the address once requests can come. Returns the judges that are still at work when the seconds
+    of draining are over: their threads would keep the process alive.
     """
     server = make_server(app, options)
     _log_to_stderr(options.quiet)
-    sys.setswitchinterval(_SWITCH)
-    before = signal.signal(signal.SIGTERM, _stop)
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         opened.listen(BACKLOG)
         say(url_of(opened))
         server.run([opened])
-    except KeyboardInterrupt:  # uvicorn raises the signal again when all is done
+    except KeyboardInterrupt:  # uvicorn raises the signal again when it is done
         pass
     finally:
         signal.signal(signal.SIGTERM, before)
-    return [name for name, queue in app.state.service.queues.items() if queue.working]
+    service: Service = app.state.service
+    return [name for name, queue in service.queues.items() if queue.working]
 
 
 def make_server(app: FastAPI, options: ServerOptions) -> uvicorn.Server:
-    """A server for a socket that listens: `server.run([opened])`, in any thread."""
+    """A server for a listening socket: `server.run([opened])`, in any thread."""
     service: Service = app.state.service
-    connections = Connections(
-        most_connections(options.max_connections), options.answer_seconds, service.figures.count_connection
-    )
+    most = most_connections(options.max_connections)
+    connections = Connections(app, most, options.answer_seconds, service.metrics.count_connection)
     config = uvicorn.Config(
-        app,
-        http=connections.protocol(),
+        connections,
         log_config=None,
         access_log=False,
         server_header=False,
         lifespan="on",
         ws="none",
         backlog=BURST,
-        limit_concurrency=connections.most,
+        limit_concurrency=most,
     )
+    config.load()
+    config.http_protocol_class = connections.protocol(config.http_protocol_class)
     return _Server(config, service, connections, options)
 
 
-def _stop(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
 class _Server(uvicorn.Server):
-    """Uvicorn, which goes on for a while after SIGTERM if asked to, and closes connections that only take room."""
+    """Uvicorn that can keep serving for a while after SIGTERM, and closes connections that only take up room."""
 
     def __init__(
         self, config: uvicorn.Config, service: Service, connections: Connections, options: ServerOptions
     ) -> None:
         super().__init__(config)
-        self._service, self._connections = service, connections
-        self._drain_delay, self._drain_seconds, self._asked_to_end = options.drain_delay, options.drain_seconds, 0.0
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._watching: asyncio.Task[None] | None = None
+        self._service, self._connections, self._options = service, connections, options
+        self._exit_started = 0.0
+        self._checking: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start as uvicorn does, let connections wait in the system, and watch those that are open."""
-        self._loop = asyncio.get_running_loop()
+        """Start as uvicorn does, let more connections wait in the system, and begin to check the open ones."""
         await super().startup(sockets)
-        for each in sockets or ():
-            each.listen(BACKLOG)  # asyncio has set it to what is accepted at once
-        self._watching = asyncio.create_task(self._watch())
+        for opened in sockets or ():
+            opened.listen(BACKLOG)  # asyncio has reduced it to the connections accepted at once
+        self._checking = asyncio.create_task(self._check_connections())
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """On the first SIGTERM say that requests should go elsewhere, and end after the delay."""
-        if sig != signal.SIGTERM or self._service.draining or not self._drain_delay or self._loop is None:
+        """Exit; on the first SIGTERM only after the delay, in which /ready sends requests elsewhere."""
+        if sig != signal.SIGTERM or self._service.draining or not self._options.drain_delay:
             self._exit(sig, frame)
             return
         self._service.draining = True
-        self._loop.call_soon_threadsafe(self._loop.call_later, self._drain_delay, lambda: self._exit(sig, frame))
+        loop = asyncio.get_running_loop()
+        loop.call_soon_threadsafe(loop.call_later, self._options.drain_delay, self._exit, sig, frame)
 
     def _exit(self, sig: int, frame: FrameType | None) -> None:
-        self._service.draining, self._asked_to_end = True, self._asked_to_end or time.monotonic()
+        self._service.draining, self._exit_started = True, self._exit_started or time.monotonic()
         super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take no more connections, read what was sent already, and end as uvicorn does."""
+        """Accept no more connections, read what was sent already, and end as uvicorn does."""
         for server in self.servers:
             server.close()
         await asyncio.sleep(_LAST_READ)
         # The loop may have been busy since the signal came.
         now = time.monotonic()
-        left = self._drain_seconds - (now - (self._asked_to_end or now))
+        left = self._options.drain_seconds - (now - (self._exit_started or now))
         self.config.timeout_graceful_shutdown = max(0, int(left - min(_ENDING, left / 4)))
         await super().shutdown(sockets)
-        if self._watching is not None:
-            self._watching.cancel()
+        if self._checking is not None:
+            self._checking.cancel()
 
-    async def _watch(self) -> None:
-        """Once a second, close connections that only take room."""
+    async def _check_connections(self) -> None:
         while True:
-            await asyncio.sleep(_WATCHED)
-            self._connections.close_stalled(set(self.server_state.connections))
+            await asyncio.sleep(_CHECK_SECONDS)
+            self._connections.close_stalled()
+
+
+class JsonLines(logging.Formatter):
+    """A log record as a line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Time, level, message, the fields in the record's `fields`, and the traceback if there is one."""
+        line: dict[str, object] = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created)),
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
 
 
 def _log_to_stderr(quiet: bool) -> None:
-    """Log requests, failures, and what uvicorn says of both, as lines of JSON."""
+    """Log requests, failures, and uvicorn's warnings as lines of JSON."""
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines())
     levels = {"bert_judge.server": logging.WARNING if quiet else logging.INFO, "uvicorn": logging.WARNING}

@@ -1,4 +1,4 @@
-"""What requests and answers look like: the server's OpenAPI document is made from these."""
+"""The bodies of requests and answers, from which the OpenAPI document is made."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from bert_judge.records import Verdict, whole_text
 from bert_judge.server.refusing import RefusedError, shortened, shown
 
 MOST_REFERENCES = 1_000
-"""Of one row."""
+"""The most references of a row."""
 
 MOST_ROWS: Final[ContextVar[int]] = ContextVar("most_rows", default=1_000_000)
-"""Of the request that is being read."""
+"""The most rows of the current request."""
 
 
-def _whole(value: object) -> object:
-    """A text without half characters, which JSON can hold."""
+def _repaired(value: object) -> object:
+    """A text without lone surrogates, which UTF-8 can't encode."""
     return whole_text(value) if isinstance(value, str) else value
 
 
-def _named(value: object) -> object:
-    """A name as it is: another one in its place would be somebody else's."""
+def _encodable(value: object) -> object:
+    """A name must not be repaired: the result could be another name."""
     if isinstance(value, str) and whole_text(value) != value:
         raise PydanticCustomError("half_character", "a name without half characters was expected")
     return value
@@ -46,21 +46,21 @@ def _as_list(value: object) -> object:
 
 
 def _counted(value: object) -> object:
-    """Rows, unless there are too many, of which none is read."""
+    """Rows, none of which is read if there are too many."""
     if isinstance(value, list) and len(value) > MOST_ROWS.get():
-        raise RefusedError(413, f"{len(value):,} rows were sent; up to {MOST_ROWS.get():,} are taken.", "rows")
+        raise RefusedError(413, f"{len(value):,} rows were sent; up to {MOST_ROWS.get():,} are allowed.", "rows")
     return value
 
 
-Text = Annotated[str, BeforeValidator(_whole, json_schema_input_type=str)]
-Name = Annotated[str, BeforeValidator(_named, json_schema_input_type=str)]
+Text = Annotated[str, BeforeValidator(_repaired, json_schema_input_type=str)]
+Name = Annotated[str, BeforeValidator(_encodable, json_schema_input_type=str)]
 Rows = (Field(fail_fast=True), BeforeValidator(_counted))
-"""What lists of rows have besides their type: the first wrong row is said, and no other is read."""
+"""Annotations of a list of rows: only the first wrong row is reported, and none after it is read."""
 Texts = Annotated[
     Annotated[list[Text], Field(min_length=1, max_length=MOST_REFERENCES, fail_fast=True)],
     BeforeValidator(_as_list, json_schema_input_type=str | Annotated[list[str], Field(min_length=1)]),
 ]
-"""A text, or several."""
+"""One text or several."""
 
 
 class _Request(BaseModel):
@@ -69,41 +69,38 @@ class _Request(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _first_unknown(cls, value: object) -> object:
-        """All known fields, and the first unknown one: one is said, and there may be a million."""
+        """Drop all unknown fields but the first: only one is reported, and there may be a million."""
         if not isinstance(value, dict) or len(value) <= len(cls.model_fields):
             return value
         unknown = next((name for name in value if name not in cls.model_fields), None)
         return {name: value[name] for name in (*cls.model_fields, unknown) if name in value}
 
 
-class _Referenced(_Request):
-    reference: Texts | None = Field(None, description="A correct answer, or several.")
-    references: Texts | None = Field(None, description="The same: give one of the two.")
-
-
 class _ForJudge(_Request):
-    judge: Name | None = Field(None, description="One of the served judges; without it, the first one.")
-    model: Name | None = Field(None, description="The same, as OpenAI's clients call it.")
+    judge: Name | None = Field(None, description="One of the served judges; the first one by default.")
+    model: Name | None = Field(None, description="The same, under the name that OpenAI's clients use.")
 
 
-class Row(_Referenced):
+class RowBody(_Request):
     """A candidate to judge."""
 
     candidate: Text
+    reference: Texts | None = Field(None, description="A correct answer, or several.")
+    references: Texts | None = Field(None, description="The same: give one of the two.")
     question: Text | None = None
-    id: Annotated[str | int | None, BeforeValidator(_named, json_schema_input_type=str | int | None)] = Field(
-        None, description="Comes back with the verdict."
+    id: Annotated[str | int | None, BeforeValidator(_encodable, json_schema_input_type=str | int | None)] = Field(
+        None, description="Returned with the verdict."
     )
 
 
-class OneRow(Row, _ForJudge):
-    """A candidate, and which judge is asked."""
+class OneRow(RowBody, _ForJudge):
+    """A candidate and the judge to ask."""
 
 
 class ManyRows(_ForJudge):
-    """Candidates, and which judge is asked."""
+    """Candidates and the judge to ask."""
 
-    samples: Annotated[list[Row], *Rows]
+    samples: Annotated[list[RowBody], *Rows]
 
 
 def _one_or_many(value: object) -> str:
@@ -117,26 +114,26 @@ JudgeRequest = Annotated[
 
 
 class BertScoreRequest(_ForJudge):
-    """Texts to compare, one with each entry of references, which may be several."""
+    """Candidates, each to be compared with its entry of `references`: one text or several."""
 
     candidates: Annotated[list[Text], *Rows]
     references: Annotated[list[Texts], *Rows]
 
 
 class Grader(_Request):
-    """A text_similarity grader whose metric is a served judge; texts may hold {{item.…}} and {{sample.…}}."""
+    """A text_similarity grader whose metric is a served judge, with {{item.…}} and {{sample.…}} in its texts."""
 
     type: Literal["text_similarity"]
     name: Name
     evaluation_metric: Name = Field(description="The name of a served judge.")
-    input: str = Field(description="The candidate: {{sample.output_text}}, say.")
-    reference: str = Field(description="{{item.reference}}, say; that may be a list of texts.")
-    question: str | None = Field(None, description="{{item.question}}, say; not of OpenAI.")
+    input: str = Field(description="The candidate, such as {{sample.output_text}}.")
+    reference: str = Field(description="Such as {{item.reference}}, which may be a list of texts.")
+    question: str | None = Field(None, description="Such as {{item.question}}; an extension of OpenAI's grader.")
     pass_threshold: float | None = None
 
 
 class GraderRequest(_Request):
-    """What OpenAI's client sends to try a grader on one answer."""
+    """A grader and an answer to try it on, as OpenAI's client sends them."""
 
     grader: Grader
     model_sample: Text
@@ -162,7 +159,7 @@ else:
 
 
 class VerdictBody(_VerdictFields):
-    """What a judge says. `score` and `label` are null where it is undecided; fields without a value are left out."""
+    """A verdict. `score` and `label` are null if it is undecided; other fields without a value are left out."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -170,7 +167,7 @@ class VerdictBody(_VerdictFields):
 
 
 class PartBody(BaseModel):
-    """Characters of the candidate, and how much lower the score is without them; null where that is undecided."""
+    """A part of the candidate, and how much lower the score is without it; null if that is undecided."""
 
     text: str
     start: int
@@ -179,7 +176,7 @@ class PartBody(BaseModel):
 
 
 class ExplanationBody(VerdictBody):
-    """A verdict with the parts that carried it, and all sentences and words that were left out in turn."""
+    """A verdict, the parts that made the difference, and all sentences and words, each left out in turn."""
 
     judge: str
     carrying: list[PartBody]
@@ -187,22 +184,22 @@ class ExplanationBody(VerdictBody):
     words: list[PartBody]
 
 
-class PageMade(BaseModel):
-    """The address of a page that was made; it is kept for a while."""
+class ReportBody(BaseModel):
+    """The address of a report; it is kept for a while."""
 
     page: str
     rows: int | None = None
-    set_aside: dict[str, int] | None = Field(None, description="How many rows were not judged, by the reason.")
+    set_aside: dict[str, int] | None = Field(None, description="How many rows were not judged, by reason.")
 
 
 class OneVerdict(VerdictBody):
-    """A verdict, and whose it is."""
+    """A verdict and its judge."""
 
     judge: str
 
 
 class ManyVerdicts(BaseModel):
-    """Verdicts in the order of the samples, and whose they are."""
+    """Verdicts in the order of the samples, and their judge."""
 
     judge: str
     verdicts: list[VerdictBody]
@@ -219,7 +216,7 @@ class BertScores(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """What went wrong, in a sentence."""
+    """An error as a sentence."""
 
     message: str
     type: str
@@ -231,24 +228,50 @@ class Failure(BaseModel):
     error: ErrorBody
 
 
+def verdict_body(row: RowBody, verdict: Verdict) -> dict[str, Any]:
+    """A verdict with the fields of `verdicts.jsonl`, and the id that the row was sent with."""
+    return verdict.record() if row.id is None else {"id": row.id, **verdict.record()}
+
+
+_FAILURES: dict[int | str, dict[str, Any]] = {
+    status: {"model": Failure, "description": text}
+    for status, text in {
+        400: "The body is not JSON in UTF-8.",
+        401: "The key is missing or wrong.",
+        404: "There is no such judge here.",
+        408: "The body took too long.",
+        413: "The body, its rows or a text are too large.",
+        422: "A field is missing, unknown or wrong.",
+        429: "Too many rows are waiting, or too large bodies; Retry-After says when to come back.",
+        500: "The judge failed.",
+    }.items()
+}
+
+
+def responses(model: Any) -> dict[int | str, dict[str, Any]]:
+    """The responses of a route that judges, for the OpenAPI document; `model` is that of its body, if it has one."""
+    return {**({200: {"model": model}} if model else {}), **_FAILURES}
+
+
 _EXPECTED = {
-    "string_type": "a text was expected",
-    "list_type": "a list was expected",
-    "texts_type": "a text, or a list of texts, was expected",
-    "dict_type": "an object was expected",
-    "model_type": "an object was expected",
-    "model_attributes_type": "an object was expected",
-    "bool_type": "true or false was expected",
-    "int_type": "a whole number was expected",
-    "float_type": "a number was expected",
-    "half_character": "a name without half characters was expected",
+    "string_type": "a text",
+    "list_type": "a list",
+    "texts_type": "a text, or a list of texts,",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "half_character": "a name without half characters",
 }
 _FIELDS = {name for model in (OneRow, ManyRows) for name in model.model_fields}
 
 
-def sentence(errors: Sequence[Mapping[str, Any]]) -> str:
-    """The first of pydantic's errors about a request: where, what was expected, what was given."""
-    error = min(errors, key=lambda each: each["type"] != "extra_forbidden")  # which explains what is missing
+def validation_message(errors: Sequence[Mapping[str, Any]]) -> str:
+    """One of pydantic's errors about a request as a sentence: where, what was sent, what was expected."""
+    # An unknown field is reported first (False < True): a misspelt name explains a missing field.
+    error = min(errors, key=lambda entry: entry["type"] != "extra_forbidden")
     kind, place = error["type"], _place(error["loc"])
     if isinstance(error["input"], bytes):
         return "the body was not sent as JSON; add the header Content-Type: application/json."
@@ -262,12 +285,12 @@ def sentence(errors: Sequence[Mapping[str, Any]]) -> str:
         return f"{place} is empty; at least one entry was expected."
     if kind == "list_type" and str(error["loc"][-1]).startswith("reference"):
         kind = "texts_type"
-    expected = _EXPECTED.get(kind) or error["msg"].lower().removeprefix("input should be ") + " was expected"
-    return f"{shortened(place)} is {shown(error['input'])}; {expected}."
+    expected = _EXPECTED.get(kind) or error["msg"].lower().removeprefix("input should be ")
+    return f"{shortened(place)} is {shown(error['input'])}; {expected} was expected."
 
 
 def _place(path: Sequence[str | int]) -> str:
     """Where in the body: `samples[2].candidate`."""
-    parts = [part for part in path if part not in ("body", "row", "rows")]
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).removeprefix(".")
+    keys = [key for key in path if key not in ("body", "row", "rows")]
+    text = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).removeprefix(".")
     return text or "the body"

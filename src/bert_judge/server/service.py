@@ -1,10 +1,10 @@
-"""The judges that are served, and what a request may ask of them."""
+"""The judges that are served, and the verdicts that a request may ask of them."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -15,28 +15,30 @@ from bert_judge.judges import BERTScore, Judge
 from bert_judge.judges.base import characters_read
 from bert_judge.judges.naming import distinct
 from bert_judge.records import Sample, Verdict
-from bert_judge.server.middleware import Figures
+from bert_judge.server.middleware import ServerMetrics
 from bert_judge.server.options import ServerOptions
-from bert_judge.server.queueing import JudgeQueue, LongTurn
+from bert_judge.server.queueing import JudgeQueue, QueueFullError
 from bert_judge.server.refusing import RefusedError, shown
-from bert_judge.server.schema import MOST_REFERENCES
+from bert_judge.server.schema import MOST_REFERENCES, RowBody
+
+_PAUSE = 0.2  # seconds after which rows ask for room in the queue again
 
 
 class Service:
-    """The served judges with their queues, by name; the first one is asked where a request names none."""
+    """The served judges with their queues, by name; requests that name no judge get the first one."""
 
-    def __init__(self, judges: Mapping[str, Judge], options: ServerOptions, figures: Figures) -> None:
-        self.options, self.figures = options, figures
+    def __init__(self, judges: Mapping[str, Judge], options: ServerOptions, metrics: ServerMetrics) -> None:
+        self.options, self.metrics = options, metrics
         self.queues: dict[str, JudgeQueue] = {}
         self.draining = False
         self.started = int(time.time())
         self._judges = judges
         self._tasks: list[asyncio.Task[None]] = []
-        self._long = LongTurn()
+        self._long_rows = asyncio.Lock()
         self._loading = asyncio.Lock()
 
     @asynccontextmanager
-    async def working(self, _: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
         """Let the judges work until the application ends."""
         for name, judge in self._judges.items():
             self._add(name, judge)
@@ -49,28 +51,40 @@ class Service:
                 queue.close()
 
     def _add(self, name: str, judge: Judge) -> None:
-        queue = JudgeQueue(name, judge, self.options, partial(self.figures.count_batch, name), self._long)
-        self.figures.queue_rows.labels(name).set_function(lambda: queue.waiting)
+        queue = JudgeQueue(name, judge, self.options, partial(self.metrics.count_batch, name), self._long_rows)
+        self.metrics.queue_rows.labels(name).set_function(lambda: queue.waiting)
         self._tasks.append(asyncio.create_task(queue.work()))
         self.queues[name] = queue
 
     async def load_bertscore(self) -> None:
-        """Load BERTScore of the starter's encoder, where no BERTScore is served yet."""
+        """Load BERTScore with the starter's encoder, unless a BERTScore is served already."""
         async with self._loading:
             if not any(isinstance(queue.judge, BERTScore) for queue in self.queues.values()):
                 self._add(distinct([*self.queues, "BERTScore"])[-1], await asyncio.to_thread(BERTScore))
 
-    def queue(self, *names: str | None, kind: type[Judge] = Judge) -> JudgeQueue:
-        """The queue of the judge that a request names, else of the first one of this kind."""
-        given = [name for name in names if name is not None]
-        fitting = {name: queue for name, queue in self.queues.items() if isinstance(queue.judge, kind)}
-        if len(set(given)) > 1:
-            raise RefusedError(422, f"judge is {shown(given[0])} and model {shown(given[1])}; give one of them.")
-        name = given[0] if given else next(iter(fitting))
-        if name not in fitting:
-            raise RefusedError(404, f"there is no judge {shown(name)} here; {did_you_mean(name, fitting)}")
-        fitting[name].check_room()
-        return fitting[name]
+    def queue(self, judge: str | None, model: str | None = None, kind: type[Judge] = Judge) -> JudgeQueue:
+        """The queue of the judge that a request names by either field, or else of the first judge of this kind.
+
+        Raises RefusedError for an unknown judge and for two, QueueFullError if nothing more can wait.
+        """
+        if judge is not None and model is not None and judge != model:
+            raise RefusedError(422, f"judge is {shown(judge)} and model {shown(model)}; give one of them.")
+        queues = {name: queue for name, queue in self.queues.items() if isinstance(queue.judge, kind)}
+        name = judge if judge is not None else model
+        if name is None:
+            name = next(iter(queues))
+        if name not in queues:
+            raise RefusedError(404, f"there is no judge {shown(name)} here; {did_you_mean(name, queues)}")
+        queues[name].check_room()
+        return queues[name]
+
+    def row_sample(self, queue: JudgeQueue, row: RowBody, place: str) -> Sample:
+        """The sample in a request's row; errors name its `place` in the body. Raises RefusedError as `sample` does."""
+        if row.reference is not None and row.references is not None:
+            raise RefusedError(422, f"{place} has reference and references, which mean the same; give one of them.")
+        references = row.reference if row.references is None else row.references
+        name = None if row.id is None else str(row.id)
+        return self.sample(queue, place, row.candidate, references, row.question, name)
 
     def sample(
         self,
@@ -81,66 +95,63 @@ class Service:
         question: str | None = None,
         name: str | None = None,
     ) -> Sample:
-        """What the judge is given. Raises RefusedError where it needs a reference, and for texts that are too long."""
+        """A sample within the limits. Raises RefusedError for a missing reference and for texts that are too long."""
         if references is None and queue.judge.info.reads_references:
-            needed = f"{queue.name} needs; give reference or references."
-            raise RefusedError(422, f"{place}has no reference, which {needed}")
-        if len(references or ()) > MOST_REFERENCES:
-            counts = f"{len(references or ()):,} references; up to {MOST_REFERENCES:,} are taken."
-            raise RefusedError(413, f"{place}has {counts}", "references")
+            missing = f"has no reference, which {queue.name} needs; give reference or references."
+            raise RefusedError(422, f"{place} {missing}")
+        if references is not None and len(references) > MOST_REFERENCES:
+            excess = f"has {len(references):,} references; up to {MOST_REFERENCES:,} are allowed."
+            raise RefusedError(413, f"{place} {excess}", "references")
         sample = Sample(candidate, tuple(references or ("",)), question, name)
-        self.check_size(sample, place)
+        longest = max(map(len, (candidate, question or "", *sample.references)))
+        if longest > self.options.max_text:
+            excess = f"has a text of {longest:,} characters; up to {self.options.max_text:,} are allowed."
+            raise RefusedError(413, f"{place} {excess}", "text")
+        characters = characters_read(sample)
+        if characters > self.options.max_row:
+            excess = f"has {characters:,} characters to read, counting the candidate once for each reference"
+            raise RefusedError(413, f"{place} {excess}; up to {self.options.max_row:,} are allowed.", "row")
         return sample
 
-    def check_size(self, sample: Sample, place: str) -> None:
-        """Raises RefusedError for a row whose texts are too long, each or together."""
-        most, together = self.options.max_text, self.options.max_row
-        longest = max(map(len, (sample.candidate, sample.question or "", *sample.references)))
-        if longest > most:
-            said = f"{place}has a text of {longest:,} characters; up to {most:,} are taken."
-            raise RefusedError(413, said, "text")
-        if (count := characters_read(sample)) > together:
-            said = f"{place}has {count:,} characters to read, with the candidate again for each reference"
-            raise RefusedError(413, f"{said}; up to {together:,} are taken.", "row")
-
-    def check_together(self, samples: Iterable[Sample], times: int = 1) -> None:
-        """Raises RefusedError where rows that are each judged so often have too many characters together."""
-        count, most = times * sum(map(characters_read, samples)), self.options.max_characters
-        if count > most:
-            again = f", as each row is judged up to {times} times" if times > 1 else ""
-            said = f"there are {count:,} characters to read{again}; up to {most:,} are taken: send less at a time."
-            raise RefusedError(413, said, "characters")
-
-    async def judged(
+    async def judge(
         self, request: Request, queue: JudgeQueue, samples: Sequence[Sample], times: int = 1
     ) -> list[Verdict]:
-        """The verdicts on these rows, which are judged so often in all; those of a client that goes away are dropped.
+        """The verdicts on a request's rows; if its client goes away, the rows are dropped.
 
-        Raises RefusedError for too many rows, and for too many characters in them.
+        `times` says how often each row will be judged in all, for the limit on characters. Raises RefusedError for too
+        many characters, QueueFullError if there is no room, and the errors of the judge.
         """
-        if len(samples) > self.options.max_rows:
-            said = f"{len(samples):,} rows were sent; up to {self.options.max_rows:,} are taken."
-            raise RefusedError(413, said, "rows")
-        self.check_together(samples, times)
+        characters, most = times * sum(map(characters_read, samples)), self.options.max_characters
+        if characters > most:
+            repeated = f", as each row is judged up to {times} times" if times > 1 else ""
+            excess = f"there are {characters:,} characters to read{repeated}; up to {most:,} are allowed"
+            raise RefusedError(413, f"{excess}: send less at a time.", "characters")
         notes = request.scope["state"]["log"]
         notes |= {"judge": queue.name, "rows": len(samples)}
         if self.options.log_texts:
-            notes["texts"] = [[each.question, list(each.references), each.candidate] for each in samples]
-        return await self.waited_for(request, queue, samples)
+            notes["texts"] = [[sample.question, list(sample.references), sample.candidate] for sample in samples]
+        return await self._verdicts(request, queue, samples)
 
-    async def waited_for(self, request: Request, queue: JudgeQueue, samples: Sequence[Sample]) -> list[Verdict]:
-        """The same for rows that the server itself made or read, which its limits on requests don't count."""
-        job = queue.submit(samples, request.scope["state"]["client"])
+    async def judge_derived(self, request: Request, queue: JudgeQueue, samples: Sequence[Sample]) -> list[Verdict]:
+        """The verdicts on rows that the server itself made or read; they wait for room and count towards no limit."""
+        while True:
+            try:
+                return await self._verdicts(request, queue, samples)
+            except QueueFullError:
+                await asyncio.sleep(_PAUSE)
+
+    async def _verdicts(self, request: Request, queue: JudgeQueue, samples: Sequence[Sample]) -> list[Verdict]:
+        submission = queue.submit(samples, request.scope["state"]["client"])
         gone = asyncio.ensure_future(_disconnected(request))
         try:
-            await asyncio.wait((job.done, gone), return_when=asyncio.FIRST_COMPLETED)
-            if not job.done.done():
-                self.figures.dropped_rows.labels(queue.name).inc(job.waiting)
+            await asyncio.wait((submission.result, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not submission.result.done():
+                self.metrics.dropped_rows.labels(queue.name).inc(submission.waiting)
                 raise RefusedError(499, "the client is gone.")
-            return job.done.result()
+            return submission.result.result()
         finally:
             gone.cancel()
-            queue.drop(job)
+            queue.drop(submission)
 
 
 async def _disconnected(request: Request) -> None:
