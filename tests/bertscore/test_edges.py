@@ -22,8 +22,8 @@ def scorer() -> BERTScorer:
 
 def test_a_path_is_a_model(tmp_path: Path, scorer: BERTScorer) -> None:
     folder = Path(shutil.copytree(STARTER_FOLDER, tmp_path / "copy"))
-    found = BERTScorer(folder, dtype="float32").score(["A cat."], ["The cat."])
-    assert [part.item() for part in found] == [part.item() for part in scorer.score(["A cat."], ["The cat."])]
+    scores = BERTScorer(folder, dtype="float32").score(["A cat."], ["The cat."])
+    assert [part.item() for part in scores] == [part.item() for part in scorer.score(["A cat."], ["The cat."])]
 
 
 def test_half_characters_are_texts(scorer: BERTScorer) -> None:
@@ -72,21 +72,21 @@ def test_nothing_exceeds_one(scorer: BERTScorer) -> None:
 def test_ids_of_numpy_are_ids(scorer: BERTScorer) -> None:
     plain = {1037: 5.0, 4937: 0.01, 1012: 0.01}
     typed = {np.int64(token): np.float32(weight) for token, weight in plain.items()}
-    found = [BERTScorer(dtype="float32", idf=idf).score(["A cat."], ["The cat."])[2].item() for idf in (plain, typed)]
-    assert found[0] == pytest.approx(found[1], abs=1e-6)
-    assert found[0] != pytest.approx(scorer.score(["A cat."], ["The cat."])[2].item(), abs=1e-2)
+    scores = [BERTScorer(dtype="float32", idf=idf).score(["A cat."], ["The cat."])[2].item() for idf in (plain, typed)]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-6)
+    assert scores[0] != pytest.approx(scorer.score(["A cat."], ["The cat."])[2].item(), abs=1e-2)
 
 
 def test_bad_arguments_are_told_in_a_sentence(refused: Refused) -> None:
-    for options, said in [
+    for options, message in [
         ({"idf": {"a": 1.0}}, "the idf dictionary holds 'a'"),
         ({"idf": {5: "x"}}, "the idf dictionary holds 5: 'x'"),
         ({"idf": {5: -1.0}}, "holds a weight below 0"),
         ({"runtime": "jax"}, "runtime is 'jax'"),
         ({"memory": -1}, "memory is -1; a number of at least 0"),
-        ({"lang": "de", "model_type": "starter", "rescale_with_baseline": True}, "is of texts in the language 'en'"),
+        ({"lang": "de", "model_type": "starter", "rescale_with_baseline": True}, "is for the language 'en'"),
     ]:
-        with refused(match=said, options=options):
+        with refused(match=message, options=options):
             BERTScorer(**options)
 
 

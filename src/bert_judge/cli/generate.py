@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from bert_judge.cli import log_shown, note, progress_bar, run, say
 from bert_judge.cli.flags import Parser, made
 from bert_judge.cli.tasking import TaskOptions, read_tasks
-from bert_judge.generators import KeptGenerator, Options, make_generator
+from bert_judge.generators import GeneratorOptions, KeptGenerator, make_generator
 from bert_judge.paths import settings_suffix
 from bert_judge.pipeline import generate_candidates
 from bert_judge.records import Reply, Sampling
@@ -46,7 +46,7 @@ class GenerateOptions:
 def main(arguments: Sequence[str]) -> int:
     """Check the tasks, load the model once, answer task by task."""
     values = _parse(arguments)
-    options, sampling, own = made(GenerateOptions, values), made(Sampling, values), made(Options, values)
+    options, sampling, own = made(GenerateOptions, values), made(Sampling, values), made(GeneratorOptions, values)
     output_dir = check_folder(options.output_dir)
     for name, backends in own.unused_by(options.backend).items():
         note(f"--{name} belongs to the backend {' and '.join(backends)} and is not used by {options.backend}.")
@@ -86,7 +86,7 @@ def _parse(arguments: Sequence[str]) -> dict[str, Any]:
     parser.flags("what is answered, by what", GenerateOptions)
     parser.flags("which tasks", TaskOptions)
     parser.flags("sampling", Sampling)
-    parser.flags("the backend", Options)
+    parser.flags("the backend", GeneratorOptions)
     return parser.parse(arguments)
 
 

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Annotated, Literal, get_type_hints
 
 from bert_judge.errors import InputError
-from bert_judge.generators import KeptGenerator, Options, make_generator
+from bert_judge.generators import GeneratorOptions, KeptGenerator, make_generator
 from bert_judge.judges.base import WHOLE_CANDIDATE, Costs, Judge, make_samples, windows_of
 from bert_judge.judges.llm_prompt import (
     ENDINGS,
@@ -87,9 +87,11 @@ class LLMJudge(Judge):
         self._prices = None if price_in is None and price_out is None else (price_in or 0.0, price_out or 0.0)
         self._name = model_path.rstrip("/").split("/")[-1]
         sampling = Sampling(**{each.name: given[each.name] for each in fields(Sampling)})
-        taken = {each.name: given[each.name] for each in fields(Options) if each.name in given}
+        taken = {each.name: given[each.name] for each in fields(GeneratorOptions) if each.name in given}
         kept, choices = open_store(store), 0 if hard_scores else _CHOICES
-        generator = make_generator(backend, model_path, sampling, Options(system_prompt=RULES, **taken), choices)
+        generator = make_generator(
+            backend, model_path, sampling, GeneratorOptions(system_prompt=RULES, **taken), choices
+        )
         self._generator = KeptGenerator(generator, kept)
         self._costs = Costs()
         self._lock = Lock()
@@ -181,7 +183,7 @@ class LLMJudge(Judge):
 
 
 # What a generator takes is described by its records alone.
-_hints = get_type_hints(Sampling, include_extras=True) | get_type_hints(Options, include_extras=True)
+_hints = get_type_hints(Sampling, include_extras=True) | get_type_hints(GeneratorOptions, include_extras=True)
 LLMJudge.__init__.__annotations__.update(
     {name: hint for name, hint in _hints.items() if name in LLMJudge.__init__.__annotations__}
 )
