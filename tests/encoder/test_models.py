@@ -178,7 +178,7 @@ def test_code_from_the_hub_needs_a_commit(folder: Path, monkeypatch: pytest.Monk
     (kept / "refs" / "main").write_text(commit)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache))
     snapshot = kept / "snapshots" / commit
-    assert find_model("org/model") == find_model("org/model", with_code=True) == snapshot
+    assert find_model("org/model") == find_model("org/model", trust_remote_code=True) == snapshot
     assert find_model(f"org/model@{commit}") == snapshot
     edit_config(snapshot, model_type="ours", auto_map={"AutoConfig": "code.OurConfig"})
     (snapshot / "code.py").write_text("raise SystemExit('the code ran')")
@@ -186,7 +186,7 @@ def test_code_from_the_hub_needs_a_commit(folder: Path, monkeypatch: pytest.Monk
     for name in ("org/model", "org/model@main"):
         sentence = refusal(name, trust_remote_code=True)
         assert f"read the code, and give org/model@{commit}." in sentence
-    assert find_model(f"org/model@{commit}", with_code=True) == snapshot
+    assert find_model(f"org/model@{commit}", trust_remote_code=True) == snapshot
     assert "was not found" in refusal("org/model@no-such-tag")
 
 

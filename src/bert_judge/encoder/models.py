@@ -42,21 +42,21 @@ _HIDDEN_DROPOUT = ("hidden_dropout_prob", "dropout", "mlp_dropout", "embedding_d
 _LAYER_COUNTS = ("encoder_layers", "num_encoder_layers", "num_hidden_layers", "n_layers", "n_layer", "num_layers")
 
 
-def find_model(path: str, with_code: bool = False, with_pickle: bool = False) -> Path:
+def find_model(path: str, trust_remote_code: bool = False, allow_pickle: bool = False) -> Path:
     """The folder of a model: the starter, a folder in `LOCAL_MODELS_DIR`, any folder, or the Hub (downloaded once).
 
     In `LOCAL_MODELS_DIR`, `org/model` is looked for as `model`, then as `org/model`. A name on the Hub may end with a
-    revision, `org/model@REVISION`; with `with_code` a model that brings its own code needs a commit there. If the
-    weights are pickles, `with_pickle` converts them once, and from then on the converted copy is returned. Raises
+    revision, `org/model@REVISION`; with `trust_remote_code` a model that brings its own code needs a commit there. If
+    the weights are pickles, `allow_pickle` converts them once, and from then on the converted copy is returned. Raises
     ModelError with what was tried.
     """
-    folder = _locate(path, with_code, with_pickle)
+    folder = _locate(path, trust_remote_code, allow_pickle)
     if pickled_weights(folder):
-        return converted(folder) or (convert(folder) if with_pickle else folder)
+        return converted(folder) or (convert(folder) if allow_pickle else folder)
     return folder
 
 
-def _locate(path: str, with_code: bool, with_pickle: bool) -> Path:
+def _locate(path: str, trust_remote_code: bool, allow_pickle: bool) -> Path:
     if path == STARTER:
         return STARTER_FOLDER
     local = os.environ.get("LOCAL_MODELS_DIR")
@@ -67,19 +67,19 @@ def _locate(path: str, with_code: bool, with_pickle: bool) -> Path:
             return folder
         if folder.is_file():
             raise ModelError(f"{folder} is a file; a model's folder, a name on the Hub, or {STARTER!r} was expected.")
-    return _download(path, places, with_code, with_pickle)
+    return _download(path, places, trust_remote_code, allow_pickle)
 
 
-def _download(path: str, tried: list[Path], with_code: bool, with_pickle: bool) -> Path:
+def _download(path: str, tried: list[Path], trust_remote_code: bool, allow_pickle: bool) -> Path:
     from huggingface_hub import errors, snapshot_download
 
     name, _, revision = path.partition("@")
     fetch = partial(snapshot_download, name, revision=revision or None)
     try:
         folder = Path(fetch(allow_patterns=[*_FILES]))
-        if with_pickle and not any(folder.glob("*.safetensors")):
+        if allow_pickle and not any(folder.glob("*.safetensors")):
             folder = Path(fetch(allow_patterns=[*_FILES, "pytorch_model*.bin"]))
-        if not with_code or not _has_code(folder):
+        if not trust_remote_code or not _has_code(folder):
             return folder
         if not _COMMIT.fullmatch(revision):
             raise ModelError(

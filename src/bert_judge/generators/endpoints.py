@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from queue import SimpleQueue
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from bert_judge.errors import InputError
@@ -34,10 +34,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LONGEST_RETRY_AFTER: Final = 600.0
-"""The longest wait, in seconds, that a server may ask for; if it asks for more, the request fails."""
-
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds before the first retry, doubled each time
+_LONGEST_PAUSE = 600.0  # seconds that a server may ask us to wait; if it asks for more, the request fails
 _CLOSING_SECONDS = 10.0  # the most that closing connections may take
 _RETRIED = frozenset([408, 409, 425, 429])  # and all from 500 on
 
@@ -94,7 +92,7 @@ class Endpoint:
     ) -> None:
         import httpx2
 
-        parts = read_address(address, name)
+        parts = _read_address(address, name)
         user = parts.netloc.rpartition("@")[0]
         basic = base64.b64encode(unquote(user).encode()).decode()
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
@@ -160,10 +158,13 @@ class Client:
         CancelledError if it was stopped before the first.
         """
         failed: FailedRequestError | None = None
-        for attempt in range((self._endpoint.retries if retries is None else retries) + 1):
-            pause = backoff(attempt - 1) if failed else 0.0
-            if failed and await self._stopped_within(max(pause, failed.pause or 0.0)):
-                raise failed
+        wait = _FIRST_WAIT
+        for _ in range((self._endpoint.retries if retries is None else retries) + 1):
+            if failed:
+                pause = max(failed.pause or 0.0, wait * random.uniform(0.5, 1))  # so that clients don't retry in step
+                wait = min(2 * wait, _LONGEST_WAIT)
+                if await self._stopped_within(pause):
+                    raise failed
             if await self._stopped_within(pace.turn() if pace else 0.0):
                 raise failed or asyncio.CancelledError
             try:
@@ -192,8 +193,8 @@ class Client:
             return answer
         if status < 400:
             raise FailedRequestError(f"{url} answered {status} (it has moved)", None, status)
-        pause = retry_after(answer.headers)
-        helps = (status in _RETRIED or status >= 500) and pause <= LONGEST_RETRY_AFTER
+        pause = _retry_after(answer.headers)
+        helps = (status in _RETRIED or status >= 500) and pause <= _LONGEST_PAUSE
         message = f"{url} answered {status} ({self._endpoint.public(answer.message)})"
         raise FailedRequestError(message, pause if helps else None, status)
 
@@ -277,7 +278,7 @@ class Pace:
         return slot - now
 
 
-def read_address(text: str, name: str) -> SplitResult:
+def _read_address(text: str, name: str) -> SplitResult:
     """The parts of an address; errors call it `name` and don't show one that may hold a password."""
     try:
         parts = urlsplit(text)
@@ -292,12 +293,7 @@ def read_address(text: str, name: str) -> SplitResult:
     )
 
 
-def backoff(retries: int) -> float:
-    """The seconds to wait after this many retries: random, between half and all of a wait that doubles."""
-    return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**retries) * random.uniform(0.5, 1)
-
-
-def retry_after(headers: Mapping[str, str]) -> float:
+def _retry_after(headers: Mapping[str, str]) -> float:
     """The seconds that a server asks us to wait (Retry-After: a number or a date), else 0."""
     value = headers.get("retry-after", "")
     try:

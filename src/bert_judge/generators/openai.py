@@ -125,7 +125,7 @@ def _read(answer: Response, think_token: str, choices: int) -> Reply:
     try:
         body = answer.json()
     except ValueError as error:
-        raise _UnusableReplyError(f"what is not valid JSON ({answer.text[:80]!r})") from error
+        raise _UnusableReplyError(f"invalid JSON ({answer.text[:80]!r})") from error
     try:
         if not body["choices"]:
             raise _UnusableReplyError("a reply without choices")
@@ -147,7 +147,7 @@ def _read(answer: Response, think_token: str, choices: int) -> Reply:
             choices=_choices(choice, choices),
         )
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
-        raise _UnusableReplyError(f"what is not a chat completion ({answer.text[:80]!r})") from error
+        raise _UnusableReplyError(f"something that is not a chat completion ({answer.text[:80]!r})") from error
 
 
 def _count(usage: Mapping[str, Any], name: str) -> int:

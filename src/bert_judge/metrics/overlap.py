@@ -96,10 +96,10 @@ def _fmeasure() -> Callable[[float, float], float]:
 @cache
 def _bleu() -> BLEU:
     module = import_extra("sacrebleu.metrics.bleu", "the metric bleu", "lexical", "sacrebleu")
-    return module.BLEU(effective_order=True)  # type: ignore[no-any-return]
+    return module.BLEU(effective_order=True)
 
 
 @cache
 def _chrf() -> CHRF:
     module = import_extra("sacrebleu.metrics.chrf", "the metric chrf", "lexical", "sacrebleu")
-    return module.CHRF()  # type: ignore[no-any-return]
+    return module.CHRF()
