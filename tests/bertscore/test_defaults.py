@@ -192,6 +192,7 @@ def test_a_missing_baseline_is_an_error(make_model: Callable[..., None], refused
     for model, lang, message in [
         ("roberta-large", None, r"^roberta-large has rescaling baselines for .*en.*, but no language was given"),
         ("roberta-large", "de", r"^roberta-large has rescaling baselines for .*en.*, but none for 'de'"),
+        ("starter", "de", r"^the baseline of starter is for the language 'en', not 'de'; make one from texts"),
         ("mine", "en", r"^there is no rescaling baseline for mine; make one from texts with `bert-judge bertscore`"),
     ]:
         make_model(model)

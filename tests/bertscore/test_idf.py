@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from base_encoders import assert_equal, own_scorer, quietly
 
@@ -218,3 +219,12 @@ def test_special_tokens_count_in_no_document(make_base: Callable[..., Path], tmp
     counts = json.loads((tmp_path / "idf.json").read_text())["counts"]
     assert str(load_tokenizer(path).token_to_id("</s>")) not in counts
     assert max(counts.values()) == 3
+
+
+def test_ids_of_numpy_are_ids(make_base: Callable[..., Path], plain: BERTScorer) -> None:
+    weights = {token: 0.1 * (token % 7) for token in range(2, 400, 3)}
+    typed = {np.int64(token): np.float32(weight) for token, weight in weights.items()}
+    path = make_base("bert")
+    scores = own_scorer(path, num_layers=2, idf=weights).score(CANDIDATES, REFERENCES)
+    assert_equal(own_scorer(path, num_layers=2, idf=typed).score(CANDIDATES, REFERENCES), scores, 1e-6)
+    assert (scores[2] - plain.score(CANDIDATES, REFERENCES)[2]).abs().max() > 1e-3

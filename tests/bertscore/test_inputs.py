@@ -22,6 +22,7 @@ from base_encoders import (
 )
 
 from bert_judge import BERTScorer, bert_score
+from bert_judge.encoder.models import STARTER_FOLDER
 from bert_judge.errors import InputError, MissingExtraError, ModelError
 from conftest import CORPUS, Refused
 
@@ -56,6 +57,8 @@ def test_lists_that_do_not_fit_are_said(scorer: BERTScorer, refused: Refused) ->
         ([b"a"], ["a"], r"^entry 0 holds b'a' \(bytes\); texts were expected\.$"),
         (["a"], [None], r"^entry 0 holds None \(NoneType\); texts were expected\.$"),
         (["a"], [float("nan")], r"^entry 0 holds nan \(float\); texts were expected\.$"),
+        (["a"], None, "the references are a NoneType"),
+        ((text for text in "ab"), ["a", "b"], "the candidates are a generator"),
     ]:
         with refused(match=message, cands=cands, refs=refs):
             scorer.score(cands, refs)
@@ -89,6 +92,11 @@ def test_arguments_that_cannot_be_are_said(make_base: Callable[..., Path], refus
         ({"rescale_with_baseline": True}, r"^there is no rescaling baseline for \S+; make one from"),
         ({"rescale_with_baseline": True, "baseline_path": "gone.csv"}, r"^the baseline file gone\.csv can't be read"),
         ({"idf": "Paris"}, r"^the sentences for idf are one text; a list of texts was expected\.$"),
+        ({"idf": {"a": 1.0}}, "the idf dictionary holds 'a'"),
+        ({"idf": {5: "x"}}, "the idf dictionary holds 5: 'x'"),
+        ({"idf": {5: -1.0}}, "holds a weight below 0"),
+        ({"runtime": "jax"}, "runtime is 'jax'"),
+        ({"memory": -1}, "memory is -1; a number of at least 0"),
     ]:
         with refused(match=message, options=options):
             own_scorer(make_base("bert"), **options)
@@ -184,10 +192,13 @@ def test_a_text_of_exactly_the_limit_is_whole(make_base: Callable[..., Path]) ->
 def test_score_says_how_many_pairs_were_cut(make_base: Callable[..., Path], scorer: BERTScorer) -> None:
     with pytest.warns(UserWarning, match=r"^2 of 3 pairs hold a text of more than 100 tokens, whose end was not read;"):
         scorer.score([LONG, "Paris", LONG], ["Paris", "Paris", LONG])
+    [score] = scorer.score_each([("Paris", ["Paris", LONG])])
+    assert score.reference == 0
+    assert score.truncated["reference"] > 1000  # also of a reference that did not win
 
 
 def test_odd_texts_have_a_score(make_base: Callable[..., Path], subtests: pytest.Subtests) -> None:
-    texts = ("", " ", "\n\t", "\x00", "\u202e", "\U0001f680" * 400, "a" * 5000, "</s>" * 300, "\u0301")
+    texts = ("", " ", "abc \ud800", "\n\t", "\x00", "\u202e", "\U0001f680" * 400, "a" * 5000, "</s>" * 300, "\u0301")
     for architecture in ("bert", "roberta", "xlm-roberta", "t5"):
         scorer = own_scorer(make_base(architecture), num_layers=2)
         for text in texts:
@@ -237,3 +248,16 @@ def test_a_tokenizer_that_is_a_sentencepiece_file(
         monkeypatch.setitem(sys.modules, module, None)
         with pytest.raises(MissingExtraError, match=rf"needs the package {package};.*\[sentencepiece\]"):
             own_scorer(folder, num_layers=2)
+
+
+def test_ids_with_gaps(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(STARTER_FOLDER, tmp_path / "gaps"))
+    raw = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    words = raw["model"]["vocab"]
+    last = max((word for word in words if word.isalpha() and len(word) > 3), key=words.__getitem__)
+    for word in [word for word in words if word.startswith("[unused")]:
+        del words[word]
+    (folder / "tokenizer.json").write_text(json.dumps(raw), encoding="utf-8")
+    (folder / "judge.json").unlink()  # it has the hashes of the original
+    assert words[last] >= len(words)
+    assert BERTScorer(folder, dtype="float32").score([last], [last])[2].item() == pytest.approx(1, abs=1e-5)

@@ -277,7 +277,9 @@ def test_rescaling_is_linear(make_base: Callable[..., Path], tmp_path: Path) -> 
     raw = own_scorer(make_base("roberta"), num_layers=2)
     expected = [(one - mean) / (1 - mean) for one, mean in zip(raw.score(cands, refs), (0.5, 0.6, 0.7), strict=True)]
     assert_equal(scorer.score(cands, refs), expected, 1e-6)
+    del options["rescale_with_baseline"]  # a baseline that is named is used
     layered = own_scorer(make_base("roberta"), all_layers=True, **options)
+    assert layered.rescale_with_baseline
     assert tuple(layered.baseline_vals.shape) == (4, 1, 3)
     assert_equal([part[2] for part in layered.score(cands, refs)], expected, 1e-5)
     with pytest.raises(InputError, match=r"^the scorer has no baseline; make it with rescale_with_baseline=True\.$"):
@@ -310,3 +312,8 @@ def test_the_signature_changes_when_and_only_when_a_number_can(
     assert len(set(signatures)) == len(different) + 1
     same = own_scorer(path, num_layers=2, batch_size=3, batch_tokens=99, memory=0, nthreads=1, use_fast_tokenizer=True)
     assert same.signature == signatures[0]
+
+
+def test_identical_texts_score_at_most_one(make_scorer: Callable[..., BERTScorer]) -> None:
+    texts = ["Paris", "one two three four five six seven", "北京是中国的首都。", "x " * 300]
+    assert all(part.max() <= 1 for part in make_scorer("starter").score(texts, texts))

@@ -13,7 +13,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,6 +31,7 @@ from bert_judge.training import TrainConfig, TrainResult, split_by_question, tra
 from bert_judge.training.trainer import soft_cross_entropy
 from conftest import ARCHITECTURES, MARKERS
 from trainable import CONFIG, FORM, rows, save_encoder
+from waiting import PATIENCE, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -240,11 +240,8 @@ def test_a_killed_training_goes_on(encoder: Path, trained: TrainResult, tmp_path
         stderr=subprocess.PIPE,
     )
     try:
-        until = time.monotonic() + 60
-        while not whole_states(folder):
-            assert process.poll() is None, process.stderr.read()
-            assert time.monotonic() < until
-            time.sleep(0.005)
+        wait_until(lambda: whole_states(folder) or process.poll() is not None, "a state is complete")
+        assert process.poll() is None, process.stderr.read()
     finally:
         process.send_signal(signal.SIGKILL)
         process.communicate()
@@ -288,7 +285,9 @@ def test_two_processes_train_one_judge(encoder: Path, tmp_path: Path) -> None:
     paths = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     out = tmp_path / "out"
-    done = subprocess.run([*run, str(encoder), str(out)], capture_output=True, text=True, env=environment, timeout=120)
+    done = subprocess.run(
+        [*run, str(encoder), str(out)], capture_output=True, text=True, env=environment, timeout=PATIENCE
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     # A file each: what two processes print may be one line inside the other.
     first, second = (Path(f"{out}.{rank}").read_text() for rank in (0, 1))

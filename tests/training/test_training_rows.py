@@ -153,7 +153,7 @@ def test_a_share_of_nothing_and_of_everything() -> None:
 
 
 @pytest.mark.parametrize(
-    "made",
+    "samples",
     [
         [],
         [replace(row, gold=1) for row in rows()],
